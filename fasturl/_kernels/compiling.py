@@ -1,0 +1,48 @@
+"""How every kernel is compiled: one decorator, so that the options are written once."""
+
+from typing import TypeVar
+
+from numba import config, njit
+from numba.core.caching import FunctionCache
+
+F = TypeVar("F")
+
+
+class _ForgivingCache(FunctionCache):  # type: ignore[misc]  # numba carries no types
+    """Numba's cache, except that a folder that is gone, full or read-only costs speed and not the run."""
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        try:
+            return super().load_overload(sig, target_context)
+        except (OSError, EOFError, ValueError):
+            return None
+
+    def save_overload(self, sig: object, data: object) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError:
+            self.disable()
+
+
+# Kernels allocate nothing, so Numba's reference counting is switched off (`_nrt`): its atomic increments inside
+# the loops made learning four times slower, and without it an allocation in a kernel fails to compile.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+
+
+def kernel(function: F) -> F:
+    """Compile lazily, without the GIL, with C's rules for division.
+
+    Machine code is kept on disk where `numba.config.CACHE_DIR` names a folder while the kernels are imported
+    (`fasturl.compile_cache` sees to that), and in memory only where it names none.
+    """
+    dispatcher = njit(**_OPTIONS)(function)
+    if config.CACHE_DIR and not config.DISABLE_JIT:
+        dispatcher._cache = _ForgivingCache(function)
+    compiled: F = dispatcher
+    return compiled
+
+
+def inlined(function: F) -> F:
+    """A piece of a kernel, pasted into its callers by LLVM: passing arrays to a call costs more than its work."""
+    piece: F = njit(**_OPTIONS, forceinline=True)(function)
+    return piece

@@ -1,0 +1,69 @@
+"""The latent side of a Block MDP: start, step, and the combination lock's random tables.
+
+An episode draws from its `luck` stream in a fixed pattern: one uniform for the start, one for each
+transition, and one for the reward of each level whose rewards are random. The pattern does not depend on
+the actions, so agents that share a seed meet the same luck at the same trajectory.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .compiling import inlined, kernel
+from .rng import shuffle, uniform
+
+
+class Dynamics(NamedTuple):
+    """Tables of one Block MDP with H levels, at most S states a level, A actions."""
+
+    start: np.ndarray  # float64[S], cumulative
+    transitions: np.ndarray  # float64[H, S, A, S], cumulative over the last axis
+    rewards: np.ndarray  # float64[H, S, A, S], mean reward of each transition
+    random_rewards: np.ndarray  # bool[H], whether the level's rewards are Bernoulli draws
+
+
+@inlined
+def start_state(dynamics: Dynamics, luck: np.ndarray) -> int:
+    u = uniform(luck)
+    s = 0
+    while u >= dynamics.start[s]:
+        s += 1
+    return s
+
+
+@inlined
+def step(dynamics: Dynamics, luck: np.ndarray, h: int, s: int, a: int) -> tuple[int, float]:
+    """The next state and the reward after action `a` in state `s` of level `h`."""
+    u = uniform(luck)
+    following = 0
+    while u >= dynamics.transitions[h, s, a, following]:
+        following += 1
+    reward = dynamics.rewards[h, s, a, following]
+    if dynamics.random_rewards[h]:
+        reward = 1.0 if uniform(luck) < reward else 0.0
+    return following, reward
+
+
+@kernel
+def draw_lock(stream: np.ndarray, switch: float, order: np.ndarray, out: np.ndarray) -> None:
+    """Fill `out` (float64[H, 3, 4, 3], probabilities) with a fresh combination lock.
+
+    For each level, and for states 0 and 1 separately, a random permutation of the actions: the first leads to
+    state 0 with probability 1-switch and to state 1 with probability switch, the second the other way round,
+    the rest to the absorbing state 2. `order` is int64[4] of scratch.
+    """
+    n_actions = out.shape[2]
+    out[:] = 0.0
+    for h in range(out.shape[0]):
+        for s in range(2):
+            for a in range(n_actions):
+                order[a] = a
+            shuffle(stream, order)
+            out[h, s, order[0], 0] = 1.0 - switch
+            out[h, s, order[0], 1] = switch
+            out[h, s, order[1], 0] = switch
+            out[h, s, order[1], 1] = 1.0 - switch
+            for dead in range(2, n_actions):
+                out[h, s, order[dead], 2] = 1.0
+        for a in range(n_actions):
+            out[h, 2, a, 2] = 1.0

@@ -1,0 +1,163 @@
+"""Tabular learning over label tables.
+
+`labels[e, h, s]` is the label that the agent sees in episode e at level h when the latent state is s: the
+identity for an agent that sees latent states, a decoder's answer otherwise. The loops below never touch an
+observation.
+
+One update serves both learners. With t the number of visits of (h, x, a), this one included, and V the
+maximum of the next level's row (0 after the last level),
+
+    Q[h, x, a] <- min(cap, (1 - rates[t]) Q[h, x, a] + rates[t] (r + V + bonuses[t])).
+
+OracleQ (Jin et al., 2018) acts greedily, starts at the cap and has a bonus; QLearning starts at 0, has no
+bonus and no cap, and explores with probability epsilon. Updating while the episode runs is the same as
+updating after it in level order: the update of level h reads level h+1, which no earlier update of the
+episode has touched.
+"""
+
+import numpy as np
+
+from .compiling import inlined, kernel
+from .dynamics import Dynamics, start_state, step
+from .rng import below, uniform
+
+
+@inlined
+def greedy(q: np.ndarray, h: int, x: int, choice: np.ndarray) -> tuple[int, float]:
+    """The best action of row (h, x), ties broken uniformly at random, and its value."""
+    best = q[h, x, 0]
+    action = 0
+    ties = 1
+    for a in range(1, q.shape[2]):
+        value = q[h, x, a]
+        if value > best:
+            best = value
+            action = a
+            ties = 1
+        elif value == best:
+            ties += 1
+    if ties > 1:
+        skip = below(choice, ties)
+        action = -1
+        while skip >= 0:
+            action += 1
+            if q[h, x, action] == best:
+                skip -= 1
+    return action, best
+
+
+@inlined
+def epsilon_greedy(q: np.ndarray, h: int, x: int, epsilon: float, choice: np.ndarray) -> tuple[int, float]:
+    """A uniform action with probability epsilon, else the greedy one; and the row's greatest value."""
+    action, best = greedy(q, h, x, choice)
+    if epsilon > 0.0 and uniform(choice) < epsilon:
+        action = below(choice, q.shape[2])
+    return action, best
+
+
+@inlined
+def update(
+    q: np.ndarray, visits: np.ndarray, h: int, x: int, a: int, target: float, rates: np.ndarray, bonuses: np.ndarray, cap: float
+) -> None:
+    """One step of the update above; `target` is r + V."""
+    visits[h, x, a] += 1
+    t = visits[h, x, a]
+    rate = rates[t]
+    q[h, x, a] = min(cap, (1.0 - rate) * q[h, x, a] + rate * (target + bonuses[t]))
+
+
+@kernel
+def update_trajectory(
+    q: np.ndarray,
+    visits: np.ndarray,
+    labels: np.ndarray,
+    actions: np.ndarray,
+    rewards: np.ndarray,
+    rates: np.ndarray,
+    bonuses: np.ndarray,
+    cap: float,
+) -> None:
+    """Update from one finished trajectory: labels int64[H+1], actions int64[H], rewards float64[H]."""
+    horizon = actions.size
+    for h in range(horizon):
+        value = 0.0
+        if h + 1 < horizon:
+            row = q[h + 1, labels[h + 1]]
+            value = row[0]
+            for a in range(1, row.size):
+                value = max(value, row[a])
+        update(q, visits, h, labels[h], actions[h], rewards[h] + value, rates, bonuses, cap)
+
+
+@kernel
+def learn(
+    dynamics: Dynamics,
+    labels: np.ndarray,
+    q: np.ndarray,
+    visits: np.ndarray,
+    rates: np.ndarray,
+    bonuses: np.ndarray,
+    cap: float,
+    epsilons: np.ndarray,
+    luck: np.ndarray,
+    choice: np.ndarray,
+    returns: np.ndarray,
+) -> None:
+    """Play and learn for `returns.size` episodes; fill in the return of each.
+
+    labels uint8[E, H+1, S]; q float64[H, X, A]; visits int64[H, X, A]; epsilons float64[E].
+    """
+    horizon = q.shape[0]
+    for e in range(returns.size):
+        epsilon = epsilons[e]
+        total = 0.0
+        s = start_state(dynamics, luck)
+        x = np.int64(labels[e, 0, s])
+        a, value = epsilon_greedy(q, 0, x, epsilon, choice)
+        for h in range(horizon):
+            s, reward = step(dynamics, luck, h, s, a)
+            total += reward
+            if h + 1 < horizon:
+                next_x = np.int64(labels[e, h + 1, s])
+                next_a, value = epsilon_greedy(q, h + 1, next_x, epsilon, choice)
+                update(q, visits, h, x, a, reward + value, rates, bonuses, cap)
+                x, a = next_x, next_a
+            else:
+                update(q, visits, h, x, a, reward, rates, bonuses, cap)
+        returns[e] = total
+
+
+@kernel
+def rollout(
+    dynamics: Dynamics,
+    labels: np.ndarray,
+    q: np.ndarray,
+    epsilon: float,
+    luck: np.ndarray,
+    choice: np.ndarray,
+    states: np.ndarray,
+    actions: np.ndarray,
+    rewards: np.ndarray,
+) -> None:
+    """Play epsilon-greedily in `q` without learning and record whole episodes.
+
+    states int64[E, H+1], actions int64[E, H], rewards float64[E, H]. A fixed policy is a `q` of its own.
+    """
+    horizon = q.shape[0]
+    for e in range(states.shape[0]):
+        s = start_state(dynamics, luck)
+        states[e, 0] = s
+        for h in range(horizon):
+            a, _ = epsilon_greedy(q, h, np.int64(labels[e, h, s]), epsilon, choice)
+            s, reward = step(dynamics, luck, h, s, a)
+            states[e, h + 1] = s
+            actions[e, h] = a
+            rewards[e, h] = reward
+
+
+@kernel
+def draw_policy(q: np.ndarray, epsilon: float, choice: np.ndarray, actions: np.ndarray) -> None:
+    """Fill `actions` (int64[H, X]) with the epsilon-greedy action of every row: one episode's policy."""
+    for h in range(q.shape[0]):
+        for x in range(q.shape[1]):
+            actions[h, x], _ = epsilon_greedy(q, h, x, epsilon, choice)

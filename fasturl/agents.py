@@ -1,0 +1,84 @@
+"""What can be trained: an agent plays all episodes of one run and says how good its final policy is.
+
+`play` is called once for each seed, in a thread of its own, with the run's streams; it must draw from nothing
+else. It calls `tick(n)` after every n trajectories or so: that is how progress is shown and how Ctrl-C stops a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .learners import Labels, Learner, OracleQ, QLearning, Task, learn
+from .models import Environment
+from .streams import Streams
+
+Floats = NDArray[np.float64]
+Tick = Callable[[int], None]
+
+BLOCK = 512
+"""Episodes between two ticks: long against the microseconds of a kernel call, short for a person."""
+
+
+@dataclass
+class Outcome:
+    """One run: the return of every trajectory in order, and the value of the final greedy policy."""
+
+    returns: Floats
+    value: float
+    value_error: float
+    """Standard error of `value`; 0 where it is exact."""
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+
+
+class Agent(Protocol):
+    @property
+    def name(self) -> str: ...
+    def check(self, env: Environment, episodes: int) -> None:
+        """Raise ValueError where this agent cannot be trained so."""
+
+    def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome: ...
+
+
+@dataclass(frozen=True)
+class LatentAgent:
+    """A tabular learner that sees the latent states: the skyline."""
+
+    learner: Learner
+
+    @property
+    def name(self) -> str:
+        return f"{learner_name(self.learner)}-lat"
+
+    def check(self, env: Environment, episodes: int) -> None:
+        pass
+
+    def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
+        model = env.draw(streams)
+        n_states = max(model.n_states)
+        memory = self.learner.start(
+            Task(model.horizon, n_states, model.n_actions, model.max_return, episodes, streams.row("policy"))
+        )
+        labels = latent_labels(min(BLOCK, episodes), model.horizon, n_states)
+        returns = np.empty(episodes)
+        for first in range(0, episodes, BLOCK):
+            block = returns[first : first + BLOCK]
+            learn(memory, model.dynamics, labels[: block.size], streams.row("dynamics"), block)
+            tick(block.size)
+        return Outcome(returns, model.policy_value(memory.final_policy()), 0.0)
+
+
+def latent_labels(episodes: int, horizon: int, n_states: int) -> Labels:
+    """The label table of an agent that sees the latent state itself."""
+    if n_states > 256:
+        raise ValueError(f"n_states must be at most 256, got {n_states}")
+    return np.tile(np.arange(n_states, dtype=np.uint8), (episodes, horizon + 1, 1))
+
+
+def learner_name(learner: Learner) -> str:
+    known = {OracleQ: "oracleq", QLearning: "qlearning"}
+    return known.get(type(learner), type(learner).__name__.lower())

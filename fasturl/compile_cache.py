@@ -1,0 +1,73 @@
+"""Where compiled kernels are kept between processes.
+
+Numba notices an edit only in the file of the function that it loads, not in the files of the functions which
+that one calls. So the folder is named by a digest of all kernel sources: any edit or upgrade starts a fresh
+folder, and nothing stale can be loaded. Where no folder can be written, kernels are compiled in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numba
+
+KERNELS = Path(__file__).parent / "_kernels"
+
+
+def digest() -> str:
+    """A digest of every kernel source file, by name and content."""
+    total = hashlib.sha256()
+    for source in sorted(KERNELS.glob("*.py")):
+        total.update(source.name.encode())
+        total.update(source.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def _root() -> Path:
+    if chosen := os.environ.get("FASTURL_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "fasturl"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "fasturl"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fasturl"
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def find_folder() -> Path | None:
+    """The cache folder of this version of the kernels, or None where there is no place that can be written."""
+    try:
+        folder = _root() / digest()
+    except (RuntimeError, OSError):  # no home folder, or sources that cannot be read
+        return None
+    return folder if _writable(folder) else None
+
+
+def is_warm(folder: Path | None) -> bool:
+    """Whether compiled kernels are kept in the folder."""
+    return folder is not None and any(folder.rglob("*.nbi"))
+
+
+@contextlib.contextmanager
+def keeping_in(folder: Path | None) -> Iterator[None]:
+    """Numba's setting for the kernels that are imported inside; a user's own kernels keep theirs."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder) if folder else ""
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before

@@ -1,0 +1,188 @@
+"""Tabular learners on (level, label), and the small protocol that any other learner can offer.
+
+A learner is a description with one method, `start(task)`, that returns a fresh memory. A memory has
+
+    policy() -> int array [H, n_labels]      the action for each (level, label) in the coming episode
+    update(labels, actions, rewards)         one trajectory: int [H+1], int [H], float [H]
+    final_policy() -> float array [H, n_labels, A]   the greedy policy, ties as equal probabilities
+
+`OracleQ` and `QLearning` share one memory, `QTable`, whose episodes run inside a compiled loop; the memory of
+any other learner is driven one episode at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import validation
+from ._kernels import tabular as _tabular
+from ._kernels.dynamics import Dynamics
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Labels = NDArray[np.uint8]
+Stream = NDArray[np.uint64]
+
+
+class Task(NamedTuple):
+    """What a learner is told before the first episode."""
+
+    horizon: int
+    n_labels: int
+    n_actions: int
+    max_return: float
+    episodes: int
+    choice: Stream
+    """The stream that the agent's own randomness comes from."""
+
+    def generator(self) -> np.random.Generator:
+        """A NumPy generator seeded by `choice`, for learners written in Python."""
+        return np.random.default_rng(self.choice)
+
+
+class Memory(Protocol):
+    def policy(self) -> Ints: ...
+    def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None: ...
+    def final_policy(self) -> Floats: ...
+
+
+class Learner(Protocol):
+    def start(self, task: Task) -> Memory: ...
+
+
+@dataclass
+class QTable:
+    """Action values with a visit count each, and the schedules of their update (see `_kernels.tabular`)."""
+
+    q: Floats
+    rates: Floats
+    bonuses: Floats
+    cap: float
+    epsilons: Floats
+    choice: Stream
+    visits: Ints = field(init=False)
+    episode: int = 0
+
+    def __post_init__(self) -> None:
+        self.visits = np.zeros(self.q.shape, np.int64)
+
+    def policy(self) -> Ints:
+        actions = np.empty(self.q.shape[:2], np.int64)
+        _tabular.draw_policy(self.q, self.epsilons[min(self.episode, self.epsilons.size - 1)], self.choice, actions)
+        return actions
+
+    def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None:
+        _tabular.update_trajectory(self.q, self.visits, labels, actions, rewards, self.rates, self.bonuses, self.cap)
+        self.episode += 1
+
+    def final_policy(self) -> Floats:
+        best = self.q == self.q.max(axis=2, keepdims=True)
+        return np.asarray(best / best.sum(axis=2, keepdims=True))
+
+    def learn(self, dynamics: Dynamics, labels: Labels, luck: Stream, returns: Floats) -> None:
+        epsilons = self.epsilons[self.episode : self.episode + returns.size]
+        _tabular.learn(
+            dynamics, labels, self.q, self.visits, self.rates, self.bonuses, self.cap, epsilons, luck, self.choice, returns
+        )
+        self.episode += returns.size
+
+
+@dataclass(frozen=True)
+class OracleQ:
+    """Optimistic Q-learning with a Hoeffding bonus (Jin et al., 2018).
+
+    Q starts at the maximal return. The constant form has a fixed learning rate and the bonus
+    confidence * sqrt(H / t) at the t-th visit. The theoretical form, schedule="jin", has the rate (H+1)/(H+t)
+    and the bonus confidence * sqrt(H^3 log(S A T / p) / t), where T is the number of steps and p the
+    failure probability.
+    """
+
+    learning_rate: float | None = None
+    """Constant form only; 0.3 if not given."""
+    confidence: float = 1e-3
+    """Scale of the exploration bonus."""
+    schedule: str = "constant"
+    """"constant" or "jin"."""
+    failure_probability: float = 0.05
+    """p of the theoretical form."""
+
+    def __post_init__(self) -> None:
+        validation.choice("schedule", self.schedule, ("constant", "jin"))
+        if self.learning_rate is not None:
+            validation.real("learning_rate", self.learning_rate, least=0, most=1, open_left=True)
+            if self.schedule == "jin":
+                raise ValueError(f"learning_rate must be left out when schedule='jin', which sets its own, got {self.learning_rate}")
+        validation.real("confidence", self.confidence, least=0)
+        validation.real("failure_probability", self.failure_probability, least=0, most=1, open_left=True, open_right=True)
+
+    def start(self, task: Task) -> QTable:
+        horizon = task.horizon
+        t = np.arange(1, task.episodes + 1, dtype=np.float64)
+        if self.schedule == "constant":
+            rates = np.full(t.size, 0.3 if self.learning_rate is None else self.learning_rate)
+            bonuses = self.confidence * np.sqrt(horizon / t)
+        else:
+            rates = (horizon + 1) / (horizon + t)
+            log_term = np.log(task.n_labels * task.n_actions * task.episodes * horizon / self.failure_probability)
+            bonuses = self.confidence * np.sqrt(horizon**3 * log_term / t)
+        return QTable(
+            q=np.full((horizon, task.n_labels, task.n_actions), task.max_return),
+            rates=_by_visit(rates),
+            bonuses=_by_visit(bonuses),
+            cap=task.max_return,
+            epsilons=np.zeros(task.episodes),
+            choice=task.choice,
+        )
+
+
+@dataclass(frozen=True)
+class QLearning:
+    """Tabular Q-learning that starts at 0 and explores epsilon-greedily.
+
+    Epsilon falls linearly from 1 to 0.01 over the first `exploration_fraction` of the episodes.
+    """
+
+    learning_rate: float = 0.1
+    exploration_fraction: float = 0.5
+
+    def __post_init__(self) -> None:
+        validation.real("learning_rate", self.learning_rate, least=0, most=1, open_left=True)
+        validation.real("exploration_fraction", self.exploration_fraction, least=0, most=1, open_left=True)
+
+    def start(self, task: Task) -> QTable:
+        progress = np.arange(task.episodes) / (self.exploration_fraction * task.episodes)
+        return QTable(
+            q=np.zeros((task.horizon, task.n_labels, task.n_actions)),
+            rates=_by_visit(np.full(task.episodes, self.learning_rate)),
+            bonuses=_by_visit(np.zeros(task.episodes)),
+            cap=np.inf,
+            epsilons=np.maximum(0.01, 1.0 - 0.99 * progress),
+            choice=task.choice,
+        )
+
+
+def learn(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream, returns: Floats) -> None:
+    """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
+    if isinstance(memory, QTable):
+        memory.learn(dynamics, labels, luck, returns)
+        return
+    horizon, _, n_actions, _ = dynamics.transitions.shape
+    states = np.empty((1, horizon + 1), np.int64)
+    actions = np.empty((1, horizon), np.int64)
+    rewards = np.empty((1, horizon))
+    unused = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
+    for e in range(returns.size):
+        fixed = np.eye(n_actions)[memory.policy()]
+        _tabular.rollout(dynamics, labels[e : e + 1], fixed, 0.0, luck, unused, states, actions, rewards)
+        seen = labels[e, np.arange(horizon + 1), states[0]].astype(np.int64)
+        memory.update(seen, actions[0].copy(), rewards[0].copy())
+        returns[e] = rewards.sum()
+
+
+def _by_visit(values: Floats) -> Floats:
+    """Visits count from 1: entry 0 is never read."""
+    return np.concatenate([[0.0], values])

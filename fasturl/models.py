@@ -1,0 +1,265 @@
+"""Block MDPs: the tables, their checks, and exact values by backward induction.
+
+A `BlockMDP` is one model. `LockBernoulli` and `LockGaussian` are families: the action labels of the
+combination lock are drawn anew for each seed, and `env.instance(seed)` is the lock that this seed meets.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import validation
+from ._kernels import dynamics as _dynamics
+from ._kernels import planning as _planning
+from .streams import Streams
+
+Floats = NDArray[np.float64]
+
+
+class Environment(ABC):
+    """What an agent can be trained on: fixed sizes, and an instance for each seed."""
+
+    name: str
+    horizon: int
+    n_actions: int
+    n_states: tuple[int, ...]
+    """Number of latent states at each of the levels 1..H+1."""
+
+    @abstractmethod
+    def draw(self, streams: Streams) -> BlockMDP:
+        """The model that a run with these streams meets."""
+
+    def instance(self, seed: int = 0) -> BlockMDP:
+        """The model that a run with this seed meets."""
+        return self.draw(Streams(validation.integer("seed", seed, least=0)))
+
+    def optimal_value(self, seed: int = 0) -> float:
+        """V*: the greatest expected return of any policy, exact."""
+        return self.instance(seed)._optimal_value()
+
+    def policy_value(self, policy: ArrayLike, seed: int = 0) -> float:
+        """The expected return of a policy on latent states, exact.
+
+        `policy` is an integer array [H, S] of actions or a float array [H, S, A] of probabilities, S being
+        the largest number of states of a level.
+        """
+        return self.instance(seed)._policy_value(policy)
+
+    def optimal_policy(self, seed: int = 0) -> NDArray[np.int64]:
+        """An optimal action for each (level, state), as an array [H, S]."""
+        return np.asarray(self.instance(seed)._optimal_tables()[0].argmax(axis=2), dtype=np.int64)
+
+    def parameters(self) -> dict[str, float | None]:
+        """What identifies the environment besides its name, for tables and files."""
+        return {"horizon": self.horizon}
+
+
+class BlockMDP(Environment):
+    """A Block MDP whose latent tables the user gives.
+
+    transitions
+        Array [H, S, A, S'] of probabilities, or, where levels differ in their number of states, a sequence
+        of H arrays [S_h, A, S_(h+1)].
+    rewards
+        Mean reward of each transition: an array that broadcasts to [H, S, A, S'] (so [H, S, A, 1] is a reward on
+        (state, action)), an array [H, S, A], or a sequence of H arrays [S_h, A] or [S_h, A, S_(h+1)].
+    reward_draw
+        "bernoulli": rewards are 0 or 1 with the given means, drawn at levels where a mean is strictly
+        between 0 and 1; "deterministic": the reward is the mean itself.
+    start
+        The state at level 1, or a distribution over its states.
+    """
+
+    name = "block-mdp"
+
+    def __init__(
+        self,
+        transitions: ArrayLike | Sequence[ArrayLike],
+        rewards: ArrayLike | Sequence[ArrayLike],
+        *,
+        reward_draw: str = "bernoulli",
+        start: int | ArrayLike = 0,
+    ) -> None:
+        levels = _levels("transitions", transitions)
+        if not levels:
+            raise ValueError("transitions must have at least one level, got none")
+        for h, table in enumerate(levels):
+            if table.ndim != 3 or 0 in table.shape:
+                raise ValueError(f"transitions at level {h + 1} must have shape [states, actions, next states], got {table.shape}")
+        self.horizon = len(levels)
+        self.n_actions = levels[0].shape[1]
+        self.n_states = (*(table.shape[0] for table in levels), levels[-1].shape[2])
+        for h, table in enumerate(levels):
+            expected = (self.n_states[h], self.n_actions, self.n_states[h + 1])
+            if table.shape != expected:
+                raise ValueError(f"transitions at level {h + 1} must have shape {expected}, got {table.shape}")
+            if not np.all(np.isfinite(table)) or table.min() < 0 or np.abs(table.sum(axis=2) - 1).max() > 1e-9:
+                raise ValueError(f"transitions at level {h + 1} must be probabilities that sum to 1 over next states")
+        self.reward_draw = validation.choice("reward_draw", reward_draw, ("bernoulli", "deterministic"))
+        size = max(self.n_states)
+        self.transitions = np.zeros((self.horizon, size, self.n_actions, size))
+        self.transitions[..., 0] = 1.0  # rows of states that a level does not have: never visited
+        for h, table in enumerate(levels):
+            self.transitions[h, : table.shape[0]] = 0.0
+            self.transitions[h, : table.shape[0], :, : table.shape[2]] = table
+        self.rewards = self._reward_table(rewards)
+        self.start = self._start(start)
+        for table in (self.transitions, self.rewards, self.start):
+            table.setflags(write=False)
+        self.dynamics = _dynamics.Dynamics(
+            start=_cumulative(self.start),
+            transitions=_cumulative(self.transitions),
+            rewards=self.rewards,
+            random_rewards=self._random_levels(),
+        )
+
+    def draw(self, streams: Streams) -> BlockMDP:
+        return self
+
+    @property
+    def max_return(self) -> float:
+        """The greatest return that any trajectory can have: where optimism starts."""
+        greatest = np.ceil(self.rewards) if self.reward_draw == "bernoulli" else self.rewards
+        values = np.zeros(self.transitions.shape[1])
+        for h in reversed(range(self.horizon)):
+            outcomes = np.where(self.transitions[h] > 0, greatest[h] + values, -np.inf)
+            values = outcomes.max(axis=(1, 2))
+        return float(values[self.start > 0].max())
+
+    def _reward_table(self, rewards: ArrayLike | Sequence[ArrayLike]) -> Floats:
+        table = np.zeros_like(self.transitions)
+        given = _levels("rewards", rewards)
+        if len(given) != self.horizon:
+            raise ValueError(f"rewards must have {self.horizon} levels as transitions have, got {len(given)}")
+        for h, level in enumerate(given):
+            shape = (self.n_states[h], self.n_actions, self.n_states[h + 1])
+            try:
+                means = np.broadcast_to(level[..., None] if level.ndim == 2 else level, shape)
+            except ValueError:
+                raise ValueError(f"rewards at level {h + 1} must have shape {shape[:2]} or {shape}, got {level.shape}") from None
+            if not np.all(np.isfinite(means)):
+                raise ValueError(f"rewards at level {h + 1} must be finite")
+            if self.reward_draw == "bernoulli" and (means.min() < 0 or means.max() > 1):
+                raise ValueError(f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', got {means.min():g}..{means.max():g}")
+            table[h, : shape[0], :, : shape[2]] = means
+        return table
+
+    def _random_levels(self) -> NDArray[np.bool_]:
+        if self.reward_draw == "deterministic":
+            return np.zeros(self.horizon, np.bool_)
+        return np.asarray(((self.rewards > 0) & (self.rewards < 1)).any(axis=(1, 2, 3)))
+
+    def _start(self, start: int | ArrayLike) -> Floats:
+        distribution = np.zeros(self.transitions.shape[1])
+        if np.ndim(start) == 0:
+            distribution[validation.integer("start", start, least=0, most=self.n_states[0] - 1)] = 1.0
+            return distribution
+        given = np.asarray(start, dtype=np.float64)
+        if given.shape != (self.n_states[0],) or not np.all(given >= 0) or abs(given.sum() - 1) > 1e-9:
+            raise ValueError(f"start must be a state or {self.n_states[0]} probabilities that sum to 1, got {start!r}")
+        distribution[: given.size] = given
+        return distribution
+
+    def _optimal_tables(self) -> tuple[Floats, Floats]:
+        q = np.empty(self.transitions.shape[:3])
+        values = np.empty((self.horizon + 1, self.transitions.shape[1]))
+        _planning.optimal_q(self.transitions, self.rewards, q, values)
+        return q, values
+
+    def _optimal_value(self) -> float:
+        return float(self.start @ self._optimal_tables()[1][0])
+
+    def _policy_value(self, policy: ArrayLike) -> float:
+        chances = policy_table(policy, self.horizon, self.transitions.shape[1], self.n_actions)
+        values = np.empty((self.horizon + 1, self.transitions.shape[1]))
+        _planning.policy_q(self.transitions, self.rewards, chances, np.empty_like(chances), values)
+        return float(self.start @ values[0])
+
+
+class _Lock(Environment):
+    """The combination lock of Du et al. (2019): three states a level, four actions, V* = 1/2.
+
+    States 0 and 1 are alive, state 2 is dead and absorbing. At each level, for states 0 and 1 separately, one
+    action leads to state 0 with probability 1-switch and to state 1 with probability switch, one the other way
+    round, and two to state 2. Being alive at level H+1 pays Bernoulli(1/2).
+    """
+
+    n_actions = 4
+
+    def __init__(self, horizon: int, switch: float) -> None:
+        self.horizon = validation.integer("horizon", horizon, least=1)
+        self.switch = validation.real("switch", switch, least=0, most=1)
+        self.n_states = (3,) * (self.horizon + 1)
+
+    def draw(self, streams: Streams) -> BlockMDP:
+        transitions = np.empty((self.horizon, 3, self.n_actions, 3))
+        _dynamics.draw_lock(streams.row("lock"), self.switch, np.empty(self.n_actions, np.int64), transitions)
+        rewards = np.zeros((self.horizon, 3, self.n_actions, 3))
+        rewards[-1, :, :, :2] = 0.5
+        return BlockMDP(transitions, rewards)
+
+    def parameters(self) -> dict[str, float | None]:
+        return super().parameters() | {"switch": self.switch}
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value}" for key, value in self.parameters().items())
+        return f"{type(self).__name__}({inside})"
+
+
+class LockBernoulli(_Lock):
+    """A lock seen through bits: the one-hot code of the latent state, then H fair coins."""
+
+    name = "lock-bernoulli"
+
+    def __init__(self, horizon: int, switch: float = 0.0) -> None:
+        super().__init__(horizon, switch)
+
+
+class LockGaussian(_Lock):
+    """A lock seen through reals: the one-hot code of the latent state, then H zeros, all plus N(0, noise^2)."""
+
+    name = "lock-gaussian"
+
+    def __init__(self, horizon: int, switch: float = 0.0, noise: float = 0.1) -> None:
+        super().__init__(horizon, switch)
+        self.noise = validation.real("noise", noise, least=0)
+
+    def parameters(self) -> dict[str, float | None]:
+        return super().parameters() | {"noise": self.noise}
+
+
+def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int) -> Floats:
+    """A policy as probabilities [H, S, A], from actions [H, S] or from probabilities."""
+    given = np.asarray(policy)
+    if given.shape == (horizon, n_states) and np.issubdtype(given.dtype, np.integer):
+        if given.min() < 0 or given.max() >= n_actions:
+            raise ValueError(f"policy must hold actions from 0 to {n_actions - 1}, got {given.min()}..{given.max()}")
+        return np.eye(n_actions)[given]
+    if given.shape == (horizon, n_states, n_actions) and np.issubdtype(given.dtype, np.floating):
+        if not np.all(given >= 0) or np.abs(given.sum(axis=2) - 1).max() > 1e-9:
+            raise ValueError("policy must hold probabilities that sum to 1 over actions")
+        return np.ascontiguousarray(given, dtype=np.float64)
+    raise ValueError(
+        f"policy must be an integer array of shape {(horizon, n_states)} or a float array of shape "
+        f"{(horizon, n_states, n_actions)}, got {given.dtype} of shape {given.shape}"
+    )
+
+
+def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[Floats]:
+    try:
+        return [np.asarray(table, dtype=np.float64) for table in tables]  # type: ignore[union-attr]  # a scalar raises TypeError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array or a sequence of arrays of numbers, one for each level") from None
+
+
+def _cumulative(chances: Floats) -> Floats:
+    """Running sums along the last axis that reach exactly 1 at the last outcome that can happen."""
+    total = np.cumsum(chances, axis=-1)
+    size = chances.shape[-1]
+    last = size - 1 - np.argmax(chances[..., ::-1] > 0, axis=-1)
+    total[np.arange(size) >= last[..., None]] = 1.0
+    return total

@@ -1,0 +1,168 @@
+"""`train`: one environment and one agent over many seeds, on all cores.
+
+Each seed is one task in a pool of threads: the kernels run without the GIL, so threads use all cores and share
+what is compiled. A run draws from its own streams only, so the result does not depend on the number of
+threads or on the order in which they work.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import validation
+from .agents import Agent, LatentAgent, Outcome, Tick
+from .learners import Learner
+from .models import Environment
+from .runs import Run
+from .streams import Streams
+
+_POLL_SECONDS = 0.1
+_QUIET_SECONDS = 1.0
+
+
+class _Stopped(Exception):
+    """Raised inside a worker when the run was given up."""
+
+
+def train(
+    env: Environment,
+    agent: Agent | Learner,
+    episodes: int,
+    seeds: int | Iterable[int] = 1,
+    *,
+    sees: str = "latent",
+    points: int | Sequence[int] = 200,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Run:
+    """Train an agent on an environment, once for each seed.
+
+    agent
+        An agent such as `URL(...)`, or a learner such as `OracleQ(...)`, which then sees what `sees` says.
+    episodes
+        Number of trajectories of each run.
+    seeds
+        A count n, for the seeds 0..n-1, or distinct non-negative integers.
+    sees
+        "latent": a learner sees the latent states.
+    points
+        How many points of the learning curve to record, evenly spaced, or at which numbers of trajectories.
+    n_jobs
+        Number of threads; all cores if not given. The result is the same, bit for bit, for any number.
+    progress
+        Whether to show a progress bar; if not given, when it takes long and standard error is a terminal.
+    """
+    if not isinstance(env, Environment):
+        raise ValueError(f"env must be an environment such as LockBernoulli or BlockMDP, got {env!r}")
+    episodes = validation.integer("episodes", episodes, least=1)
+    chosen = validation.seeds(seeds)
+    player = as_agent(agent, sees)
+    player.check(env, episodes)
+    trajectories = _curve_points(points, episodes)
+    workers = min(len(chosen), available_cores() if n_jobs is None else validation.integer("n_jobs", n_jobs, least=1))
+    begin = time.perf_counter()
+    outcomes = _play_all(env, player, episodes, chosen, workers, progress)
+    return Run(
+        env=env.name,
+        parameters=env.parameters(),
+        agent=player.name,
+        oracle=getattr(player, "oracle_name", None),
+        episodes=episodes,
+        seeds=chosen,
+        v_star=env.optimal_value(),
+        trajectories=trajectories,
+        average_reward=np.stack([np.cumsum(outcome.returns)[trajectories - 1] / trajectories for outcome in outcomes]),
+        values=np.array([outcome.value for outcome in outcomes]),
+        value_errors=np.array([outcome.value_error for outcome in outcomes]),
+        diagnostics=[outcome.diagnostics for outcome in outcomes],
+        wall_seconds=time.perf_counter() - begin,
+    )
+
+
+def as_agent(agent: Agent | Learner, sees: str) -> Agent:
+    validation.choice("sees", sees, ("latent",))
+    if hasattr(agent, "play"):
+        return cast(Agent, agent)
+    if hasattr(agent, "start"):
+        return LatentAgent(cast(Learner, agent))
+    raise ValueError(f"agent must be an agent with play() or a learner with start(), got {agent!r}")
+
+
+def available_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _curve_points(points: int | Sequence[int], episodes: int) -> NDArray[np.int64]:
+    if np.ndim(points) == 0:
+        count = min(validation.integer("points", points, least=1), episodes)
+        return np.unique(np.linspace(episodes / count, episodes, count).round().astype(np.int64))
+    chosen = [validation.integer("points", point, least=1, most=episodes) for point in cast(Sequence[int], points)]
+    if not chosen or sorted(set(chosen)) != chosen:
+        raise ValueError(f"points must be increasing numbers of trajectories, got {points!r}")
+    return np.array(chosen, np.int64)
+
+
+def _play_all(
+    env: Environment, agent: Agent, episodes: int, seeds: list[int], workers: int, progress: bool | None
+) -> list[Outcome]:
+    stop = threading.Event()
+    done = [0] * len(seeds)
+
+    def play(position: int) -> Outcome:
+        def tick(count: int) -> None:
+            done[position] += count
+            if stop.is_set():
+                raise _Stopped
+
+        tick(0)
+        return agent.play(env, Streams(seeds[position]), episodes, cast(Tick, tick))
+
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="fasturl")
+    try:
+        futures = [pool.submit(play, position) for position in range(len(seeds))]
+        waiting = set(futures)
+        with _progress_bar(episodes * len(seeds), progress) as show:
+            while waiting:
+                finished, waiting = wait(waiting, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+                show(sum(done))
+        return [future.result() for future in futures]
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _progress_bar(total: int, wanted: bool | None) -> Iterator[Tick]:
+    """Yields what to call with the number of trajectories so far."""
+    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    begin = time.perf_counter()
+    columns = (TextColumn("[bold]training"), BarColumn(), MofNCompleteColumn(), TextColumn("trajectories"), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=total)
+
+    def show(completed: int) -> None:
+        if not bar.live.is_started and (wanted or time.perf_counter() - begin > _QUIET_SECONDS):
+            bar.start()
+        bar.update(task, completed=completed)
+
+    try:
+        yield show
+    finally:
+        bar.stop()
