@@ -1,9 +1,9 @@
 """fasturl: provably efficient exploration with rich observations, at kernel speed.
 
-    import fasturl as fu
+import fasturl as fu
 
-    run = fu.train(fu.LockBernoulli(horizon=20, switch=0.2), fu.OracleQ(), episodes=10_000, seeds=50)
-    run.success_rate
+run = fu.train(fu.LockBernoulli(horizon=20, switch=0.2), fu.OracleQ(), episodes=10_000, seeds=50)
+run.success_rate
 """
 
 from . import compile_cache as _compile_cache

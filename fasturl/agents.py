@@ -60,9 +60,7 @@ class LatentAgent:
     def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
         model = env.draw(streams)
         n_states = max(model.n_states)
-        memory = self.learner.start(
-            Task(model.horizon, n_states, model.n_actions, model.max_return, episodes, streams.row("policy"))
-        )
+        memory = self.learner.start(Task(model.horizon, n_states, model.n_actions, model.max_return, episodes, streams.row("policy")))
         labels = latent_labels(min(BLOCK, episodes), model.horizon, n_states)
         returns = np.empty(episodes)
         for first in range(0, episodes, BLOCK):

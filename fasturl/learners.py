@@ -85,9 +85,7 @@ class QTable:
 
     def learn(self, dynamics: Dynamics, labels: Labels, luck: Stream, returns: Floats) -> None:
         epsilons = self.epsilons[self.episode : self.episode + returns.size]
-        _tabular.learn(
-            dynamics, labels, self.q, self.visits, self.rates, self.bonuses, self.cap, epsilons, luck, self.choice, returns
-        )
+        _tabular.learn(dynamics, labels, self.q, self.visits, self.rates, self.bonuses, self.cap, epsilons, luck, self.choice, returns)
         self.episode += returns.size
 
 

@@ -144,7 +144,9 @@ class BlockMDP(Environment):
             if not np.all(np.isfinite(means)):
                 raise ValueError(f"rewards at level {h + 1} must be finite")
             if self.reward_draw == "bernoulli" and (means.min() < 0 or means.max() > 1):
-                raise ValueError(f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', got {means.min():g}..{means.max():g}")
+                raise ValueError(
+                    f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', got {means.min():g}..{means.max():g}"
+                )
             table[h, : shape[0], :, : shape[2]] = means
         return table
 
@@ -238,7 +240,7 @@ def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int)
     if given.shape == (horizon, n_states) and np.issubdtype(given.dtype, np.integer):
         if given.min() < 0 or given.max() >= n_actions:
             raise ValueError(f"policy must hold actions from 0 to {n_actions - 1}, got {given.min()}..{given.max()}")
-        return np.eye(n_actions)[given]
+        return np.asarray(np.eye(n_actions)[given])
     if given.shape == (horizon, n_states, n_actions) and np.issubdtype(given.dtype, np.floating):
         if not np.all(given >= 0) or np.abs(given.sum(axis=2) - 1).max() > 1e-9:
             raise ValueError("policy must hold probabilities that sum to 1 over actions")

@@ -25,12 +25,13 @@ class Streams:
 
     def row(self, name: str) -> NDArray[np.uint64]:
         """The named stream as one generator, uint64[4]."""
-        return self.rows(name, 1)[0]
+        return self.rows(name, 1).reshape(4)
 
     def rows(self, name: str, lanes: int) -> NDArray[np.uint64]:
         """The named stream as several generators side by side, uint64[lanes, 4]."""
         if (name, lanes) not in self._rows:
-            self._rows[name, lanes] = self._children[name].generate_state(4 * lanes, np.uint64).reshape(lanes, 4)
+            words = self._children[name].generate_state(4 * lanes, np.uint64)
+            self._rows[name, lanes] = np.asarray(words, np.uint64).reshape(lanes, 4)
         return self._rows[name, lanes]
 
     def generator(self, name: str) -> np.random.Generator:

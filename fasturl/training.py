@@ -94,7 +94,7 @@ def as_agent(agent: Agent | Learner, sees: str) -> Agent:
     if hasattr(agent, "play"):
         return cast(Agent, agent)
     if hasattr(agent, "start"):
-        return LatentAgent(cast(Learner, agent))
+        return LatentAgent(agent)
     raise ValueError(f"agent must be an agent with play() or a learner with start(), got {agent!r}")
 
 
@@ -112,9 +112,7 @@ def _curve_points(points: int | Sequence[int], episodes: int) -> NDArray[np.int6
     return np.array(chosen, np.int64)
 
 
-def _play_all(
-    env: Environment, agent: Agent, episodes: int, seeds: list[int], workers: int, progress: bool | None
-) -> list[Outcome]:
+def _play_all(env: Environment, agent: Agent, episodes: int, seeds: list[int], workers: int, progress: bool | None) -> list[Outcome]:
     stop = threading.Event()
     done = [0] * len(seeds)
 

@@ -11,9 +11,7 @@ from .compiling import kernel
 
 
 @kernel
-def _action_value(
-    transitions: np.ndarray, rewards: np.ndarray, values: np.ndarray, h: int, s: int, a: int
-) -> float:
+def _action_value(transitions: np.ndarray, rewards: np.ndarray, values: np.ndarray, h: int, s: int, a: int) -> float:
     total = 0.0
     for following in range(transitions.shape[3]):
         p = transitions[h, s, a, following]
@@ -38,9 +36,7 @@ def optimal_q(transitions: np.ndarray, rewards: np.ndarray, q: np.ndarray, value
 
 
 @kernel
-def policy_q(
-    transitions: np.ndarray, rewards: np.ndarray, policy: np.ndarray, q: np.ndarray, values: np.ndarray
-) -> None:
+def policy_q(transitions: np.ndarray, rewards: np.ndarray, policy: np.ndarray, q: np.ndarray, values: np.ndarray) -> None:
     """As `optimal_q`, for `policy` float64[H, S, A], the probability of each action."""
     horizon, n_states, n_actions = q.shape
     values[horizon] = 0.0

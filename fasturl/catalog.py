@@ -1,0 +1,55 @@
+"""Environments and agents by name, as the command line and files of settings write them.
+
+A field that the named thing does not have is refused, so that no setting is ever silently ignored.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import validation
+from .agents import Agent, LatentAgent
+from .learners import OracleQ, QLearning
+from .models import Environment, LockBernoulli, LockGaussian
+
+ENVIRONMENTS: dict[str, Callable[..., Environment]] = {maker.name: maker for maker in (LockBernoulli, LockGaussian)}
+
+
+def _latent(learner: Callable[..., Any]) -> Callable[..., Agent]:
+    def make(**fields: Any) -> Agent:
+        return LatentAgent(learner(**fields))
+
+    make.__signature__ = inspect.signature(learner)  # type: ignore[attr-defined]  # read by _make
+    return make
+
+
+AGENTS: dict[str, Callable[..., Agent]] = {"oracleq-lat": _latent(OracleQ), "qlearning-lat": _latent(QLearning)}
+
+
+def environment(name: str, **fields: Any) -> Environment:
+    """For example environment("lock-gaussian", horizon=20, switch=0.2, noise=0.1)."""
+    made: Environment = _make("environment", ENVIRONMENTS, name, fields)
+    return made
+
+
+def agent(name: str, **fields: Any) -> Agent:
+    """For example agent("oracleq-lat", learning_rate=0.3)."""
+    made: Agent = _make("agent", AGENTS, name, fields)
+    return made
+
+
+def _make(kind: str, makers: dict[str, Callable[..., Any]], name: str, fields: dict[str, Any]) -> Any:
+    validation.choice(kind, name, makers)
+    allowed = inspect.signature(makers[name]).parameters
+    for field in fields:
+        if field not in allowed:
+            raise ValueError(f"{field} is not a setting of {name}{nearest(field, allowed)}; it has {', '.join(allowed)}")
+    return makers[name](**fields)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
