@@ -1,0 +1,45 @@
+"""Inputs that kernels are compared on."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from fasturl._kernels.dynamics import Dynamics
+
+WORDS = st.integers(0, 2**64 - 1)
+GENERATORS = st.lists(WORDS, min_size=4, max_size=4).filter(any)
+"""States of xoshiro256++: four words, not all zero."""
+
+
+def row(generator):
+    """A reference's generator as the row that a kernel takes."""
+    return np.array(generator, np.uint64)
+
+
+def chances(draw, *shape):
+    """Distributions over the last axis, some of whose outcomes have no chance."""
+    weights = draw.random(shape) * (draw.random(shape) < 0.6)
+    weights[..., draw.integers(shape[-1])] += 0.1
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def mdp(draw, horizon, n_states, n_actions):
+    """Transition probabilities and mean rewards in [0, 1], both [H, S, A, S]."""
+    shape = (horizon, n_states, n_actions, n_states)
+    transitions, rewards = chances(draw, *shape), draw.random(shape)
+    for table in (transitions, rewards):
+        table.setflags(write=False)  # as the tables of a model are: Numba compiles anew for writable ones
+    return transitions, rewards
+
+
+def dynamics(draw, horizon, n_states, n_actions):
+    """Tables of an MDP as kernels take them."""
+    transitions, rewards = mdp(draw, horizon, n_states, n_actions)
+    start, onward = chances(draw, n_states).cumsum(), transitions.cumsum(axis=-1)
+    start[-1], onward[..., -1] = 1.0, 1.0  # running sums may miss 1 by an ulp
+    return Dynamics(start, onward, rewards, draw.random(horizon) < 0.5)
+
+
+SIZES = st.tuples(st.integers(1, 5), st.integers(1, 4), st.integers(1, 4))
+"""Horizon, states, actions."""
+DRAWS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+"""Sources of tables."""

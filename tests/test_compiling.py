@@ -1,0 +1,85 @@
+"""The decorator of every kernel, and what it does when its cache fails."""
+
+import pickle
+
+import numba
+import pytest
+from numba.core.caching import FunctionCache
+
+from fasturl._kernels import compiling
+
+pytestmark = pytest.mark.kernel
+
+
+def add_one(x):
+    return x + 1
+
+
+@pytest.fixture
+def compiled(tmp_path, monkeypatch):
+    """`add_one` as a kernel with a cache folder of its own, compiled even where the suite runs without compilation."""
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    return lambda: compiling.kernel(add_one)
+
+
+def files(folder, ending):
+    return sorted(folder.rglob(f"*.{ending}"))
+
+
+def test_decorating_compiles_nothing(compiled, tmp_path):
+    assert compiled().signatures == []
+    assert files(tmp_path, "nbi") == []
+
+
+def test_machine_code_is_kept_and_found_again(compiled, tmp_path):
+    assert compiled()(1) == 2
+    assert len(files(tmp_path, "nbi")) == len(files(tmp_path, "nbc")) == 1
+    again = compiled()
+    assert again(1) == 2
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_without_a_folder_kernels_are_compiled_in_memory(compiled, tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    function = compiled()
+    assert function(1) == 2
+    assert function.stats.cache_path is None
+    assert files(tmp_path, "nbi") == []
+
+
+DAMAGES = {
+    "emptied": lambda content: b"",
+    "cut in half": lambda content: content[: len(content) // 2],
+    "overwritten": lambda content: b"not what was written",
+    "of another layout": lambda content: pickle.dumps([1, 2, 3]),
+}
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cache_file_costs_a_compilation_and_not_the_run(compiled, tmp_path, ending, damage):
+    compiled()(1)
+    (damaged,) = files(tmp_path, ending)
+    damaged.write_bytes(DAMAGES[damage](damaged.read_bytes()))
+    assert compiled()(1) == 2
+
+
+@pytest.mark.parametrize("error", [OSError("disk is full"), PermissionError("read-only"), FileNotFoundError("folder is gone")])
+@pytest.mark.parametrize("method", ["load_overload", "save_overload"])
+def test_a_folder_that_fails_costs_a_compilation_and_not_the_run(compiled, monkeypatch, method, error):
+    calls = []
+
+    def fail(*_):
+        calls.append(method)
+        raise error
+
+    monkeypatch.setattr(FunctionCache, method, fail)
+    assert compiled()(1) == 2
+    assert calls == [method]
+
+
+def test_kernels_release_the_gil_and_divide_as_c_does(compiled):
+    options = compiled().targetoptions
+    assert options["nogil"] is True
+    assert options["error_model"] == "numpy"

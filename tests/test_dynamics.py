@@ -1,0 +1,123 @@
+"""Latent start, step and lock tables."""
+
+import hypothesis
+import hypothesis.strategies as st
+import naive
+import numpy as np
+import pytest
+from scipy import stats
+from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
+
+from fasturl._kernels.dynamics import Dynamics, draw_lock, start_state, step
+
+pytestmark = pytest.mark.kernel
+
+ALARM = 1e-6
+"""False-alarm rate of each statistical test below; the seeds are fixed."""
+
+
+def lock(state, switch, horizon):
+    out = np.full((horizon, 3, 4, 3), np.nan)
+    draw_lock(row(state), switch, np.empty(4, np.int64), out)
+    return out
+
+
+@hypothesis.given(DRAWS, SIZES, GENERATORS)
+def test_start_state_equals_its_reference(draw, sizes, state):
+    tables, luck = dynamics(draw, *sizes), row(state)
+    for _ in range(5):
+        ref = naive.start_state(tables, state)
+        comp = start_state(tables, luck)
+        assert comp == ref
+    assert luck.tolist() == state
+
+
+@hypothesis.given(DRAWS, SIZES, GENERATORS)
+def test_step_equals_its_reference(draw, sizes, state):
+    tables, luck = dynamics(draw, *sizes), row(state)
+    horizon, n_states, n_actions = sizes
+    for h in range(horizon):
+        s, a = int(draw.integers(n_states)), int(draw.integers(n_actions))
+        ref = naive.step(tables, state, h, s, a)
+        comp = step(tables, luck, h, s, a)
+        assert comp == ref
+    assert luck.tolist() == state
+
+
+@hypothesis.given(GENERATORS, st.floats(0, 1), st.integers(1, 6))
+def test_draw_lock_equals_its_reference(state, switch, horizon):
+    (ref, ref_order), (comp, comp_order) = ((np.empty((horizon, 3, 4, 3)), np.empty(4, np.int64)) for _ in range(2))
+    stream = row(state)
+    naive.draw_lock(state, switch, ref_order, ref)
+    draw_lock(stream, switch, comp_order, comp)
+    np.testing.assert_array_equal(ref, comp)
+    assert stream.tolist() == state
+
+
+@hypothesis.given(GENERATORS, st.floats(0, 1), st.integers(1, 6))
+def test_a_lock_has_one_way_on_one_flipped_way_and_two_ways_out(state, switch, horizon):
+    table = lock(state, switch, horizon)
+    expected = sorted([(1 - switch, switch, 0.0), (switch, 1 - switch, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
+    for h in range(horizon):
+        for s in range(2):
+            assert sorted(map(tuple, table[h, s].tolist())) == expected
+        assert table[h, 2].tolist() == [[0.0, 0.0, 1.0]] * 4
+
+
+def test_lock_permutations_are_uniform_and_those_of_the_two_states_are_independent():
+    """Where the two good actions are, for states 0 and 1: 12 x 12 outcomes, chi-square."""
+    table = lock([1, 2, 3, 4], 0.0, 15_000)
+    ways_on = table[:, :2, :, 0].argmax(axis=2)
+    flipped = table[:, :2, :, 1].argmax(axis=2)
+    place = 3 * ways_on + flipped - (flipped > ways_on)
+    counts = np.bincount(12 * place[:, 0] + place[:, 1], minlength=144)
+    assert stats.chisquare(counts).pvalue > ALARM
+
+
+def test_neighbouring_levels_of_a_lock_are_independent():
+    ways_on = lock([5, 6, 7, 8], 0.0, 10_000)[:, 0, :, 0].argmax(axis=1)
+    counts = np.bincount(4 * ways_on[:-1] + ways_on[1:], minlength=16)
+    assert stats.chi2_contingency(counts.reshape(4, 4)).pvalue > ALARM
+
+
+def test_steps_follow_the_transition_table_and_rewards_their_means():
+    draw = np.random.default_rng(0)
+    tables = dynamics(draw, 1, 4, 2)._replace(random_rewards=np.array([True]))
+    luck = row([9, 10, 11, 12])
+    outcomes = np.array([step(tables, luck, 0, 2, 1) for _ in range(5_000)])
+    chances = np.diff(tables.transitions[0, 2, 1], prepend=0.0)
+    counts = np.bincount(outcomes[:, 0].astype(int), minlength=4)
+    assert counts[chances == 0].sum() == 0
+    assert stats.chisquare(counts[chances > 0], 5_000 * chances[chances > 0]).pvalue > ALARM
+    for following in np.flatnonzero(counts):
+        wins = int(outcomes[outcomes[:, 0] == following, 1].sum())
+        assert stats.binomtest(wins, int(counts[following]), tables.rewards[0, 2, 1, following]).pvalue > ALARM
+
+
+def test_starts_follow_the_start_distribution():
+    tables = dynamics(np.random.default_rng(1), 1, 4, 1)._replace(start=np.array([0.1, 0.1, 0.7, 1.0]))
+    luck = row([13, 14, 15, 16])
+    counts = np.bincount([start_state(tables, luck) for _ in range(5_000)], minlength=4)
+    assert counts[1] == 0
+    assert stats.chisquare(counts[[0, 2, 3]], [500, 3_000, 1_500]).pvalue > ALARM
+
+
+@hypothesis.given(DRAWS, SIZES, GENERATORS)
+def test_the_luck_that_a_step_uses_up_does_not_depend_on_state_or_action(draw, sizes, state):
+    tables = dynamics(draw, *sizes)
+    horizon, n_states, n_actions = sizes
+    for h in range(horizon):
+        after = set()
+        for s in range(n_states):
+            for a in range(n_actions):
+                luck = row(state)
+                step(tables, luck, h, s, a)
+                after.add(tuple(luck.tolist()))
+        assert len(after) == 1
+
+
+def test_a_level_without_random_rewards_pays_the_mean_itself():
+    rewards = np.full((1, 1, 1, 1), 0.25)
+    rewards.setflags(write=False)
+    sure = Dynamics(np.ones(1), np.ones((1, 1, 1, 1)), rewards, np.array([False]))
+    assert step(sure, row([1, 2, 3, 4]), 0, 0, 0) == (0, 0.25)
