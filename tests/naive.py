@@ -93,9 +93,9 @@ def draw_lock(stream, switch, order, out):
 
 def greedy(q, h, x, choice):
     """A best action of the row, drawn only if several are best; and its value."""
-    row = [float(value) for value in q[h, x]]
-    ties = [a for a in range(len(row)) if row[a] == max(row)]
-    return (ties[below(choice, len(ties))] if len(ties) > 1 else ties[0]), max(row)
+    best = max(q[h, x])
+    ties = [a for a in range(q.shape[2]) if q[h, x, a] == best]
+    return (ties[below(choice, len(ties))] if len(ties) > 1 else ties[0]), best
 
 
 def epsilon_greedy(q, h, x, epsilon, choice):
@@ -117,7 +117,7 @@ def update_trajectory(q, visits, labels, actions, rewards, rates, bonuses, cap):
     """Update every level of one finished trajectory, the first level first."""
     horizon = len(actions)
     for h in range(horizon):
-        value = max(float(v) for v in q[h + 1, labels[h + 1]]) if h + 1 < horizon else 0.0
+        value = max(q[h + 1, labels[h + 1]]) if h + 1 < horizon else 0.0
         update(q, visits, h, labels[h], actions[h], rewards[h] + value, rates, bonuses, cap)
 
 

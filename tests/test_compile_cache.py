@@ -1,0 +1,181 @@
+"""Where compiled kernels are kept: never stale, never a reason to fail."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+import fasturl
+from fasturl import compile_cache
+
+LOCK = """
+import numpy as np
+import fasturl
+from fasturl._kernels.dynamics import draw_lock
+out = np.empty((3, 3, 4, 3))
+draw_lock(np.array([1, 2, 3, 4], np.uint64), 0.0, np.empty(4, np.int64), out)
+print(*out[:, 0, :, 0].argmax(axis=1), sum(draw_lock.stats.cache_hits.values()), sum(draw_lock.stats.cache_misses.values()))
+"""
+"""Prints where the way on is at each of three levels, then how often the cache had the kernel and how often not."""
+
+
+def environment(**changes):
+    """This process's environment, with compilation and without a cache folder of its own."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_DISABLE_JIT", "FASTURL_CACHE_DIR", "XDG_CACHE_HOME")}
+    return kept | {name: str(value) for name, value in changes.items()}
+
+
+def start(source, **changes):
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", source], env=environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def output(process):
+    out, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return out.split()
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package to edit, and the folder to put on the path for it."""
+    shutil.copytree(Path(fasturl.__file__).parent, tmp_path / "copy" / "fasturl", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "copy" / "fasturl"
+
+
+# --- between processes ---------------------------------------------------------------------------------------------
+
+
+def test_a_later_process_loads_and_an_edit_to_a_helper_in_another_file_is_never_missed(package, tmp_path):
+    settings = {"FASTURL_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": package.parent}
+    first, later = (output(start(LOCK, **settings)) for _ in range(2))
+    assert first[:3] == later[:3] != ["0", "0", "0"]
+    assert (first[3:], later[3:]) == (["0", "1"], ["1", "0"])
+
+    helper = package / "_kernels" / "rng.py"
+    kept = helper.read_text()
+    edited = kept.replace("other = below(stream, last + 1)", "other = last")  # a shuffle that moves nothing
+    assert edited != kept
+    helper.write_text(edited)
+    assert output(start(LOCK, **settings)) == ["0", "0", "0", "0", "1"]
+
+    helper.write_text(kept)
+    assert output(start(LOCK, **settings)) == later
+
+
+def test_processes_that_compile_into_one_empty_folder_at_once_all_succeed(tmp_path):
+    both = [start(LOCK, FASTURL_CACHE_DIR=tmp_path) for _ in range(2)]
+    first, second = (output(process)[:3] for process in both)
+    assert first == second
+    assert output(start(LOCK, FASTURL_CACHE_DIR=tmp_path)) == [*first, "1", "0"]
+
+
+@pytest.mark.parametrize("folder", ["/dev/null/x", None], ids=["cannot be made", "no home"])
+def test_without_a_place_to_write_kernels_are_compiled_in_memory(folder):
+    changes = {"HOME": "/nonexistent/home"} | ({"FASTURL_CACHE_DIR": folder} if folder else {})
+    if folder is None and os.access("/", os.W_OK):
+        changes["HOME"] = "/dev/null/home"  # root can make any folder, but none below a file
+    out = output(start(LOCK + "print(fasturl.CACHE_FOLDER, draw_lock.stats.cache_path)", **changes))
+    assert out[-2:] == ["None", "None"]
+
+
+def test_a_damaged_folder_costs_a_compilation_and_not_the_run(tmp_path):
+    good = output(start(LOCK, FASTURL_CACHE_DIR=tmp_path))
+    kept = [*tmp_path.rglob("*.nbi"), *tmp_path.rglob("*.nbc")]
+    assert kept
+    for file in kept:
+        file.write_bytes(file.read_bytes()[:40])
+    assert output(start(LOCK, FASTURL_CACHE_DIR=tmp_path))[:3] == good[:3]
+
+
+# --- the folder ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", ["edit", "add", "remove", "rename"])
+def test_any_change_of_a_kernel_source_changes_the_digest(package, monkeypatch, change):
+    monkeypatch.setattr(compile_cache, "KERNELS", package / "_kernels")
+    before = compile_cache.digest()
+    source = package / "_kernels" / "rng.py"
+    match change:
+        case "edit":
+            source.write_text(source.read_text() + "\n")
+        case "add":
+            source.with_name("new.py").touch()
+        case "remove":
+            source.unlink()
+        case "rename":
+            source.rename(source.with_name("rng2.py"))
+    assert compile_cache.digest() != before
+
+
+def test_nothing_else_changes_the_digest(package, monkeypatch):
+    before = compile_cache.digest()
+    monkeypatch.setattr(compile_cache, "KERNELS", package / "_kernels")
+    (package / "models.py").write_text("")
+    (package / "_kernels" / "__pycache__").mkdir()
+    (package / "_kernels" / "__pycache__" / "rng.pyc").write_bytes(b"compiled")
+    assert compile_cache.digest() == before
+
+
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="other places there")
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"FASTURL_CACHE_DIR": "chosen", "XDG_CACHE_HOME": "xdg"}, "chosen"),
+        ({"XDG_CACHE_HOME": "xdg"}, "xdg/fasturl"),
+        ({"HOME": "home"}, "home/.cache/fasturl"),
+        ({"HOME": "home", "XDG_CACHE_HOME": ""}, "home/.cache/fasturl"),
+    ],
+)
+def test_the_folder_is_the_chosen_one_or_the_user_s_cache(tmp_path, monkeypatch, settings, expected):
+    for name in ("FASTURL_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, str(tmp_path / value) if value else "")
+    assert compile_cache.find_folder() == tmp_path / expected / compile_cache.digest()
+
+
+def test_a_folder_that_cannot_be_written_is_none(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FASTURL_CACHE_DIR", str(tmp_path / "file"))
+    assert compile_cache.find_folder() is None
+
+
+def test_a_read_only_folder_is_none(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError("read-only file system")
+
+    monkeypatch.setenv("FASTURL_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compile_cache.tempfile, "TemporaryFile", refuse)
+    assert compile_cache.find_folder() is None
+
+
+def test_no_home_is_none(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("FASTURL_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert compile_cache.find_folder() is None
+
+
+def test_a_folder_is_warm_once_it_holds_kernels(tmp_path):
+    assert not compile_cache.is_warm(None)
+    assert not compile_cache.is_warm(tmp_path)
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "kernel.nbi").touch()
+    assert compile_cache.is_warm(tmp_path)
+
+
+@pytest.mark.parametrize(("folder", "setting"), [(Path("somewhere"), "somewhere"), (None, "")])
+def test_numba_s_own_setting_is_put_back(monkeypatch, folder, setting):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "the user's")
+    with compile_cache.keeping_in(folder):
+        assert numba.config.CACHE_DIR == setting
+    assert numba.config.CACHE_DIR == "the user's"

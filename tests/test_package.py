@@ -1,0 +1,76 @@
+"""What `import fasturl` costs and offers."""
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fasturl as fu
+
+HEAVY = ["sklearn", "matplotlib", "pandas", "pyarrow", "typer", "rich", "gymnasium", "optuna", "joblib", "distributed", "ray"]
+
+IMPORT = """
+import json, sys
+import fasturl
+kernels = [
+    thing
+    for name, module in sys.modules.items() if name.startswith("fasturl._kernels")
+    for thing in vars(module).values() if hasattr(thing, "signatures")
+]
+print(json.dumps({"modules": list(sys.modules), "kernels": len(kernels), "compiled": [str(k) for k in kernels if k.signatures]}))
+"""
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """What a fresh process has after `import fasturl`."""
+    folder = tmp_path_factory.mktemp("cache")
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {"FASTURL_CACHE_DIR": str(folder)}
+    done = subprocess.run([sys.executable, "-P", "-c", IMPORT], env=environment, capture_output=True, text=True, check=True, timeout=300)
+    return json.loads(done.stdout) | {"files": [file for file in folder.rglob("*") if file.is_file()]}
+
+
+@pytest.mark.parametrize("module", HEAVY)
+def test_importing_fasturl_does_not_import(imported, module):
+    assert module not in imported["modules"]
+
+
+def test_importing_fasturl_compiles_nothing(imported):
+    assert imported["kernels"] > 10
+    assert imported["compiled"] == []
+    assert imported["files"] == []
+
+
+def test_every_public_name_is_there():
+    for name in fu.__all__:
+        assert getattr(fu, name) is not None
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert fu.__version__ == importlib.metadata.version("fasturl")
+
+
+def test_the_package_is_typed():
+    assert (Path(fu.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize(("method", "module"), [("to_pandas", "pandas"), ("plot", "matplotlib")])
+def test_what_needs_an_extra_says_which_one_when_it_is_missing(monkeypatch, method, module):
+    run = fu.train(fu.LockBernoulli(2), fu.OracleQ(), episodes=5)
+    for name in [module, *(name for name in sys.modules if name.startswith(f"{module}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=rf"Run.{method} needs {module}: pip install 'fasturl\[experiments\]'"):
+        getattr(run, method)()
+
+
+def test_what_needs_no_extra_works_without_any(monkeypatch):
+    for name in HEAVY:
+        monkeypatch.setitem(sys.modules, name, None)
+    run = fu.train(fu.LockBernoulli(2), fu.OracleQ(), episodes=5)
+    assert run.summary()["trajectories"] == 5
+    assert np.isfinite(run.values).all()

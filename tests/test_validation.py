@@ -1,0 +1,93 @@
+"""Checks of single arguments: the clean value, or an error that names argument, allowed range and what was given."""
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+from fasturl import validation
+
+
+@hypothesis.given(st.integers(1, 100))
+def test_integers_in_range_pass(value):
+    for given in (value, np.int64(value), np.uint8(value)):
+        clean = validation.integer("n", given, least=1, most=100)
+        assert clean == value
+        assert type(clean) is int
+
+
+@pytest.mark.parametrize("value", [0, 101, -1, 1.0, 2.5, "3", None, True, [1], np.nan])
+def test_other_integers_are_refused(value):
+    with pytest.raises(ValueError, match=r"^n must be an integer from 1 to 100, got ") as error:
+        validation.integer("n", value, least=1, most=100)
+    assert str(error.value).endswith(repr(value))
+
+
+def test_an_integer_without_upper_limit_says_so():
+    with pytest.raises(ValueError, match=r"^n must be an integer >= 1, got 0$"):
+        validation.integer("n", 0, least=1)
+
+
+@hypothesis.given(st.floats(0, 1))
+def test_reals_in_range_pass(value):
+    for given in (value, np.float64(value)):
+        clean = validation.real("x", given, least=0, most=1)
+        assert clean == value
+        assert type(clean) is float
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, np.inf, -np.inf, "0.5", None, True, [0.5], 1j])
+def test_other_reals_are_refused(value):
+    with pytest.raises(ValueError, match=r"^x must be a number in \[0, 1\], got "):
+        validation.real("x", value, least=0, most=1)
+
+
+def test_an_open_end_excludes_the_limit():
+    assert validation.real("x", 1, least=0, most=1, open_left=True) == 1.0
+    with pytest.raises(ValueError, match=r"^x must be a number in \(0, 1\], got 0.0$"):
+        validation.real("x", 0, least=0, most=1, open_left=True)
+    with pytest.raises(ValueError, match=r"^x must be a number in \[0, 1\), got 1.0$"):
+        validation.real("x", 1, least=0, most=1, open_right=True)
+
+
+def test_no_limit_still_excludes_infinity():
+    assert validation.real("x", 1e300) == 1e300
+    with pytest.raises(ValueError, match=r"^x must be a number in \[0, inf\), got inf$"):
+        validation.real("x", np.inf, least=0)
+
+
+def test_a_choice_is_one_of_the_allowed():
+    assert validation.choice("colour", "red", ("red", "blue")) == "red"
+    with pytest.raises(ValueError, match=r"^colour must be one of 'red', 'blue', got 'green'$"):
+        validation.choice("colour", "green", ("red", "blue"))
+
+
+@pytest.mark.parametrize(
+    ("given", "clean"),
+    [(3, [0, 1, 2]), (np.int64(2), [0, 1]), ([5, 3], [5, 3]), (range(1000, 1003), [1000, 1001, 1002]), (np.array([4, 1]), [4, 1])],
+)
+def test_seeds_are_a_count_or_a_sequence(given, clean):
+    assert validation.seeds(given) == clean
+
+
+def test_seeds_may_come_from_a_generator():
+    assert validation.seeds(seed**2 for seed in range(3)) == [0, 1, 4]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (0, "seeds must be an integer >= 1, got 0"),
+        (-3, "seeds must be an integer >= 1, got -3"),
+        (1.5, "seeds must be an integer >= 1, got 1.5"),
+        ("3", "seeds must be an integer >= 1, got '3'"),
+        ([1, -2], "seeds must be an integer >= 0, got -2"),
+        ([1, 2.0], "seeds must be an integer >= 0, got 2.0"),
+        ([4, 1, 4], "seeds must be distinct, got 4 more than once"),
+        ([], "seeds must name at least one seed, got none"),
+    ],
+)
+def test_other_seeds_are_refused(given, message):
+    with pytest.raises(ValueError) as error:  # noqa: PT011  # the whole message is compared below
+        validation.seeds(given)
+    assert str(error.value) == message
