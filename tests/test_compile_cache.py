@@ -177,5 +177,6 @@ def test_a_folder_is_warm_once_it_holds_kernels(tmp_path):
 def test_numba_s_own_setting_is_put_back(monkeypatch, folder, setting):
     monkeypatch.setattr(numba.config, "CACHE_DIR", "the user's")
     with compile_cache.keeping_in(folder):
-        assert numba.config.CACHE_DIR == setting
+        inside = numba.config.CACHE_DIR
+    assert inside == setting
     assert numba.config.CACHE_DIR == "the user's"

@@ -1,0 +1,43 @@
+"""Measuring a kernel beside its slow reference, and the table of figures at the end."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+
+class Work(NamedTuple):
+    """The same work twice. `arguments(row)` makes fresh ones; `row` turns four integers into a generator."""
+
+    kernel: Callable[..., Any]
+    reference: Callable[..., Any]
+    arguments: Callable[[Callable[[list[int]], Any]], tuple[Any, ...]]
+    steps: int
+    """Draws, transitions or table entries: what one call does that many of."""
+
+
+def report(benchmark, **figures):
+    """Figures beside the timing: in the saved file and in the table at the end."""
+    benchmark.extra_info.update({name: float(f"{value:.4g}") if isinstance(value, float) else value for name, value in figures.items()})
+
+
+def best_seconds(benchmark):
+    """The fastest round: what the machine can do when nothing else disturbs it; None where timing is switched off."""
+    return benchmark.stats.stats.min if benchmark.stats else None
+
+
+@pytest.fixture(scope="session")
+def reference_rates():
+    """Steps per second of the references measured so far, by group."""
+    return {}
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    session = getattr(config, "_benchmarksession", None)
+    rows = [(bench.name, bench.extra_info) for bench in session.benchmarks if bench.extra_info] if session else []
+    if not rows:
+        return
+    terminalreporter.section("figures")
+    width = max(len(name) for name, _ in rows)
+    for name, figures in rows:
+        terminalreporter.write_line(f"{name:<{width}}  " + "  ".join(f"{key}={value}" for key, value in figures.items()))
