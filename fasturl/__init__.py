@@ -16,5 +16,6 @@ with _compile_cache.keeping_in(CACHE_FOLDER):
     from .models import BlockMDP, LockBernoulli, LockGaussian
     from .runs import Run
     from .training import train
+    from .url import URL
 
-__all__ = ["BlockMDP", "LockBernoulli", "LockGaussian", "OracleQ", "QLearning", "Run", "train"]
+__all__ = ["BlockMDP", "LockBernoulli", "LockGaussian", "URL", "OracleQ", "QLearning", "Run", "train"]

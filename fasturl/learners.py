@@ -168,17 +168,52 @@ def learn(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream, retu
     if isinstance(memory, QTable):
         memory.learn(dynamics, labels, luck, returns)
         return
-    horizon, _, n_actions, _ = dynamics.transitions.shape
-    states = np.empty((1, horizon + 1), np.int64)
-    actions = np.empty((1, horizon), np.int64)
-    rewards = np.empty((1, horizon))
-    unused = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
     for e in range(returns.size):
-        fixed = np.eye(n_actions)[memory.policy()]
-        _tabular.rollout(dynamics, labels[e : e + 1], fixed, 0.0, luck, unused, states, actions, rewards)
-        seen = labels[e, np.arange(horizon + 1), states[0]].astype(np.int64)
-        memory.update(seen, actions[0].copy(), rewards[0].copy())
+        states, actions, rewards = explore(memory, dynamics, labels[e : e + 1], luck)
+        seen = labels[e, np.arange(states.shape[1]), states[0]].astype(np.int64)
+        memory.update(seen, actions[0], rewards[0])
         returns[e] = rewards.sum()
+
+
+def explore(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream) -> tuple[Ints, Ints, Floats]:
+    """Play one episode for each row of `labels` with the memory's current policy, without learning.
+
+    Returns states [E, H+1], actions [E, H] and rewards [E, H].
+    """
+    if isinstance(memory, QTable):
+        epsilon = memory.epsilons[min(memory.episode, memory.epsilons.size - 1)]
+        return rollout(dynamics, labels, memory.q, epsilon, luck, memory.choice)
+    n_actions = dynamics.transitions.shape[2]
+    unused = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
+    played = [
+        rollout(dynamics, labels[e : e + 1], np.eye(n_actions)[check_policy(memory, dynamics, labels)], 0.0, luck, unused)
+        for e in range(labels.shape[0])
+    ]
+    states, actions, rewards = (np.concatenate(parts) for parts in zip(*played, strict=True))
+    return states, actions, rewards
+
+
+def check_policy(memory: Memory, dynamics: Dynamics, labels: Labels) -> Ints:
+    """The policy that a memory offers, or an error that says what is wrong with it."""
+    horizon, _, n_actions, _ = dynamics.transitions.shape
+    policy = np.asarray(memory.policy())
+    if policy.ndim != 2 or policy.shape[0] != horizon or policy.shape[1] <= labels.max() or not np.issubdtype(policy.dtype, np.integer):
+        raise ValueError(f"policy() must give an integer array [{horizon}, n_labels], got {policy.dtype} of shape {policy.shape}")
+    if policy.min() < 0 or policy.max() >= n_actions:
+        raise ValueError(f"policy() must give actions from 0 to {n_actions - 1}, got {policy.min()}..{policy.max()}")
+    return policy.astype(np.int64)
+
+
+def rollout(
+    dynamics: Dynamics, labels: Labels, q: Floats, epsilon: float, luck: Stream, choice: Stream
+) -> tuple[Ints, Ints, Floats]:
+    """Play epsilon-greedily in q [H, n_labels, A], ties at random: states [E, H+1], actions [E, H], rewards [E, H]."""
+    episodes, horizon = labels.shape[0], q.shape[0]
+    states = np.empty((episodes, horizon + 1), np.int64)
+    actions = np.empty((episodes, horizon), np.int64)
+    rewards = np.empty((episodes, horizon))
+    _tabular.rollout(dynamics, labels, np.ascontiguousarray(q), epsilon, luck, choice, states, actions, rewards)
+    return states, actions, rewards
 
 
 def _by_visit(values: Floats) -> Floats:

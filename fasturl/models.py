@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import validation
 from ._kernels import dynamics as _dynamics
 from ._kernels import planning as _planning
+from .emissions import LANES, Emission, Gaussian, LockBits, cumulative
 from .streams import Streams
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,8 @@ class Environment(ABC):
     n_actions: int
     n_states: tuple[int, ...]
     """Number of latent states at each of the levels 1..H+1."""
+    emission: Emission | None
+    """How latent states look; None where they can only be seen as they are."""
 
     @abstractmethod
     def draw(self, streams: Streams) -> BlockMDP:
@@ -72,6 +75,9 @@ class BlockMDP(Environment):
         between 0 and 1; "deterministic": the reward is the mean itself.
     start
         The state at level 1, or a distribution over its states.
+    emission
+        How latent states look, for agents that do not see them: one of `fasturl.emissions`, made for H+1 levels and the
+        largest number of states of a level.
     """
 
     name = "block-mdp"
@@ -83,6 +89,7 @@ class BlockMDP(Environment):
         *,
         reward_draw: str = "bernoulli",
         start: int | ArrayLike = 0,
+        emission: Emission | None = None,
     ) -> None:
         levels = _levels("transitions", transitions)
         if not levels:
@@ -108,11 +115,16 @@ class BlockMDP(Environment):
             self.transitions[h, : table.shape[0], :, : table.shape[2]] = table
         self.rewards = self._reward_table(rewards)
         self.start = self._start(start)
+        if emission is not None and (emission.n_levels, emission.n_states) != (self.horizon + 1, size):
+            raise ValueError(
+                f"emission must be made for {self.horizon + 1} levels and {size} states, got {emission.n_levels} and {emission.n_states}"
+            )
+        self.emission = emission
         for table in (self.transitions, self.rewards, self.start):
             table.setflags(write=False)
         self.dynamics = _dynamics.Dynamics(
-            start=_cumulative(self.start),
-            transitions=_cumulative(self.transitions),
+            start=cumulative(self.start),
+            transitions=cumulative(self.transitions),
             rewards=self.rewards,
             random_rewards=self._random_levels(),
         )
@@ -202,7 +214,7 @@ class _Lock(Environment):
         _dynamics.draw_lock(streams.row("lock"), self.switch, np.empty(self.n_actions, np.int64), transitions)
         rewards = np.zeros((self.horizon, 3, self.n_actions, 3))
         rewards[-1, :, :, :2] = 0.5
-        return BlockMDP(transitions, rewards)
+        return BlockMDP(transitions, rewards, emission=self.emission)
 
     def parameters(self) -> dict[str, float | None]:
         return super().parameters() | {"switch": self.switch}
@@ -219,6 +231,7 @@ class LockBernoulli(_Lock):
 
     def __init__(self, horizon: int, switch: float = 0.0) -> None:
         super().__init__(horizon, switch)
+        self.emission = LockBits(self.horizon)
 
 
 class LockGaussian(_Lock):
@@ -229,9 +242,15 @@ class LockGaussian(_Lock):
     def __init__(self, horizon: int, switch: float = 0.0, noise: float = 0.1) -> None:
         super().__init__(horizon, switch)
         self.noise = validation.real("noise", noise, least=0)
+        self.emission = Gaussian(np.eye(3, self.horizon + 3), self.noise, n_levels=self.horizon + 1)
 
     def parameters(self) -> dict[str, float | None]:
         return super().parameters() | {"noise": self.noise}
+
+
+def emission_lanes(streams: Streams) -> NDArray[np.uint64]:
+    """The emission stream as the generators that `Emission.draw` takes."""
+    return streams.rows("emission", LANES)
 
 
 def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int) -> Floats:
@@ -257,11 +276,3 @@ def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[Floats]:
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be an array or a sequence of arrays of numbers, one for each level") from None
 
-
-def _cumulative(chances: Floats) -> Floats:
-    """Running sums along the last axis that reach exactly 1 at the last outcome that can happen."""
-    total = np.cumsum(chances, axis=-1)
-    size = chances.shape[-1]
-    last = size - 1 - np.argmax(chances[..., ::-1] > 0, axis=-1)
-    total[np.arange(size) >= last[..., None]] = 1.0
-    return total

@@ -2,8 +2,10 @@
 
 from typing import TypeVar
 
-from numba import config, njit
+import numpy as np
+from numba import config, njit, types
 from numba.core.caching import FunctionCache
+from numba.extending import intrinsic, overload
 
 F = TypeVar("F")
 
@@ -46,3 +48,21 @@ def inlined(function: F) -> F:
     """A piece of a kernel, pasted into its callers by LLVM: passing arrays to a call costs more than its work."""
     piece: F = njit(**_OPTIONS, forceinline=True)(function)
     return piece
+
+
+def fma(a: np.float32, b: np.float32, c: np.float32) -> np.float32:
+    """a * b + c with one rounding: half the work of two operations, and the same bits on every machine."""
+    return np.float32(np.float64(a) * np.float64(b) + np.float64(c))
+
+
+@intrinsic
+def _fma_instruction(_context, a, b, c):  # type: ignore[no-untyped-def]  # called by the compiler
+    def generate(_target, builder, _signature, arguments):  # type: ignore[no-untyped-def]  # called by the compiler
+        return builder.fma(*arguments)
+
+    return types.float32(types.float32, types.float32, types.float32), generate
+
+
+@overload(fma, jit_options={"forceinline": True})
+def _compiled_fma(a, b, c):  # type: ignore[no-untyped-def]  # called by the compiler
+    return lambda a, b, c: _fma_instruction(a, b, c)

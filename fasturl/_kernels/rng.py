@@ -21,9 +21,8 @@ _ULP_53 = 2.0**-53
 
 
 @inlined
-def next_bits(stream: np.ndarray) -> np.uint64:
-    """64 fresh bits."""
-    a, b, c, d = stream[0], stream[1], stream[2], stream[3]
+def _advance(a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]:
+    """The next state, and 64 fresh bits."""
     mixed = a + d
     result = ((mixed << _23) | (mixed >> _41)) + a
     shifted = b << _17
@@ -32,10 +31,13 @@ def next_bits(stream: np.ndarray) -> np.uint64:
     b ^= c
     a ^= d
     c ^= shifted
-    stream[0] = a
-    stream[1] = b
-    stream[2] = c
-    stream[3] = (d << _45) | (d >> _19)
+    return a, b, c, (d << _45) | (d >> _19), result
+
+
+@inlined
+def next_bits(stream: np.ndarray) -> np.uint64:
+    """64 fresh bits."""
+    stream[0], stream[1], stream[2], stream[3], result = _advance(stream[0], stream[1], stream[2], stream[3])
     return result
 
 
@@ -62,6 +64,27 @@ def fill_bits(stream: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` (uint64[n]) with consecutive draws."""
     for i in range(out.size):
         out[i] = next_bits(stream)
+
+
+@inlined
+def fill_bits_in_lanes(lanes: np.ndarray, out: np.ndarray) -> None:
+    """Fill `out` (uint64[n], n a multiple of 4) from the four generators of `lanes` (uint64[4, 4]) in turn.
+
+    One generator's next state depends on the last; four that run side by side keep the processor busy.
+    """
+    a0, b0, c0, d0 = lanes[0, 0], lanes[0, 1], lanes[0, 2], lanes[0, 3]
+    a1, b1, c1, d1 = lanes[1, 0], lanes[1, 1], lanes[1, 2], lanes[1, 3]
+    a2, b2, c2, d2 = lanes[2, 0], lanes[2, 1], lanes[2, 2], lanes[2, 3]
+    a3, b3, c3, d3 = lanes[3, 0], lanes[3, 1], lanes[3, 2], lanes[3, 3]
+    for i in range(0, out.size, 4):
+        a0, b0, c0, d0, out[i] = _advance(a0, b0, c0, d0)
+        a1, b1, c1, d1, out[i + 1] = _advance(a1, b1, c1, d1)
+        a2, b2, c2, d2, out[i + 2] = _advance(a2, b2, c2, d2)
+        a3, b3, c3, d3, out[i + 3] = _advance(a3, b3, c3, d3)
+    lanes[0, 0], lanes[0, 1], lanes[0, 2], lanes[0, 3] = a0, b0, c0, d0
+    lanes[1, 0], lanes[1, 1], lanes[1, 2], lanes[1, 3] = a1, b1, c1, d1
+    lanes[2, 0], lanes[2, 1], lanes[2, 2], lanes[2, 3] = a2, b2, c2, d2
+    lanes[3, 0], lanes[3, 1], lanes[3, 2], lanes[3, 3] = a3, b3, c3, d3
 
 
 @kernel

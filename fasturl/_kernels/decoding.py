@@ -1,0 +1,207 @@
+"""Decoders over blocks: a label for every episode, level and latent state that the level can have.
+
+Observations come as blocks of noise (see `emission`). Sums over coordinates run from the last to the first, and
+coordinates from `head` on have the same value in every state, so what they add is computed once for all states.
+Every observation is summed in the same order alone or in a block: the labels are equal bit for bit.
+
+`scores` is float32[E, S, K, L], the level fastest; the label of an observation is the first k of greatest score,
+passed through `relabel` (uint8[K]).
+"""
+
+import math
+
+import numpy as np
+
+from .compiling import kernel
+
+_0 = np.float32(0.0)
+_HALF = np.float32(0.5)
+
+
+@kernel
+def affine_scores(
+    noise: np.ndarray, means: np.ndarray, head: int, weights: np.ndarray, bias: np.ndarray, tail: np.ndarray, scores: np.ndarray
+) -> None:
+    """scores[e, s, k, h] = bias[k] + weights[k] . x, for noise float32[E, >= D * L] and means float32[S, D, L].
+
+    `tail` is float32[K, L] of scratch.
+    """
+    n_scores, dimension = weights.shape
+    n_levels = means.shape[2]
+    for e in range(noise.shape[0]):
+        for k in range(n_scores):
+            for h in range(n_levels):
+                tail[k, h] = _0
+        for j in range(dimension - 1, head - 1, -1):
+            for k in range(n_scores):
+                w = weights[k, j]
+                for h in range(n_levels):
+                    tail[k, h] += w * noise[e, j * n_levels + h]
+        for s in range(means.shape[0]):
+            for k in range(n_scores):
+                for h in range(n_levels):
+                    scores[e, s, k, h] = tail[k, h]
+                for j in range(head - 1, -1, -1):
+                    w = weights[k, j]
+                    for h in range(n_levels):
+                        scores[e, s, k, h] += w * (noise[e, j * n_levels + h] + means[s, j, h])
+                for h in range(n_levels):
+                    scores[e, s, k, h] += bias[k]
+
+
+@kernel
+def add_squares(
+    noise: np.ndarray, means: np.ndarray, head: int, curvature: np.ndarray, squares: np.ndarray, scores: np.ndarray
+) -> None:
+    """scores[e, s, k, h] += curvature[k] * |x|^2. `squares` is float32[2, L] of scratch."""
+    n_states, dimension, n_levels = means.shape
+    for e in range(noise.shape[0]):
+        for h in range(n_levels):
+            squares[0, h] = _0
+        for j in range(dimension - 1, head - 1, -1):
+            for h in range(n_levels):
+                x = noise[e, j * n_levels + h]
+                squares[0, h] += x * x
+        for s in range(n_states):
+            for h in range(n_levels):
+                squares[1, h] = squares[0, h]
+            for j in range(head - 1, -1, -1):
+                for h in range(n_levels):
+                    x = noise[e, j * n_levels + h] + means[s, j, h]
+                    squares[1, h] += x * x
+            for k in range(curvature.size):
+                for h in range(n_levels):
+                    scores[e, s, k, h] += curvature[k] * squares[1, h]
+
+
+@kernel
+def quadratic_scores(
+    noise: np.ndarray,
+    means: np.ndarray,
+    head: int,
+    factors: np.ndarray,
+    centres: np.ndarray,
+    bias: np.ndarray,
+    tail: np.ndarray,
+    scores: np.ndarray,
+) -> None:
+    """scores[e, s, k, h] = bias[k] - |U_k x - centres[k]|^2 / 2, for upper triangular U_k = factors[k].
+
+    Row i of a factor reads the coordinates from i on, so rows from `head` on are the same in every state.
+    `tail` is float32[head + 2, L] of scratch.
+    """
+    n_scores, dimension, _ = factors.shape
+    n_levels = means.shape[2]
+    shared, row = head, head + 1
+    for e in range(noise.shape[0]):
+        for k in range(n_scores):
+            for h in range(n_levels):
+                tail[shared, h] = _0
+            for i in range(dimension - 1, -1, -1):
+                target = i if i < head else row
+                for h in range(n_levels):
+                    tail[target, h] = _0
+                for j in range(dimension - 1, max(i, head) - 1, -1):
+                    u = factors[k, i, j]
+                    for h in range(n_levels):
+                        tail[target, h] += u * noise[e, j * n_levels + h]
+                if i >= head:
+                    centre = centres[k, i]
+                    for h in range(n_levels):
+                        y = tail[row, h] - centre
+                        tail[shared, h] += y * y
+            for s in range(means.shape[0]):
+                for h in range(n_levels):
+                    scores[e, s, k, h] = tail[shared, h]
+                for i in range(head - 1, -1, -1):
+                    for h in range(n_levels):
+                        tail[row, h] = tail[i, h]
+                    for j in range(head - 1, i - 1, -1):
+                        u = factors[k, i, j]
+                        for h in range(n_levels):
+                            tail[row, h] += u * (noise[e, j * n_levels + h] + means[s, j, h])
+                    centre = centres[k, i]
+                    for h in range(n_levels):
+                        y = tail[row, h] - centre
+                        scores[e, s, k, h] += y * y
+                for h in range(n_levels):
+                    scores[e, s, k, h] = bias[k] - _HALF * scores[e, s, k, h]
+
+
+@kernel
+def byte_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> None:
+    """Affine scores of packed bits: words uint64[E, L, S, W], tables float32[n_bytes, 256, K].
+
+    tables[b, v] is what byte b with value v adds to each score.
+    """
+    n_bytes, _, n_scores = tables.shape
+    for e in range(words.shape[0]):
+        for h in range(words.shape[1]):
+            for s in range(words.shape[2]):
+                for k in range(n_scores):
+                    scores[e, s, k, h] = _0
+                for b in range(n_bytes - 1, -1, -1):
+                    value = (words[e, h, s, b >> 3] >> np.uint64((b & 7) << 3)) & np.uint64(255)
+                    for k in range(n_scores):
+                        scores[e, s, k, h] += tables[b, value, k]
+
+
+@kernel
+def best_labels(scores: np.ndarray, relabel: np.ndarray, labels: np.ndarray) -> None:
+    """labels uint8[E, L, S] from scores float32[E, S, K, L]."""
+    for e in range(scores.shape[0]):
+        for s in range(scores.shape[1]):
+            for h in range(scores.shape[3]):
+                best = 0
+                for k in range(1, scores.shape[2]):
+                    if scores[e, s, k, h] > scores[e, s, best, h]:
+                        best = k
+                labels[e, h, s] = relabel[best]
+
+
+@kernel
+def support_vector_labels(
+    points: np.ndarray,
+    vectors: np.ndarray,
+    starts: np.ndarray,
+    coefficients: np.ndarray,
+    intercepts: np.ndarray,
+    gamma: float,
+    similarities: np.ndarray,
+    votes: np.ndarray,
+    relabel: np.ndarray,
+    labels: np.ndarray,
+) -> None:
+    """One-against-one votes of an RBF support vector classifier, over points float32[E, S, R, L].
+
+    vectors float64[V, R], those of class c from starts[c] to starts[c+1]; coefficients float64[K-1, V] and
+    intercepts as scikit-learn's SVC lays them out; similarities float64[V] and votes int64[K] are scratch.
+    """
+    n_vectors, n_axes = vectors.shape
+    n_classes = starts.size - 1
+    for e in range(points.shape[0]):
+        for s in range(points.shape[1]):
+            for h in range(points.shape[3]):
+                for v in range(n_vectors):
+                    distance = 0.0
+                    for r in range(n_axes):
+                        gap = np.float64(points[e, s, r, h]) - vectors[v, r]
+                        distance += gap * gap
+                    similarities[v] = math.exp(-gamma * distance)
+                for c in range(n_classes):
+                    votes[c] = 0
+                pair = 0
+                for i in range(n_classes):
+                    for j in range(i + 1, n_classes):
+                        total = intercepts[pair]
+                        for v in range(starts[i], starts[i + 1]):
+                            total += coefficients[j - 1, v] * similarities[v]
+                        for v in range(starts[j], starts[j + 1]):
+                            total += coefficients[i, v] * similarities[v]
+                        votes[i if total > 0.0 else j] += 1
+                        pair += 1
+                best = 0
+                for c in range(1, n_classes):
+                    if votes[c] > votes[best]:
+                        best = c
+                labels[e, h, s] = relabel[best]

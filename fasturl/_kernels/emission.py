@@ -1,0 +1,170 @@
+"""Observation noise for blocks of episodes, and how observations are made of it.
+
+The noise of an observation depends on neither policy nor latent state. An episode takes a fixed number of draws
+from the emission stream, so episode n meets the same noise whatever the size of the blocks and whoever plays.
+
+Reals: `noise[e]` holds an episode's normals with the level as the fastest axis, coordinate j of level h at
+j * L + h, so that loops over levels are vector instructions. An observation adds the mean of its state.
+
+Bits: an observation is W words of 64 bits, coordinate j in bit j % 64 of word j // 64.
+"""
+
+import math
+
+import numpy as np
+
+from .compiling import fma, inlined, kernel
+from .rng import fill_bits_in_lanes
+
+_F = np.float32
+_HALF, _ONE = _F(0.5), _F(1.0)
+_TWO_M32, _TWO_M33 = _F(2.0**-32), _F(2.0**-33)
+
+# log(1 + m) = m - m^2 / 2 + m^3 P(m) on [sqrt(1/2) - 1, sqrt(2) - 1], to 4e-7: least squares at Chebyshev nodes
+_P0, _P1, _P2 = _F(0.333337), _F(-0.24992542), _F(0.19940133)
+_P3, _P4, _P5 = _F(-0.16973305), _F(0.15903158), _F(-0.107437)
+_MANTISSA_SPLIT = np.int32(0x3F3504F3)  # the bits of sqrt(1/2)
+_EXPONENT = np.int32(-(1 << 23))
+_LOG2_PER_EXPONENT = _F(2.0**-23 * math.log(2.0))
+
+# sin t = t + t^3 S(t^2) and cos t = 1 + t^2 C(t^2) on [-pi/2, pi/2], to 3e-8 and 2e-7
+_S0, _S1, _S2, _S3 = _F(-0.16666666), _F(0.0083332425), _F(-0.00019822762), _F(2.6348152e-06)
+_C0, _C1, _C2, _C3 = _F(-0.4999999), _F(0.041665673), _F(-0.0013868639), _F(2.3476849e-05)
+_HALF_TURN = _F(math.pi / 2 / 2**31)
+_SIGN = np.uint32(1 << 31)
+_1 = np.uint32(1)
+
+
+@inlined
+def _box_muller(radius_bits: np.uint32, angle_bits: np.uint32, variance: np.float32) -> tuple[np.float32, np.float32]:
+    """Two independent normals (Box and Muller, 1958), without branches.
+
+    32 bits give the radius sqrt(-2 log u), which reaches 6.7; 31 bits give an angle in [-pi/2, pi/2), one its half-plane.
+    """
+    u = fma(_F(radius_bits), _TWO_M32, _TWO_M33)
+    bits = _F(u).view(np.int32)
+    exponent = np.int32(np.int32(bits - _MANTISSA_SPLIT) & _EXPONENT)
+    m = np.int32(bits - exponent).view(np.float32) - _ONE
+    z = m * m
+    p = fma(z * z, fma(_P5, m, _P4), fma(z, fma(_P3, m, _P2), fma(_P1, m, _P0)))
+    log_u = fma(z, fma(m, p, -_HALF), _F(exponent) * _LOG2_PER_EXPONENT + m)
+    radius = _F(math.sqrt(_F(-2.0) * variance * log_u))
+    t = _F(np.uint32(angle_bits << _1).view(np.int32)) * _HALF_TURN
+    v = t * t
+    sine = fma(t * v, fma(fma(fma(_S3, v, _S2), v, _S1), v, _S0), t)
+    cosine = fma(v, fma(fma(fma(_C3, v, _C2), v, _C1), v, _C0), _ONE)
+    flipped = np.uint32(_F(radius * cosine).view(np.uint32) ^ (angle_bits & _SIGN)).view(np.float32)
+    return radius * sine, flipped
+
+
+@kernel
+def fill_normals(lanes: np.ndarray, bits: np.ndarray, halves: np.ndarray, deviation: np.float32, out: np.ndarray) -> None:
+    """Fill each row of `out` (float32[E, 2n], n a multiple of 4) with normals of mean 0.
+
+    `bits` is uint64[n] of scratch, `halves` the same memory as uint32[2n].
+    """
+    n = bits.size
+    variance = deviation * deviation
+    for e in range(out.shape[0]):
+        fill_bits_in_lanes(lanes, bits)
+        for i in range(n):
+            out[e, i], out[e, n + i] = _box_muller(halves[i], halves[n + i], variance)
+
+
+@kernel
+def fill_words(lanes: np.ndarray, out: np.ndarray) -> None:
+    """Fill each row of `out` (uint64[E, n], n a multiple of 4) with raw bits."""
+    for e in range(out.shape[0]):
+        fill_bits_in_lanes(lanes, out[e])
+
+
+@kernel
+def lock_words(raw: np.ndarray, horizon: int, out: np.ndarray) -> None:
+    """Observations of LockBernoulli for every state: out uint64[E, H+1, 3, W].
+
+    The first three bits are the one-hot code, then H coins from the episode's row of `raw`. As many levels share a
+    raw word as have room in it; where H coins and the code do not fit into one word, every word has its own.
+    """
+    n_words = out.shape[3]
+    if n_words == 1:
+        share = max(1, 64 // horizon)
+        width = np.uint64(horizon)
+        mask = (np.uint64(1) << width) - np.uint64(1)
+        for e in range(out.shape[0]):
+            h = 0
+            for i in range(raw.shape[1]):
+                coins = raw[e, i]
+                for _ in range(min(share, horizon + 1 - h)):
+                    word = (coins & mask) << np.uint64(3)
+                    for s in range(3):
+                        out[e, h, s, 0] = word | (np.uint64(1) << np.uint64(s))
+                    coins >>= width
+                    h += 1
+    else:
+        used = (horizon + 3) % 64
+        last = (np.uint64(1) << np.uint64(used)) - np.uint64(1) if used else ~np.uint64(0)
+        for e in range(out.shape[0]):
+            for h in range(horizon + 1):
+                for s in range(3):
+                    for w in range(n_words):
+                        out[e, h, s, w] = raw[e, h * n_words + w]
+                    out[e, h, s, n_words - 1] &= last
+                    out[e, h, s, 0] = (out[e, h, s, 0] & ~np.uint64(7)) | (np.uint64(1) << np.uint64(s))
+
+
+@kernel
+def bernoulli_words(halves: np.ndarray, thresholds: np.ndarray, out: np.ndarray) -> None:
+    """Independent bits for every state: out uint64[E, L, S, W].
+
+    Bit j is set where the 32-bit uniform halves[e, h * D + j] is below thresholds[h, s, j] (uint64, in units of 2^-32).
+    """
+    dimension = thresholds.shape[2]
+    out[:] = np.uint64(0)
+    for e in range(out.shape[0]):
+        for h in range(out.shape[1]):
+            for s in range(out.shape[2]):
+                for j in range(dimension):
+                    if np.uint64(halves[e, h * dimension + j]) < thresholds[h, s, j]:
+                        out[e, h, s, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+
+
+@kernel
+def categorical_words(raw: np.ndarray, cumulative: np.ndarray, out: np.ndarray) -> None:
+    """One-hot categories for every state: out uint64[E, L, S, W], cumulative float64[L, S, C], one raw word a level."""
+    out[:] = np.uint64(0)
+    for e in range(out.shape[0]):
+        for h in range(out.shape[1]):
+            u = np.float64(raw[e, h] >> np.uint64(11)) * 2.0**-53
+            for s in range(out.shape[2]):
+                c = 0
+                while u >= cumulative[h, s, c]:
+                    c += 1
+                out[e, h, s, c >> 6] = np.uint64(1) << np.uint64(c & 63)
+
+
+@kernel
+def unpack(words: np.ndarray, out: np.ndarray) -> None:
+    """Bits as bytes: words uint64[n, W], out uint8[n, D]."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = (words[i, j >> 6] >> np.uint64(j & 63)) & np.uint64(1)
+
+
+@kernel
+def pack(bits: np.ndarray, out: np.ndarray) -> None:
+    """Bytes as bits: bits uint8[n, D] of zeros and ones, out uint64[n, W]."""
+    out[:] = np.uint64(0)
+    for i in range(bits.shape[0]):
+        for j in range(bits.shape[1]):
+            out[i, j >> 6] |= np.uint64(bits[i, j]) << np.uint64(j & 63)
+
+
+@kernel
+def observe_reals(noise: np.ndarray, means: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:
+    """The observations along given states: means float32[S, D, L], states int64[E, L], out float32[E, L, D]."""
+    n_levels = states.shape[1]
+    for e in range(states.shape[0]):
+        for h in range(n_levels):
+            s = states[e, h]
+            for j in range(out.shape[2]):
+                out[e, h, j] = noise[e, j * n_levels + h] + means[s, j, h]

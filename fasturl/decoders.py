@@ -1,0 +1,254 @@
+"""Decoders: what a fitted oracle hands on. One contract, compiled where it can be.
+
+    decode(X, level) -> int64 labels      for observations [n, D] of one level (levels count from 0)
+    table(block) -> uint8 [E, L, S]       for every observation that a block of episodes can show
+
+Bits (uint8) and reals (float32) go through the same kernels in both, so the two agree bit for bit. Labels are known up to
+a permutation only; `relabelled` returns the same decoder with its outputs renamed.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._kernels import decoding as _decoding
+from ._kernels import emission as _emission
+from .emissions import BitBlock, Block, RealBlock
+
+MAX_LABELS = 256
+
+Floats = NDArray[np.float64]
+Reals = NDArray[np.float32]
+Labels = NDArray[np.uint8]
+Observations = NDArray[np.generic]
+
+
+class Predictor(Protocol):
+    def predict(self, X: Any) -> Any: ...
+
+
+class Decoder(ABC):
+    n_labels: int
+
+    def __init__(self, n_labels: int) -> None:
+        if not 2 <= n_labels <= MAX_LABELS:
+            raise ValueError(f"n_labels must be from 2 to {MAX_LABELS}, got {n_labels}")
+        self.n_labels = n_labels
+        self.relabel = np.arange(n_labels, dtype=np.uint8)
+
+    @abstractmethod
+    def table(self, block: Block) -> Labels:
+        """A label for every (episode, level, state) of the block."""
+
+    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
+        """A label for each observation, all of one level."""
+        return self.table(block_of(np.asarray(X))).ravel().astype(np.int64)
+
+    def relabelled(self, permutation: ArrayLike) -> Self:
+        """The same decoder with label k given out as permutation[k]."""
+        renamed = copy.copy(self)
+        renamed.relabel = np.asarray(permutation, np.uint8)[self.relabel]
+        return renamed
+
+
+class AffineDecoder(Decoder):
+    """The label k of greatest bias[k] + weights[k] . x + curvature[k] |x|^2.
+
+    k-means, and mixtures of spherical or equally shaped Gaussians, decode so. Packed bits are looked up byte by byte.
+    """
+
+    def __init__(self, weights: ArrayLike, bias: ArrayLike, curvature: ArrayLike | None = None) -> None:
+        super().__init__(np.shape(weights)[0])
+        self._scores = _AffineMap(weights, bias, curvature)
+
+    def table(self, block: Block) -> Labels:
+        return _best(self._scores(block), self.relabel)
+
+
+class QuadraticDecoder(Decoder):
+    """The component k of greatest log density: a mixture of Gaussians with full covariance matrices.
+
+    means [K, R], precisions [K, R, R] and log_weights [K] describe the mixture of the affine image A x + b of an observation, or of
+    the observation itself where no matrix A is given.
+    """
+
+    def __init__(
+        self,
+        means: ArrayLike,
+        precisions: ArrayLike,
+        log_weights: ArrayLike,
+        matrix: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> None:
+        exact = np.asarray(precisions, np.float64)
+        super().__init__(exact.shape[0])
+        factors = np.linalg.cholesky(exact).transpose(0, 2, 1)
+        self._factors = np.ascontiguousarray(factors, np.float32)
+        self._centres = np.einsum("kij,kj->ki", factors, np.asarray(means, np.float64)).astype(np.float32)
+        log_volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+        self._bias = (np.asarray(log_weights, np.float64) + log_volume).astype(np.float32)
+        self._image = None if matrix is None or offset is None else _AffineMap(matrix, offset)
+
+    def table(self, block: Block) -> Labels:
+        seen = [_points_block(self._image(block))] if self._image else _real_blocks(block)
+        scores = np.concatenate([self._scores(real) for real in seen], axis=1)
+        return _best(scores.reshape(block.n_episodes, block.n_states, self.n_labels, block.n_levels), self.relabel)
+
+    def _scores(self, real: RealBlock) -> Reals:
+        scores = np.empty((real.n_episodes, real.n_states, self.n_labels, real.n_levels), np.float32)
+        scratch = np.empty((real.head + 2, real.n_levels), np.float32)
+        _decoding.quadratic_scores(real.noise, real.means, real.head, self._factors, self._centres, self._bias, scratch, scores)
+        return scores
+
+
+class SupportVectorDecoder(Decoder):
+    """An RBF support vector classifier (fitted `sklearn.svm.SVC`) on the affine image A x + b of an observation."""
+
+    def __init__(self, matrix: ArrayLike, offset: ArrayLike, classifier: Any) -> None:
+        super().__init__(len(classifier.classes_))
+        self._image = _AffineMap(matrix, offset)
+        self._vectors = np.ascontiguousarray(classifier.support_vectors_, np.float64)
+        self._starts = np.concatenate([[0], np.cumsum(classifier.n_support_)]).astype(np.int64)
+        # with two classes scikit-learn turns the signs of dual_coef_ and intercept_ round
+        sign = -1.0 if self.n_labels == 2 else 1.0
+        self._coefficients = sign * np.ascontiguousarray(classifier.dual_coef_, np.float64)
+        self._intercepts = sign * np.asarray(classifier.intercept_, np.float64)
+        self._gamma = float(classifier._gamma)
+
+    def table(self, block: Block) -> Labels:
+        points = self._image(block)
+        labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
+        _decoding.support_vector_labels(
+            points,
+            self._vectors,
+            self._starts,
+            self._coefficients,
+            self._intercepts,
+            self._gamma,
+            np.empty(self._vectors.shape[0]),
+            np.empty(self.n_labels, np.int64),
+            self.relabel,
+            labels,
+        )
+        return labels
+
+
+class PredictDecoder(Decoder):
+    """Any object with `predict`, called once for a whole block."""
+
+    def __init__(self, predictor: Predictor, n_labels: int) -> None:
+        super().__init__(n_labels)
+        self._predictor = predictor
+
+    def table(self, block: Block) -> Labels:
+        X = block.every_state()
+        flat = X.reshape(-1, block.dimension)
+        return self.relabel[self._predict(flat)].reshape(X.shape[:-1])
+
+    def _predict(self, X: Observations) -> NDArray[np.int64]:
+        name = type(self._predictor).__name__
+        given = np.asarray(self._predictor.predict(X))
+        if given.shape != (X.shape[0],):
+            raise ValueError(f"predict of {name} must give one label for each of {X.shape[0]} observations, got shape {given.shape}")
+        if not np.issubdtype(given.dtype, np.number) or not np.all(np.isfinite(given)):
+            raise ValueError(f"predict of {name} must give numbers, got {given.dtype} with values that are not finite")
+        labels = given.astype(np.int64)
+        wrong = (labels != given) | (labels < 0) | (labels >= self.n_labels)
+        if wrong.any():
+            raise ValueError(f"predict of {name} must give labels from 0 to {self.n_labels - 1}, got {given[wrong][0]}")
+        return labels
+
+
+class LevelDecoder(Decoder):
+    """A decoder of its own for each level."""
+
+    def __init__(self, decoders: Sequence[Decoder]) -> None:
+        super().__init__(max(decoder.n_labels for decoder in decoders))
+        self.decoders = list(decoders)
+
+    def table(self, block: Block) -> Labels:
+        X = block.every_state()
+        labels = np.empty(X.shape[:-1], np.uint8)
+        for level, decoder in enumerate(self.decoders):
+            seen = np.ascontiguousarray(X[:, level]).reshape(-1, block.dimension)
+            labels[:, level] = decoder.decode(seen).reshape(labels.shape[0], labels.shape[2])
+        return self.relabel[labels]
+
+    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
+        return self.relabel[self.decoders[level].decode(X)].astype(np.int64)
+
+
+def block_of(X: Observations) -> Block:
+    """Observations [n, D] as a block with one state: bytes and booleans are bits, the rest reals."""
+    if X.ndim != 2:
+        raise ValueError(f"X must have shape [observations, coordinates], got {X.shape}")
+    n, dimension = X.shape
+    if X.dtype in (np.uint8, np.bool_):
+        words = np.empty((n, 1, 1, -(-dimension // 64)), np.uint64)
+        _emission.pack(np.ascontiguousarray(X, np.uint8), words.reshape(n, -1))
+        return BitBlock(words, dimension)
+    columns = np.ascontiguousarray(X.T, np.float32)
+    return RealBlock(columns.reshape(1, -1), np.zeros((1, dimension, n), np.float32), 0)
+
+
+def _real_blocks(block: Block) -> list[RealBlock]:
+    """The block for kernels that know reals alone: bits become one block for each state."""
+    if isinstance(block, RealBlock):
+        return [block]
+    columns = block.every_state().transpose(2, 0, 3, 1).astype(np.float32, order="C")
+    blank = np.zeros((1, block.dimension, block.n_levels), np.float32)
+    return [RealBlock(seen.reshape(block.n_episodes, -1), blank, 0) for seen in columns]
+
+
+def _points_block(points: Reals) -> RealBlock:
+    """Points [E, S, R, L] as the noise of E * S episodes with one state."""
+    episodes, states, n_axes, levels = points.shape
+    return RealBlock(points.reshape(episodes * states, -1), np.zeros((1, n_axes, levels), np.float32), 0)
+
+
+class _AffineMap:
+    """bias[k] + weights[k] . x + curvature[k] |x|^2 for every observation of a block: float32 [E, S, K, L]."""
+
+    def __init__(self, weights: ArrayLike, bias: ArrayLike, curvature: ArrayLike | None = None) -> None:
+        exact, offset = np.asarray(weights, np.float64), np.asarray(bias, np.float64)
+        bend = np.zeros(offset.size) if curvature is None else np.asarray(curvature, np.float64)
+        self.weights = np.ascontiguousarray(exact, np.float32)
+        self.bias = offset.astype(np.float32)
+        self.curvature = bend.astype(np.float32) if bend.any() else None
+        self.bytes = _byte_tables(exact + bend[:, None], offset)  # a bit is its own square
+
+    def __call__(self, block: Block) -> Reals:
+        scores = np.empty((block.n_episodes, block.n_states, self.bias.size, block.n_levels), np.float32)
+        if isinstance(block, BitBlock):
+            _decoding.byte_scores(block.words, self.bytes, scores)
+            return scores
+        assert isinstance(block, RealBlock)
+        scratch = np.empty((self.bias.size, block.n_levels), np.float32)
+        _decoding.affine_scores(block.noise, block.means, block.head, self.weights, self.bias, scratch, scores)
+        if self.curvature is not None:
+            squares = np.empty((2, block.n_levels), np.float32)
+            _decoding.add_squares(block.noise, block.means, block.head, self.curvature, squares, scores)
+        return scores
+
+
+def _best(scores: Reals, relabel: Labels) -> Labels:
+    labels = np.empty((scores.shape[0], scores.shape[3], scores.shape[1]), np.uint8)
+    _decoding.best_labels(scores, relabel, labels)
+    return labels
+
+
+def _byte_tables(weights: Floats, bias: Floats) -> Reals:
+    """What each value of each byte of packed bits adds to each score, [n_bytes, 256, K]; the bias goes with byte 0."""
+    n_scores, dimension = weights.shape
+    padded = np.zeros((n_scores, -(-dimension // 8) * 8))
+    padded[:, :dimension] = weights
+    bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
+    tables = np.einsum("vi,kbi->bvk", bits, padded.reshape(n_scores, -1, 8))
+    tables[0] += bias
+    return np.ascontiguousarray(tables, np.float32)

@@ -1,0 +1,240 @@
+"""Emissions: how a latent state looks.
+
+An emission draws noise for a block of episodes from the emission stream, without knowing policy or state. The block can
+then show the observation along any path of states, or hand all of them at once to a decoder. `LockBits`, `Bernoulli`
+and `Categorical` give bits (uint8 zeros and ones), `Gaussian` gives float32.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import validation
+from ._kernels import emission as _emission
+
+LANES = 4
+"""Generators side by side in an emission stream."""
+_BLOCK_BYTES = 1 << 18  # a quarter of a usual L2 cache: noise, scores and labels of a block stay in it together
+
+Floats = NDArray[np.float64]
+Reals = NDArray[np.float32]
+Words = NDArray[np.uint64]
+Stream = NDArray[np.uint64]
+States = NDArray[np.int64]
+
+
+class Block(ABC):
+    """The observations of some episodes, for every state that each level can have."""
+
+    n_episodes: int
+    n_levels: int
+    n_states: int
+    dimension: int
+
+    @abstractmethod
+    def observe(self, states: States) -> NDArray[np.generic]:
+        """What is seen along the paths `states` [E, L]: an array [E, L, D]."""
+
+    def every_state(self) -> NDArray[np.generic]:
+        """What would be seen in each state: an array [E, L, S, D]."""
+        shape = (self.n_episodes, self.n_levels)
+        return np.stack([self.observe(np.full(shape, s, np.int64)) for s in range(self.n_states)], axis=2)
+
+
+@dataclass(frozen=True)
+class RealBlock(Block):
+    """Rows of noise (coordinate j of level h at j * L + h) to which the mean of a state is added."""
+
+    noise: Reals
+    means: Reals
+    """[S, D, L]"""
+    head: int
+    """Coordinates from here on have mean 0 in every state."""
+
+    def __post_init__(self) -> None:
+        sizes = zip(("n_states", "dimension", "n_levels"), self.means.shape, strict=True)
+        for name, value in (*sizes, ("n_episodes", self.noise.shape[0])):
+            object.__setattr__(self, name, value)
+
+    def observe(self, states: States) -> Reals:
+        out = np.empty((self.n_episodes, self.n_levels, self.dimension), np.float32)
+        _emission.observe_reals(self.noise, self.means, np.ascontiguousarray(states), out)
+        return out
+
+
+@dataclass(frozen=True)
+class BitBlock(Block):
+    """Packed observations, [E, L, S, W]."""
+
+    words: Words
+    dimension: int
+
+    def __post_init__(self) -> None:
+        for name, value in zip(("n_episodes", "n_levels", "n_states"), self.words.shape[:3], strict=True):
+            object.__setattr__(self, name, value)
+
+    def observe(self, states: States) -> NDArray[np.uint8]:
+        episodes, levels = np.ogrid[: self.n_episodes, : self.n_levels]
+        return self._unpack(self.words[episodes, levels, states])
+
+    def every_state(self) -> NDArray[np.uint8]:
+        return self._unpack(self.words)
+
+    def _unpack(self, words: Words) -> NDArray[np.uint8]:
+        out = np.empty((words.size // words.shape[-1], self.dimension), np.uint8)
+        _emission.unpack(words.reshape(-1, words.shape[-1]), out)
+        return out.reshape(*words.shape[:-1], self.dimension)
+
+
+class Emission(ABC):
+    n_levels: int
+    n_states: int
+    dimension: int
+    discrete: bool
+
+    @abstractmethod
+    def draw(self, lanes: Stream, episodes: int) -> Block:
+        """The noise of the next episodes."""
+
+    @property
+    def block_episodes(self) -> int:
+        """How many episodes make a block that stays in the cache."""
+        return max(16, min(512, _BLOCK_BYTES // self._episode_bytes()))
+
+    @abstractmethod
+    def _episode_bytes(self) -> int: ...
+
+
+class Gaussian(Emission):
+    """N(mean, noise^2 I) around a mean for each state, or for each level and state.
+
+    means
+        Array [S, D], or [H+1, S, D] where the look of a state depends on the level.
+    noise
+        Standard deviation of every coordinate.
+    rotation
+        An orthogonal matrix [D, D] applied to observations. Noise that is equal in all directions stays what it is under a
+        rotation, so it is the means that are rotated.
+    """
+
+    discrete = False
+
+    def __init__(self, means: ArrayLike, noise: float, *, n_levels: int, rotation: ArrayLike | None = None) -> None:
+        self.noise = validation.real("noise", noise, least=0)
+        table = _per_level("means", means, n_levels)
+        if not np.all(np.isfinite(table)):
+            raise ValueError("means must be finite")
+        if rotation is not None:
+            matrix = np.asarray(rotation, np.float64)
+            if matrix.shape != (table.shape[2],) * 2 or not np.allclose(matrix @ matrix.T, np.eye(table.shape[2]), atol=1e-6):
+                raise ValueError(f"rotation must be an orthogonal matrix of shape {(table.shape[2],) * 2}, got shape {matrix.shape}")
+            table = table @ matrix.T
+        self.n_levels, self.n_states, self.dimension = table.shape
+        self._means = np.ascontiguousarray(table.transpose(1, 2, 0), np.float32)
+        occupied = np.flatnonzero(table.any(axis=(0, 1)))
+        self._head = int(occupied[-1]) + 1 if occupied.size else 0
+
+    def draw(self, lanes: Stream, episodes: int) -> RealBlock:
+        draws = _round_up(-(-self.n_levels * self.dimension // 2))
+        bits = np.empty(draws, np.uint64)
+        noise = np.empty((episodes, 2 * draws), np.float32)
+        _emission.fill_normals(lanes, bits, bits.view(np.uint32), np.float32(self.noise), noise)
+        return RealBlock(noise, self._means, self._head)
+
+    def _episode_bytes(self) -> int:
+        return 4 * self.n_levels * self.dimension
+
+
+class LockBits(Emission):
+    """The one-hot code of the latent state in three bits, then a fair coin for each of the H levels."""
+
+    discrete = True
+    n_states = 3
+
+    def __init__(self, horizon: int) -> None:
+        self.n_levels = horizon + 1
+        self.dimension = horizon + 3
+
+    def draw(self, lanes: Stream, episodes: int) -> BitBlock:
+        horizon, n_words = self.n_levels - 1, -(-self.dimension // 64)
+        draws = -(-self.n_levels // max(1, 64 // horizon)) if n_words == 1 else self.n_levels * n_words
+        raw = np.empty((episodes, _round_up(draws)), np.uint64)
+        _emission.fill_words(lanes, raw)
+        words = np.empty((episodes, self.n_levels, 3, n_words), np.uint64)
+        _emission.lock_words(raw, horizon, words)
+        return BitBlock(words, self.dimension)
+
+    def _episode_bytes(self) -> int:
+        return 3 * self.n_levels * 8 * -(-self.dimension // 64)
+
+
+class Bernoulli(Emission):
+    """Independent bits: frequencies [S, D], or [H+1, S, D] where they depend on the level."""
+
+    discrete = True
+
+    def __init__(self, frequencies: ArrayLike, *, n_levels: int) -> None:
+        table = _per_level("frequencies", frequencies, n_levels)
+        if not np.all((table >= 0) & (table <= 1)):
+            raise ValueError("frequencies must be in [0, 1]")
+        self.n_levels, self.n_states, self.dimension = table.shape
+        self._thresholds = np.round(table * 2.0**32).astype(np.uint64)
+
+    def draw(self, lanes: Stream, episodes: int) -> BitBlock:
+        raw = np.empty((episodes, _round_up(-(-self.n_levels * self.dimension // 2))), np.uint64)
+        _emission.fill_words(lanes, raw)
+        words = np.empty((episodes, self.n_levels, self.n_states, -(-self.dimension // 64)), np.uint64)
+        _emission.bernoulli_words(raw.view(np.uint32), self._thresholds, words)
+        return BitBlock(words, self.dimension)
+
+    def _episode_bytes(self) -> int:
+        return 4 * self.n_levels * self.dimension
+
+
+class Categorical(Emission):
+    """One of C symbols, seen as its one-hot code: probabilities [S, C], or [H+1, S, C]."""
+
+    discrete = True
+
+    def __init__(self, probabilities: ArrayLike, *, n_levels: int) -> None:
+        table = _per_level("probabilities", probabilities, n_levels)
+        if not np.all(table >= 0) or np.abs(table.sum(axis=2) - 1).max() > 1e-9:
+            raise ValueError("probabilities must be non-negative and sum to 1 over symbols")
+        self.n_levels, self.n_states, self.dimension = table.shape
+        self._cumulative = cumulative(table)
+
+    def draw(self, lanes: Stream, episodes: int) -> BitBlock:
+        raw = np.empty((episodes, _round_up(self.n_levels)), np.uint64)
+        _emission.fill_words(lanes, raw)
+        words = np.empty((episodes, self.n_levels, self.n_states, -(-self.dimension // 64)), np.uint64)
+        _emission.categorical_words(raw, self._cumulative, words)
+        return BitBlock(words, self.dimension)
+
+    def _episode_bytes(self) -> int:
+        return self.n_states * self.n_levels * 8 * -(-self.dimension // 64)
+
+
+def cumulative(chances: Floats) -> Floats:
+    """Running sums along the last axis that reach exactly 1 at the last outcome that can happen."""
+    total = np.cumsum(chances, axis=-1)
+    size = chances.shape[-1]
+    last = size - 1 - np.argmax(chances[..., ::-1] > 0, axis=-1)
+    total[np.arange(size) >= last[..., None]] = 1.0
+    return total
+
+
+def _per_level(name: str, table: ArrayLike, n_levels: int) -> Floats:
+    given = np.asarray(table, np.float64)
+    if given.ndim == 2:
+        given = np.broadcast_to(given, (n_levels, *given.shape))
+    if given.ndim != 3 or given.shape[0] != n_levels or 0 in given.shape:
+        raise ValueError(f"{name} must have shape [states, coordinates] or [{n_levels}, states, coordinates], got {np.shape(table)}")
+    return given
+
+
+def _round_up(count: int) -> int:
+    return -(-count // LANES) * LANES

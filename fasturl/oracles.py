@@ -1,0 +1,300 @@
+"""Unsupervised oracles in scikit-learn's style: `fit` on observations, then `decoder_` and `predict`.
+
+Clusters of a Block MDP are as rare as their states are hard to reach: on a lock with 20 levels, random play shows one of the
+live states in 2 % of the observations. A plain principal component analysis looks for large variance, and a rare cluster
+has little of it. So the oracles look for directions of large fourth moments instead: each observation z (centred, and
+scaled where it is bits) counts with its squared length, and the leading eigenvectors of E[|z|^2 z z'] are taken, as in
+fourth-order blind identification (Cardoso, 1989). A cluster of frequency p adds about 1/p there. In that
+space k-means counts each point with its squared length too, which gives rare clusters their due.
+
+Any other object with `fit` and `predict` (a clusterer or a pipeline) serves as an oracle as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.cluster import DBSCAN as _SklearnDBSCAN
+from sklearn.cluster import KMeans as _SklearnKMeans
+from sklearn.mixture import GaussianMixture
+from sklearn.svm import SVC
+
+from . import validation
+from .decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
+
+Floats = NDArray[np.float64]
+
+
+class _Oracle(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+    """What the oracles share: checks, and prediction through the compiled decoder."""
+
+    decoder_: Decoder
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """The label of each observation."""
+        if not hasattr(self, "decoder_"):
+            raise ValueError(f"this {type(self).__name__} has not been fitted: call fit first")
+        return self.decoder_.decode(X)
+
+    def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[np.int64]:
+        return cast(Self, self.fit(X)).predict(X)
+
+    @staticmethod
+    def _check(X: ArrayLike, n_states: int) -> Floats:
+        validation.integer("n_states", n_states, least=2, most=256)
+        data = np.asarray(X, np.float64)
+        if data.ndim != 2:
+            raise ValueError(f"X must have shape [observations, coordinates], got {data.shape}")
+        if data.shape[0] < n_states:
+            raise ValueError(f"X must hold at least n_states = {n_states} observations, got {data.shape[0]}")
+        if not np.all(np.isfinite(data)):
+            raise ValueError("X must be finite, got NaN or infinity")
+        return data
+
+
+class _Projection:
+    """z = A x + b: centred, scaled where asked, on the leading directions of fourth moments."""
+
+    def __init__(self, data: Floats, n_axes: int, scale: bool | str) -> None:
+        centre = data.mean(axis=0)
+        spread = np.ones_like(centre)
+        if scale is True or (scale == "auto" and np.isin(data, (0.0, 1.0)).all()):
+            deviation = data.std(axis=0)
+            spread = np.where(deviation > 0, deviation, 1.0)
+        z = (data - centre) / spread
+        moments = (z * np.square(z).sum(axis=1, keepdims=True)).T @ z
+        axes = np.linalg.eigh(moments)[1][:, ::-1][:, :n_axes].T
+        self.matrix = axes / spread
+        self.offset = -self.matrix @ centre
+        self.points = z @ axes.T
+        self.weights = np.square(self.points).sum(axis=1)
+
+
+def _cluster(projection: _Projection, n_states: int, n_init: int, random_state: int | None) -> Any:
+    kmeans = _SklearnKMeans(n_states, n_init=n_init, random_state=random_state)
+    return kmeans.fit(projection.points, sample_weight=projection.weights)
+
+
+class KMeans(_Oracle):
+    """k-means in the space of the leading fourth-moment directions.
+
+    n_states
+        Number of clusters.
+    n_components
+        Number of directions; n_states - 1 if not given: that many hold the centres of n_states clusters.
+    scale
+        Whether to divide coordinates by their standard deviation; "auto": where the observations are bits.
+    n_init
+        Number of starts of k-means.
+    random_state
+        Seed of the starts.
+    """
+
+    def __init__(
+        self,
+        n_states: int = 3,
+        *,
+        n_components: int | None = None,
+        scale: bool | str = "auto",
+        n_init: int = 5,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_states = n_states
+        self.n_components = n_components
+        self.scale = scale
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        data = self._check(X, self.n_states)
+        projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
+        centres = _cluster(projection, self.n_states, self.n_init, self.random_state).cluster_centers_
+        # |A x + b - c|^2 is smallest where (c - b)' A x - |c - b|^2 / 2 is largest
+        shifted = centres - projection.offset
+        self.decoder_ = AffineDecoder(shifted @ projection.matrix, -np.square(shifted).sum(axis=1) / 2)
+        return self
+
+
+class GMM(_Oracle):
+    """A Gaussian mixture in the projected space, started from the clusters that k-means finds there.
+
+    n_states
+        Number of components.
+    covariance
+        "spherical" (one variance for each component), "tied", "diag" or "full", as scikit-learn's GaussianMixture has them.
+    n_components
+        Number of directions, as for `KMeans`; "all" fits the mixture to the observations themselves.
+    scale, n_init, random_state
+        As for `KMeans`.
+    """
+
+    def __init__(
+        self,
+        n_states: int = 3,
+        *,
+        covariance: str = "spherical",
+        n_components: int | str | None = None,
+        scale: bool | str = "auto",
+        n_init: int = 5,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_states = n_states
+        self.covariance = covariance
+        self.n_components = n_components
+        self.scale = scale
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        data = self._check(X, self.n_states)
+        validation.choice("covariance", self.covariance, ("spherical", "tied", "diag", "full"))
+        directly = self.n_components == "all"
+        projection = _Projection(data, n_axes(None if directly else self.n_components, self.n_states, data), self.scale)
+        labels = _cluster(projection, self.n_states, self.n_init, self.random_state).labels_
+        points = data if directly else projection.points
+        self.mixture_ = _started_mixture(points, labels, self.n_states, self.covariance, self.random_state).fit(points)
+        self.decoder_ = mixture_decoder(self.mixture_, *(() if directly else (projection.matrix, projection.offset)))
+        return self
+
+
+def _started_mixture(points: Floats, labels: NDArray[np.int64], n_states: int, covariance: str, random_state: int | None) -> Any:
+    """A mixture that begins at the given clusters, all with their common variance."""
+    membership = np.eye(n_states)[labels]
+    counts = np.maximum(membership.sum(axis=0), 1.0)
+    means = (membership.T @ points) / counts[:, None]
+    precision = 1 / max(float(np.square(points - means[labels]).mean()), 1e-6)
+    dimension = points.shape[1]
+    precisions = {
+        "spherical": np.full(n_states, precision),
+        "diag": np.full((n_states, dimension), precision),
+        "tied": precision * np.eye(dimension),
+        "full": np.tile(precision * np.eye(dimension), (n_states, 1, 1)),
+    }
+    return GaussianMixture(
+        n_states,
+        covariance_type=covariance,
+        means_init=means,
+        weights_init=counts / counts.sum(),
+        precisions_init=precisions[covariance],
+        init_params="random_from_data",
+        tol=1e-4,
+        max_iter=200,
+        random_state=random_state,
+    )
+
+
+class DBSCAN(_Oracle):
+    """Density clusters in the projected space, then a support vector classifier that decodes new observations.
+
+    Clusters are numbered by size, largest first. Where more than n_states are found, the smallest are left out; where fewer,
+    the labels that are left over are never given.
+
+    n_states
+        The largest number of clusters.
+    eps
+        Radius of a neighbourhood, in standard deviations of the projected points along each direction.
+    min_samples
+        Points in a neighbourhood that make its centre a core point.
+    max_samples
+        Points that are clustered: a random choice of that many where there are more, since the neighbourhoods of n points
+        take up to n^2 memory.
+    n_components, scale, random_state
+        As for `KMeans`; random_state seeds the choice of points.
+    """
+
+    def __init__(
+        self,
+        n_states: int = 3,
+        *,
+        eps: float = 0.5,
+        min_samples: int = 5,
+        max_samples: int = 4000,
+        n_components: int | None = None,
+        scale: bool | str = "auto",
+        random_state: int | None = None,
+    ) -> None:
+        self.n_states = n_states
+        self.eps = eps
+        self.min_samples = min_samples
+        self.max_samples = max_samples
+        self.n_components = n_components
+        self.scale = scale
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        data = self._check(X, self.n_states)
+        validation.real("eps", self.eps, least=0, open_left=True)
+        validation.integer("min_samples", self.min_samples, least=1)
+        validation.integer("max_samples", self.max_samples, least=self.n_states)
+        projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
+        unit = projection.points.std(axis=0)
+        unit[unit == 0] = 1.0
+        matrix, offset = projection.matrix / unit[:, None], projection.offset / unit
+        points = projection.points / unit
+        if points.shape[0] > self.max_samples:
+            chosen = np.random.default_rng(self.random_state).choice(points.shape[0], self.max_samples, replace=False)
+            points = points[np.sort(chosen)]
+        found = _SklearnDBSCAN(eps=self.eps, min_samples=self.min_samples).fit(points).labels_
+        sizes = np.bincount(found[found >= 0])
+        if sizes.size < 2:
+            what = "only noise" if sizes.size == 0 else "one cluster"
+            change = "a larger eps or smaller min_samples" if sizes.size == 0 else "a smaller eps or larger min_samples"
+            raise ValueError(f"DBSCAN found {what} in {points.shape[0]} observations with eps={self.eps}, min_samples={self.min_samples}: try {change}")
+        rank = np.full(sizes.size + 1, -1)  # the last entry is for noise, whose label is -1
+        rank[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
+        labels = rank[found]
+        kept = (labels >= 0) & (labels < self.n_states)
+        classifier = SVC(kernel="rbf", gamma="scale").fit(points[kept], labels[kept])
+        self.decoder_ = SupportVectorDecoder(matrix, offset, classifier)
+        return self
+
+
+def n_axes(wanted: int | None, n_states: int, data: Floats) -> int:
+    if wanted is None:
+        return min(n_states - 1, data.shape[1])
+    return validation.integer("n_components", wanted, least=1, most=data.shape[1])
+
+
+def mixture_decoder(mixture: Any, matrix: Floats | None = None, offset: Floats | None = None) -> Decoder:
+    """A fitted `sklearn.mixture.GaussianMixture`, of observations x or of their images A x + b, as a compiled decoder."""
+    means, log_weights, kind = mixture.means_, np.log(mixture.weights_), mixture.covariance_type
+    n_states, dimension = means.shape
+    if matrix is None and kind == "spherical":
+        precision = 1 / mixture.covariances_
+        bias = log_weights + dimension / 2 * np.log(precision) - precision / 2 * np.square(means).sum(axis=1)
+        return AffineDecoder(means * precision[:, None], bias, -precision / 2)
+    if matrix is None and kind == "tied":
+        weights = np.linalg.solve(mixture.covariances_, means.T).T
+        return AffineDecoder(weights, log_weights - np.einsum("kd,kd->k", weights, means) / 2)
+    precisions = {
+        "spherical": lambda: [np.eye(dimension) / variance for variance in mixture.covariances_],
+        "diag": lambda: [np.diag(1 / variances) for variances in mixture.covariances_],
+        "tied": lambda: [np.linalg.inv(mixture.covariances_)] * n_states,
+        "full": lambda: np.linalg.inv(mixture.covariances_),
+    }
+    return QuadraticDecoder(means, np.stack(precisions[kind]()), log_weights, matrix, offset)
+
+
+def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int) -> Decoder:
+    """Fit a fresh copy of the oracle and return its decoder. The given oracle is left as it is."""
+    fitted = clone(oracle) if hasattr(oracle, "get_params") else oracle
+    if hasattr(fitted, "get_params"):
+        seeds = {name: random_state for name, value in fitted.get_params().items() if name.endswith("random_state") and value is None}
+        fitted.set_params(**seeds)
+    fitted.fit(X)
+    decoder = getattr(fitted, "decoder_", None)
+    return decoder if isinstance(decoder, Decoder) else PredictDecoder(fitted, n_labels_of(fitted, X))
+
+
+def n_labels_of(fitted: Any, X: NDArray[np.generic]) -> int:
+    """How many labels an oracle gives: what it says itself, or else what it gives to the observations it was fitted on."""
+    settings = fitted.get_params() if hasattr(fitted, "get_params") else vars(fitted)
+    for name, value in settings.items():
+        if name.rpartition("__")[2] in ("n_states", "n_clusters") and isinstance(value, int | np.integer):
+            return int(value)
+    if hasattr(fitted, "weights_") and isinstance(getattr(fitted, "n_components", None), int):
+        return int(fitted.n_components)
+    return max(2, int(np.max(fitted.predict(X))) + 1)

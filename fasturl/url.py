@@ -1,0 +1,203 @@
+"""URL: an unsupervised oracle and a no-regret tabular learner explore together (Feng et al., 2020).
+
+The practical form is the procedure of the paper's experiments. All observations are kept and pooled over levels. An
+iteration plays a batch of trajectories with the current policy on the current decoder (actions at random in the first),
+refits the oracle on everything, matches the new labels with the old ones, and feeds the learner one trajectory. Once the
+decoder is stable, the learner goes on alone. The level is part of the learner's state. Every trajectory counts.
+
+The form as written is in `url_as_written`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import evaluation, validation
+from .agents import Outcome, Tick
+from .decoders import Decoder
+from .learners import Learner, Memory, OracleQ, Task, explore, learn, rollout
+from .models import BlockMDP, Environment, emission_lanes
+from .streams import Streams
+
+STABLE_AGREEMENT = 0.98
+STABLE_ITERATIONS = 2
+
+DEFAULT_LEARNER = OracleQ(schedule="jin", confidence=1e-4)
+"""The theoretical rates with a small bonus: the final policy does not waver as it does with a constant rate."""
+
+
+@dataclass(frozen=True)
+class URL:
+    """Unsupervised reinforcement learning on observations.
+
+    oracle
+        Any object with `fit` and `predict`; if not given, k-means for bits and a Gaussian mixture for reals, with as many labels
+        as a level has states.
+    learner
+        A tabular learner on (level, label).
+    batch
+        Trajectories of the first iteration; later iterations play as many as all before them together, so that each refit
+        has twice the data of the last. If not given, five for each level and at least 50.
+
+    The decoder is judged stable when, in two successive iterations, the old and the new decoder agree on the trajectories
+    that the old one has not been fitted on: for every label, on at least 98 % of its observations.
+    """
+
+    oracle: Any = None
+    learner: Learner = field(default=DEFAULT_LEARNER)
+    batch: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.batch is not None:
+            validation.integer("batch", self.batch, least=1)
+        if self.oracle is not None and not (hasattr(self.oracle, "fit") and hasattr(self.oracle, "predict")):
+            raise ValueError(f"oracle must have fit and predict, got {self.oracle!r}")
+
+    @property
+    def name(self) -> str:
+        return "url"
+
+    @property
+    def oracle_name(self) -> str:
+        return "default" if self.oracle is None else type(self.oracle).__name__.lower()
+
+    def check(self, env: Environment, episodes: int) -> None:
+        if env.emission is None:
+            raise ValueError("env must have an emission: without one there is nothing for an oracle to learn from")
+
+    def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
+        run = _PracticalRun(self, env.draw(streams), streams, episodes, tick)
+        run.learn_decoder()
+        run.learn_policy()
+        return run.outcome()
+
+
+class _PracticalRun:
+    """One run of the practical form: its data, decoder and learner."""
+
+    def __init__(self, agent: URL, model: BlockMDP, streams: Streams, episodes: int, tick: Tick) -> None:
+        assert model.emission is not None
+        self.agent, self.model, self.streams, self.tick = agent, model, streams, tick
+        self.emission = model.emission
+        self.oracle = default_oracle(model) if agent.oracle is None else agent.oracle
+        self.oracle_seeds = streams.generator("oracle")
+        self.returns = np.empty(episodes)
+        self.played = 0
+        self.data: list[NDArray[np.generic]] = []
+        self.decoder: Decoder | None = None
+        self.memory: Memory | None = None
+        self.fits = 0
+        self.decoder_trajectories = 0
+        self.seconds = {"oracle": 0.0, "exploration": 0.0, "learning": 0.0, "evaluation": 0.0}
+
+    def learn_decoder(self) -> None:
+        size = self.agent.batch or max(50, 5 * self.model.horizon)
+        stable = 0
+        while stable < STABLE_ITERATIONS and self.played < self.returns.size:
+            with self._timed("exploration"):
+                fresh = self._play_batch(min(size, self.returns.size - self.played))
+            with self._timed("oracle"):
+                agreement = self._refit(fresh)
+            stable = stable + 1 if agreement >= STABLE_AGREEMENT else 0
+            with self._timed("learning"):
+                self._learn(min(1, self.returns.size - self.played))
+            size = self.played
+        self.decoder_trajectories = self.played
+
+    def learn_policy(self) -> None:
+        with self._timed("learning"):
+            while self.played < self.returns.size:
+                self._learn(min(self.emission.block_episodes, self.returns.size - self.played))
+
+    def outcome(self) -> Outcome:
+        assert self.decoder is not None
+        assert self.memory is not None
+        with self._timed("evaluation"):
+            value, error = evaluation.decoded_value(self.model, self.decoder, self.memory.final_policy(), self.streams)
+            accuracy = evaluation.decoder_accuracy(self.model, self.decoder, self.streams)
+        diagnostics = {
+            "decoder_accuracy": accuracy,
+            "oracle_fits": self.fits,
+            "decoder_trajectories": self.decoder_trajectories,
+            "seconds": self.seconds,
+        }
+        return Outcome(self.returns, value, error, diagnostics)
+
+    def _play_batch(self, size: int) -> NDArray[np.generic]:
+        """The observations of `size` trajectories, [n, D]; they are kept."""
+        first = len(self.data)
+        end = self.played + size
+        while self.played < end:
+            count = min(self.emission.block_episodes, end - self.played)
+            block = self.emission.draw(emission_lanes(self.streams), count)
+            luck = self.streams.row("dynamics")
+            if self.decoder is None or self.memory is None:
+                blank = np.zeros((count, self.model.horizon + 1, block.n_states), np.uint8)
+                flat = np.zeros((self.model.horizon, 1, self.model.n_actions))
+                states, _, rewards = rollout(self.model.dynamics, blank, flat, 0.0, luck, self.streams.row("policy"))
+            else:
+                states, _, rewards = explore(self.memory, self.model.dynamics, self.decoder.table(block), luck)
+            self.data.append(block.observe(states).reshape(-1, block.dimension))
+            self._count(rewards.sum(axis=1))
+        return np.concatenate(self.data[first:])
+
+    def _refit(self, fresh: NDArray[np.generic]) -> float:
+        """Fit on all data and match labels with the old decoder; returns how well the two agree on the fresh data."""
+        from .oracles import fit_decoder
+
+        decoder = fit_decoder(self.oracle, np.concatenate(self.data), int(self.oracle_seeds.integers(2**31)))
+        self.fits += 1
+        agreement = 0.0
+        if self.decoder is not None:
+            n_labels = max(decoder.n_labels, self.decoder.n_labels)
+            renaming, agreement = evaluation.match_labels(self.decoder.decode(fresh), decoder.decode(fresh), n_labels)
+            decoder = decoder.relabelled(renaming)
+        self.decoder = decoder
+        if self.memory is None:
+            task = Task(
+                self.model.horizon,
+                max(decoder.n_labels, *self.model.n_states),
+                self.model.n_actions,
+                self.model.max_return,
+                self.returns.size,
+                self.streams.row("policy"),
+            )
+            self.memory = self.agent.learner.start(task)
+        return agreement
+
+    def _learn(self, count: int) -> None:
+        if count == 0:
+            return
+        assert self.decoder is not None
+        assert self.memory is not None
+        labels = self.decoder.table(self.emission.draw(emission_lanes(self.streams), count))
+        learn(self.memory, self.model.dynamics, labels, self.streams.row("dynamics"), self.returns[self.played : self.played + count])
+        self.played += count
+        self.tick(count)
+
+    def _count(self, returns: NDArray[np.float64]) -> None:
+        self.returns[self.played : self.played + returns.size] = returns
+        self.played += returns.size
+        self.tick(returns.size)
+
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.seconds[phase] += time.perf_counter() - begin
+
+
+def default_oracle(model: BlockMDP) -> Any:
+    """k-means for bits, a Gaussian mixture for reals, with as many labels as a level has states."""
+    from .oracles import GMM, KMeans
+
+    assert model.emission is not None
+    n_states = max(model.n_states)
+    return KMeans(n_states) if model.emission.discrete else GMM(n_states)
