@@ -23,9 +23,9 @@ def chances(draw, *shape):
 
 
 def mdp(draw, horizon, n_states, n_actions):
-    """Transition probabilities and mean rewards in [0, 1], both [H, S, A, S]."""
+    """Transition probabilities and mean rewards in [0, 1], some of them 0 or 1, both [H, S, A, S]."""
     shape = (horizon, n_states, n_actions, n_states)
-    transitions, rewards = chances(draw, *shape), draw.random(shape)
+    transitions, rewards = chances(draw, *shape), np.clip(draw.uniform(-0.5, 1.5, shape), 0.0, 1.0)
     for table in (transitions, rewards):
         table.setflags(write=False)  # as the tables of a model are: Numba compiles anew for writable ones
     return transitions, rewards

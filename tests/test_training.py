@@ -301,16 +301,32 @@ def test_the_progress_bar_goes_to_standard_error_and_only_when_wanted(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+LONG_TASKS = {
+    "many seeds": "fu.train(env, fu.OracleQ(), episodes=200_000, seeds=50_000)",
+    "one endless seed": "fu.train(env, Slow(), episodes=20_000_000)",
+}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
-def test_ctrl_c_stops_at_once_and_leaves_nothing_running():
-    program = """
+@pytest.mark.parametrize("task", LONG_TASKS)
+def test_ctrl_c_stops_at_once_and_leaves_nothing_running(task):
+    """Each task would take from many minutes to hours."""
+    program = f"""
         import signal
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent in the background may have it ignored
         import fasturl as fu
-        env, agent = fu.LockBernoulli(20, 0.2), fu.OracleQ()
-        fu.train(env, agent, 10)
+
+        class Slow:
+            def start(self, task):
+                self.policy, self.update = (memory := fu.OracleQ().start(task)).policy, memory.update
+                self.final_policy = memory.final_policy
+                return self
+
+        env = fu.LockBernoulli(20, 0.2)
+        fu.train(env, fu.OracleQ(), 10)
+        fu.train(env, Slow(), 10)
         print("started", flush=True)
-        fu.train(env, agent, episodes=200_000, seeds=50_000)  # hours
+        {LONG_TASKS[task]}
     """
     child = subprocess.Popen(
         [sys.executable, "-P", "-c", textwrap.dedent(program)],
