@@ -18,4 +18,4 @@ with _compile_cache.keeping_in(CACHE_FOLDER):
     from .training import train
     from .url import URL
 
-__all__ = ["BlockMDP", "LockBernoulli", "LockGaussian", "URL", "OracleQ", "QLearning", "Run", "train"]
+__all__ = ["URL", "BlockMDP", "LockBernoulli", "LockGaussian", "OracleQ", "QLearning", "Run", "train"]

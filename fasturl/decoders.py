@@ -194,7 +194,7 @@ def block_of(X: Observations) -> Block:
         _emission.pack(np.ascontiguousarray(X, np.uint8), words.reshape(n, -1))
         return BitBlock(words, dimension)
     columns = np.ascontiguousarray(X.T, np.float32)
-    return RealBlock(columns.reshape(1, -1), np.zeros((1, dimension, n), np.float32), 0)
+    return RealBlock(columns.reshape(1, dimension, n), np.zeros((1, dimension, n), np.float32), 0)
 
 
 def _real_blocks(block: Block) -> list[RealBlock]:
@@ -203,13 +203,13 @@ def _real_blocks(block: Block) -> list[RealBlock]:
         return [block]
     columns = block.every_state().transpose(2, 0, 3, 1).astype(np.float32, order="C")
     blank = np.zeros((1, block.dimension, block.n_levels), np.float32)
-    return [RealBlock(seen.reshape(block.n_episodes, -1), blank, 0) for seen in columns]
+    return [RealBlock(seen, blank, 0) for seen in columns]
 
 
 def _points_block(points: Reals) -> RealBlock:
     """Points [E, S, R, L] as the noise of E * S episodes with one state."""
     episodes, states, n_axes, levels = points.shape
-    return RealBlock(points.reshape(episodes * states, -1), np.zeros((1, n_axes, levels), np.float32), 0)
+    return RealBlock(points.reshape(episodes * states, n_axes, levels), np.zeros((1, n_axes, levels), np.float32), 0)
 
 
 class _AffineMap:
@@ -244,11 +244,14 @@ def _best(scores: Reals, relabel: Labels) -> Labels:
 
 
 def _byte_tables(weights: Floats, bias: Floats) -> Reals:
-    """What each value of each byte of packed bits adds to each score, [n_bytes, 256, K]; the bias goes with byte 0."""
+    """What each value of each byte of packed bits adds to each score; the bias goes with byte 0.
+
+    Shape [n_bytes, 256, K], K rounded up to a multiple of 4 with scores that nobody reads.
+    """
     n_scores, dimension = weights.shape
-    padded = np.zeros((n_scores, -(-dimension // 8) * 8))
-    padded[:, :dimension] = weights
+    padded = np.zeros((-(-n_scores // 4) * 4, -(-dimension // 8) * 8))
+    padded[:n_scores, :dimension] = weights
     bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
-    tables = np.einsum("vi,kbi->bvk", bits, padded.reshape(n_scores, -1, 8))
-    tables[0] += bias
+    tables = np.einsum("vi,kbi->bvk", bits, padded.reshape(padded.shape[0], -1, 8))
+    tables[0, :, :n_scores] += bias
     return np.ascontiguousarray(tables, np.float32)

@@ -47,9 +47,10 @@ class Block(ABC):
 
 @dataclass(frozen=True)
 class RealBlock(Block):
-    """Rows of noise (coordinate j of level h at j * L + h) to which the mean of a state is added."""
+    """Noise to which the mean of a state is added."""
 
     noise: Reals
+    """[E, D or more, L]"""
     means: Reals
     """[S, D, L]"""
     head: int
@@ -139,10 +140,13 @@ class Gaussian(Emission):
         self._head = int(occupied[-1]) + 1 if occupied.size else 0
 
     def draw(self, lanes: Stream, episodes: int) -> RealBlock:
-        draws = _round_up(-(-self.n_levels * self.dimension // 2))
-        bits = np.empty(draws, np.uint64)
-        noise = np.empty((episodes, 2 * draws), np.float32)
-        _emission.fill_normals(lanes, bits, bits.view(np.uint32), np.float32(self.noise), noise)
+        # normals come in pairs from words that come four at a time, so an episode has a multiple of eight
+        coordinates = next(n for n in range(self.dimension, self.dimension + 2 * LANES) if n * self.n_levels % (2 * LANES) == 0)
+        pairs = coordinates * self.n_levels // 2
+        bits = np.empty((pairs // LANES, LANES), np.uint64)
+        noise = np.empty((episodes, coordinates, self.n_levels), np.float32)
+        halves = bits.view(np.uint32).reshape(2, pairs)
+        _emission.fill_normals(lanes, bits, halves, np.float32(self.noise), noise.reshape(episodes, 2, pairs))
         return RealBlock(noise, self._means, self._head)
 
     def _episode_bytes(self) -> int:
@@ -162,8 +166,7 @@ class LockBits(Emission):
     def draw(self, lanes: Stream, episodes: int) -> BitBlock:
         horizon, n_words = self.n_levels - 1, -(-self.dimension // 64)
         draws = -(-self.n_levels // max(1, 64 // horizon)) if n_words == 1 else self.n_levels * n_words
-        raw = np.empty((episodes, _round_up(draws)), np.uint64)
-        _emission.fill_words(lanes, raw)
+        raw = _raw_words(lanes, episodes, draws)
         words = np.empty((episodes, self.n_levels, 3, n_words), np.uint64)
         _emission.lock_words(raw, horizon, words)
         return BitBlock(words, self.dimension)
@@ -185,8 +188,7 @@ class Bernoulli(Emission):
         self._thresholds = np.round(table * 2.0**32).astype(np.uint64)
 
     def draw(self, lanes: Stream, episodes: int) -> BitBlock:
-        raw = np.empty((episodes, _round_up(-(-self.n_levels * self.dimension // 2))), np.uint64)
-        _emission.fill_words(lanes, raw)
+        raw = _raw_words(lanes, episodes, -(-self.n_levels * self.dimension // 2))
         words = np.empty((episodes, self.n_levels, self.n_states, -(-self.dimension // 64)), np.uint64)
         _emission.bernoulli_words(raw.view(np.uint32), self._thresholds, words)
         return BitBlock(words, self.dimension)
@@ -208,8 +210,7 @@ class Categorical(Emission):
         self._cumulative = cumulative(table)
 
     def draw(self, lanes: Stream, episodes: int) -> BitBlock:
-        raw = np.empty((episodes, _round_up(self.n_levels)), np.uint64)
-        _emission.fill_words(lanes, raw)
+        raw = _raw_words(lanes, episodes, self.n_levels)
         words = np.empty((episodes, self.n_levels, self.n_states, -(-self.dimension // 64)), np.uint64)
         _emission.categorical_words(raw, self._cumulative, words)
         return BitBlock(words, self.dimension)
@@ -236,5 +237,8 @@ def _per_level(name: str, table: ArrayLike, n_levels: int) -> Floats:
     return given
 
 
-def _round_up(count: int) -> int:
-    return -(-count // LANES) * LANES
+def _raw_words(lanes: Stream, episodes: int, count: int) -> Words:
+    """Rows of at least `count` raw words, one row for each episode."""
+    raw = np.empty((episodes, -(-count // LANES), LANES), np.uint64)
+    _emission.fill_words(lanes, raw)
+    return raw.reshape(episodes, -1)

@@ -172,7 +172,7 @@ def learn(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream, retu
         states, actions, rewards = explore(memory, dynamics, labels[e : e + 1], luck)
         seen = labels[e, np.arange(states.shape[1]), states[0]].astype(np.int64)
         memory.update(seen, actions[0], rewards[0])
-        returns[e] = rewards.sum()
+        returns[e] = rewards[0].cumsum()[-1]  # added in order, as the compiled loop does
 
 
 def explore(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream) -> tuple[Ints, Ints, Floats]:
@@ -204,9 +204,7 @@ def check_policy(memory: Memory, dynamics: Dynamics, labels: Labels) -> Ints:
     return policy.astype(np.int64)
 
 
-def rollout(
-    dynamics: Dynamics, labels: Labels, q: Floats, epsilon: float, luck: Stream, choice: Stream
-) -> tuple[Ints, Ints, Floats]:
+def rollout(dynamics: Dynamics, labels: Labels, q: Floats, epsilon: float, luck: Stream, choice: Stream) -> tuple[Ints, Ints, Floats]:
     """Play epsilon-greedily in q [H, n_labels, A], ties at random: states [E, H+1], actions [E, H], rewards [E, H]."""
     episodes, horizon = labels.shape[0], q.shape[0]
     states = np.empty((episodes, horizon + 1), np.int64)

@@ -104,8 +104,12 @@ class BlockMDP(Environment):
             expected = (self.n_states[h], self.n_actions, self.n_states[h + 1])
             if table.shape != expected:
                 raise ValueError(f"transitions at level {h + 1} must have shape {expected}, got {table.shape}")
-            if not np.all(np.isfinite(table)) or table.min() < 0 or np.abs(table.sum(axis=2) - 1).max() > 1e-9:
-                raise ValueError(f"transitions at level {h + 1} must be probabilities that sum to 1 over next states")
+            if not np.all(table >= 0) or not np.all(np.abs(table.sum(axis=2) - 1) <= 1e-9):
+                sums = table.sum(axis=2)
+                raise ValueError(
+                    f"transitions at level {h + 1} must be probabilities that sum to 1 over next states, "
+                    f"got entries {table.min():g}..{table.max():g} with sums {sums.min():g}..{sums.max():g}"
+                )
         self.reward_draw = validation.choice("reward_draw", reward_draw, ("bernoulli", "deterministic"))
         size = max(self.n_states)
         self.transitions = np.zeros((self.horizon, size, self.n_actions, size))
@@ -115,6 +119,21 @@ class BlockMDP(Environment):
             self.transitions[h, : table.shape[0], :, : table.shape[2]] = table
         self.rewards = self._reward_table(rewards)
         self.start = self._start(start)
+        self._finish(emission)
+
+    @classmethod
+    def _trusted(cls, transitions: Floats, rewards: Floats, emission: Emission | None) -> BlockMDP:
+        """A model of tables [H, S, A, S] that need no checks, with Bernoulli rewards and state 0 at the start."""
+        model = cls.__new__(cls)
+        model.horizon, size, model.n_actions, _ = transitions.shape
+        model.n_states = (size,) * (model.horizon + 1)
+        model.reward_draw = "bernoulli"
+        model.transitions, model.rewards, model.start = transitions, rewards, np.eye(size)[0]
+        model._finish(emission)
+        return model
+
+    def _finish(self, emission: Emission | None) -> None:
+        size = self.transitions.shape[1]
         if emission is not None and (emission.n_levels, emission.n_states) != (self.horizon + 1, size):
             raise ValueError(
                 f"emission must be made for {self.horizon + 1} levels and {size} states, got {emission.n_levels} and {emission.n_states}"
@@ -154,7 +173,7 @@ class BlockMDP(Environment):
             except ValueError:
                 raise ValueError(f"rewards at level {h + 1} must have shape {shape[:2]} or {shape}, got {level.shape}") from None
             if not np.all(np.isfinite(means)):
-                raise ValueError(f"rewards at level {h + 1} must be finite")
+                raise ValueError(f"rewards at level {h + 1} must be finite, got {means[~np.isfinite(means)][0]}")
             if self.reward_draw == "bernoulli" and (means.min() < 0 or means.max() > 1):
                 raise ValueError(
                     f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', got {means.min():g}..{means.max():g}"
@@ -214,7 +233,7 @@ class _Lock(Environment):
         _dynamics.draw_lock(streams.row("lock"), self.switch, np.empty(self.n_actions, np.int64), transitions)
         rewards = np.zeros((self.horizon, 3, self.n_actions, 3))
         rewards[-1, :, :, :2] = 0.5
-        return BlockMDP(transitions, rewards, emission=self.emission)
+        return BlockMDP._trusted(transitions, rewards, self.emission)
 
     def parameters(self) -> dict[str, float | None]:
         return super().parameters() | {"switch": self.switch}
@@ -261,8 +280,9 @@ def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int)
             raise ValueError(f"policy must hold actions from 0 to {n_actions - 1}, got {given.min()}..{given.max()}")
         return np.asarray(np.eye(n_actions)[given])
     if given.shape == (horizon, n_states, n_actions) and np.issubdtype(given.dtype, np.floating):
-        if not np.all(given >= 0) or np.abs(given.sum(axis=2) - 1).max() > 1e-9:
-            raise ValueError("policy must hold probabilities that sum to 1 over actions")
+        if not np.all(given >= 0) or not np.all(np.abs(given.sum(axis=2) - 1) <= 1e-9):
+            sums = given.sum(axis=2)
+            raise ValueError(f"policy must hold probabilities that sum to 1 over actions, got sums {sums.min():g}..{sums.max():g}")
         return np.ascontiguousarray(given, dtype=np.float64)
     raise ValueError(
         f"policy must be an integer array of shape {(horizon, n_states)} or a float array of shape "
@@ -272,7 +292,9 @@ def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int)
 
 def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[Floats]:
     try:
-        return [np.asarray(table, dtype=np.float64) for table in tables]  # type: ignore[union-attr]  # a scalar raises TypeError
+        given = [np.asarray(table) for table in tables]  # type: ignore[union-attr]  # a scalar raises TypeError
+        if any(table.dtype.kind not in "biuf" for table in given):
+            raise TypeError
+        return [table.astype(np.float64) for table in given]
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array or a sequence of arrays of numbers, one for each level") from None
-
+        raise ValueError(f"{name} must be an array or a sequence of arrays of real numbers, one for each level, got {tables!r}") from None

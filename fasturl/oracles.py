@@ -242,7 +242,9 @@ class DBSCAN(_Oracle):
         if sizes.size < 2:
             what = "only noise" if sizes.size == 0 else "one cluster"
             change = "a larger eps or smaller min_samples" if sizes.size == 0 else "a smaller eps or larger min_samples"
-            raise ValueError(f"DBSCAN found {what} in {points.shape[0]} observations with eps={self.eps}, min_samples={self.min_samples}: try {change}")
+            raise ValueError(
+                f"DBSCAN found {what} in {points.shape[0]} observations with eps={self.eps}, min_samples={self.min_samples}: try {change}"
+            )
         rank = np.full(sizes.size + 1, -1)  # the last entry is for noise, whose label is -1
         rank[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
         labels = rank[found]

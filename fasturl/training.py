@@ -91,6 +91,8 @@ def train(
 
 def as_agent(agent: Agent | Learner, sees: str) -> Agent:
     validation.choice("sees", sees, ("latent",))
+    if isinstance(agent, type):
+        raise ValueError(f"agent must be an instance, got the class {agent.__name__}: write {agent.__name__}()")
     if hasattr(agent, "play"):
         return cast(Agent, agent)
     if hasattr(agent, "start"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 
 def integer(name: str, value: object, *, least: int, most: int | None = None) -> int:
@@ -46,7 +46,7 @@ def choice(name: str, value: object, allowed: Iterable[str]) -> str:
 
 def seeds(value: int | Iterable[int]) -> list[int]:
     """A count n means the seeds 0..n-1; otherwise distinct non-negative integers."""
-    if not isinstance(value, Sequence | Iterable) or isinstance(value, str):
+    if not isinstance(value, Iterable) or isinstance(value, str) or getattr(value, "ndim", 1) == 0:
         return list(range(integer("seeds", value, least=1)))
     chosen = [integer("seeds", seed, least=0) for seed in value]
     if not chosen:

@@ -177,7 +177,7 @@ def test_a_policy_that_does_not_fit_is_refused_before_it_is_played(policy):
         ({"env": fu.LockBernoulli}, "env must be an environment such as .*, got <class"),
         ({"agent": "oracleq-lat"}, r"agent must be .*, got 'oracleq-lat'"),
         ({"agent": None}, "agent must be .*, got None"),
-        ({"agent": fu.OracleQ}, "agent must be .*, got <class"),
+        ({"agent": fu.OracleQ}, "agent must be an instance, got the class OracleQ"),
         ({"episodes": 0}, "episodes must be an integer >= 1, got 0"),
         ({"episodes": -5}, "episodes must be an integer >= 1, got -5"),
         ({"episodes": 1e4}, "episodes must be an integer >= 1, got 10000.0"),

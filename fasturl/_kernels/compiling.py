@@ -1,6 +1,6 @@
 """How every kernel is compiled: one decorator, so that the options are written once."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numba import config, njit, types
@@ -11,18 +11,31 @@ F = TypeVar("F")
 
 
 class _ForgivingCache(FunctionCache):  # type: ignore[misc]  # numba carries no types
-    """Numba's cache, except that a folder that is gone, full or read-only costs speed and not the run."""
+    """Numba's cache, except that what is wrong with its folder costs speed and never the run.
 
-    def load_overload(self, sig: object, target_context: object) -> object:
+    A file may be damaged, gone, or unwritable, and unpickling a damaged one can raise nearly anything. Two processes that compile
+    different signatures of one kernel at once may also give their files the same name: what is loaded must have the
+    signature that was asked for.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
-        except (OSError, EOFError, ValueError):
+            loaded = super().load_overload(sig, target_context)
+        except Exception:
+            self._forget()
             return None
+        return loaded if loaded is not None and tuple(loaded.signature.args) == tuple(sig) else None
 
-    def save_overload(self, sig: object, data: object) -> None:
+    def save_overload(self, sig: Any, data: Any) -> None:
         try:
             super().save_overload(sig, data)
-        except OSError:
+        except Exception:
+            self.disable()
+
+    def _forget(self) -> None:
+        try:
+            self.flush()
+        except Exception:
             self.disable()
 
 
@@ -51,7 +64,10 @@ def inlined(function: F) -> F:
 
 
 def fma(a: np.float32, b: np.float32, c: np.float32) -> np.float32:
-    """a * b + c with one rounding: half the work of two operations, and the same bits on every machine."""
+    """a * b + c with one rounding where it is compiled, by the same instruction on every machine.
+
+    Plain Python has no such operation for float32: here the sum is rounded to float64 first, which all but never matters.
+    """
     return np.float32(np.float64(a) * np.float64(b) + np.float64(c))
 
 

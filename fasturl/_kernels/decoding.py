@@ -12,17 +12,40 @@ import math
 
 import numpy as np
 
-from .compiling import kernel
+from .compiling import inlined, kernel
 
 _0 = np.float32(0.0)
 _HALF = np.float32(0.5)
+
+
+@inlined
+def _add_products(weights: np.ndarray, k: int, noise: np.ndarray, e: int, first: int, last: int, sums: np.ndarray) -> None:
+    """sums[k, h] += weights[k, j] * noise[e, j, h] for j from `last` down to `first`.
+
+    Four coordinates at a time: a sum is then loaded and stored once for four products, which are still added one by one.
+    """
+    n_levels = sums.shape[1]
+    j = last
+    while j - 3 >= first:
+        w0, w1, w2, w3 = weights[k, j], weights[k, j - 1], weights[k, j - 2], weights[k, j - 3]
+        for h in range(n_levels):
+            total = sums[k, h] + w0 * noise[e, j, h]
+            total += w1 * noise[e, j - 1, h]
+            total += w2 * noise[e, j - 2, h]
+            sums[k, h] = total + w3 * noise[e, j - 3, h]
+        j -= 4
+    while j >= first:
+        w0 = weights[k, j]
+        for h in range(n_levels):
+            sums[k, h] += w0 * noise[e, j, h]
+        j -= 1
 
 
 @kernel
 def affine_scores(
     noise: np.ndarray, means: np.ndarray, head: int, weights: np.ndarray, bias: np.ndarray, tail: np.ndarray, scores: np.ndarray
 ) -> None:
-    """scores[e, s, k, h] = bias[k] + weights[k] . x, for noise float32[E, >= D * L] and means float32[S, D, L].
+    """scores[e, s, k, h] = bias[k] + weights[k] . x, for noise float32[E, >= D, L] and means float32[S, D, L].
 
     `tail` is float32[K, L] of scratch.
     """
@@ -32,11 +55,7 @@ def affine_scores(
         for k in range(n_scores):
             for h in range(n_levels):
                 tail[k, h] = _0
-        for j in range(dimension - 1, head - 1, -1):
-            for k in range(n_scores):
-                w = weights[k, j]
-                for h in range(n_levels):
-                    tail[k, h] += w * noise[e, j * n_levels + h]
+            _add_products(weights, k, noise, e, head, dimension - 1, tail)
         for s in range(means.shape[0]):
             for k in range(n_scores):
                 for h in range(n_levels):
@@ -44,15 +63,14 @@ def affine_scores(
                 for j in range(head - 1, -1, -1):
                     w = weights[k, j]
                     for h in range(n_levels):
-                        scores[e, s, k, h] += w * (noise[e, j * n_levels + h] + means[s, j, h])
+                        scores[e, s, k, h] += w * (noise[e, j, h] + means[s, j, h])
+                b = bias[k]
                 for h in range(n_levels):
-                    scores[e, s, k, h] += bias[k]
+                    scores[e, s, k, h] += b
 
 
 @kernel
-def add_squares(
-    noise: np.ndarray, means: np.ndarray, head: int, curvature: np.ndarray, squares: np.ndarray, scores: np.ndarray
-) -> None:
+def add_squares(noise: np.ndarray, means: np.ndarray, head: int, curvature: np.ndarray, squares: np.ndarray, scores: np.ndarray) -> None:
     """scores[e, s, k, h] += curvature[k] * |x|^2. `squares` is float32[2, L] of scratch."""
     n_states, dimension, n_levels = means.shape
     for e in range(noise.shape[0]):
@@ -60,14 +78,14 @@ def add_squares(
             squares[0, h] = _0
         for j in range(dimension - 1, head - 1, -1):
             for h in range(n_levels):
-                x = noise[e, j * n_levels + h]
+                x = noise[e, j, h]
                 squares[0, h] += x * x
         for s in range(n_states):
             for h in range(n_levels):
                 squares[1, h] = squares[0, h]
             for j in range(head - 1, -1, -1):
                 for h in range(n_levels):
-                    x = noise[e, j * n_levels + h] + means[s, j, h]
+                    x = noise[e, j, h] + means[s, j, h]
                     squares[1, h] += x * x
             for k in range(curvature.size):
                 for h in range(n_levels):
@@ -104,7 +122,7 @@ def quadratic_scores(
                 for j in range(dimension - 1, max(i, head) - 1, -1):
                     u = factors[k, i, j]
                     for h in range(n_levels):
-                        tail[target, h] += u * noise[e, j * n_levels + h]
+                        tail[target, h] += u * noise[e, j, h]
                 if i >= head:
                     centre = centres[k, i]
                     for h in range(n_levels):
@@ -119,7 +137,7 @@ def quadratic_scores(
                     for j in range(head - 1, i - 1, -1):
                         u = factors[k, i, j]
                         for h in range(n_levels):
-                            tail[row, h] += u * (noise[e, j * n_levels + h] + means[s, j, h])
+                            tail[row, h] += u * (noise[e, j, h] + means[s, j, h])
                     centre = centres[k, i]
                     for h in range(n_levels):
                         y = tail[row, h] - centre
@@ -130,20 +148,30 @@ def quadratic_scores(
 
 @kernel
 def byte_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> None:
-    """Affine scores of packed bits: words uint64[E, L, S, W], tables float32[n_bytes, 256, K].
+    """Affine scores of packed bits: words uint64[E, L, S, W], tables float32[n_bytes, 256, K rounded up to a multiple of 4].
 
-    tables[b, v] is what byte b with value v adds to each score.
+    tables[b, v] is what byte b with value v adds to each score. Four scores at a time are one vector.
     """
-    n_bytes, _, n_scores = tables.shape
+    n_bytes = tables.shape[0]
+    n_scores = scores.shape[2]
     for e in range(words.shape[0]):
         for h in range(words.shape[1]):
             for s in range(words.shape[2]):
-                for k in range(n_scores):
-                    scores[e, s, k, h] = _0
-                for b in range(n_bytes - 1, -1, -1):
-                    value = (words[e, h, s, b >> 3] >> np.uint64((b & 7) << 3)) & np.uint64(255)
-                    for k in range(n_scores):
-                        scores[e, s, k, h] += tables[b, value, k]
+                for k in range(0, n_scores, 4):
+                    a0, a1, a2, a3 = _0, _0, _0, _0
+                    for b in range(n_bytes - 1, -1, -1):
+                        value = np.int64((words[e, h, s, b >> 3] >> np.uint64((b & 7) << 3)) & np.uint64(255))
+                        a0 += tables[b, value, k]
+                        a1 += tables[b, value, k + 1]
+                        a2 += tables[b, value, k + 2]
+                        a3 += tables[b, value, k + 3]
+                    scores[e, s, k, h] = a0
+                    if k + 1 < n_scores:
+                        scores[e, s, k + 1, h] = a1
+                    if k + 2 < n_scores:
+                        scores[e, s, k + 2, h] = a2
+                    if k + 3 < n_scores:
+                        scores[e, s, k + 3, h] = a3
 
 
 @kernel
@@ -153,9 +181,11 @@ def best_labels(scores: np.ndarray, relabel: np.ndarray, labels: np.ndarray) -> 
         for s in range(scores.shape[1]):
             for h in range(scores.shape[3]):
                 best = 0
+                greatest = scores[e, s, 0, h]
                 for k in range(1, scores.shape[2]):
-                    if scores[e, s, k, h] > scores[e, s, best, h]:
-                        best = k
+                    score = scores[e, s, k, h]
+                    best = k if score > greatest else best
+                    greatest = max(score, greatest)
                 labels[e, h, s] = relabel[best]
 
 

@@ -3,8 +3,8 @@
 The noise of an observation depends on neither policy nor latent state. An episode takes a fixed number of draws
 from the emission stream, so episode n meets the same noise whatever the size of the blocks and whoever plays.
 
-Reals: `noise[e]` holds an episode's normals with the level as the fastest axis, coordinate j of level h at
-j * L + h, so that loops over levels are vector instructions. An observation adds the mean of its state.
+Reals: `noise[e, j, h]` is what coordinate j has at level h, the level being the fastest axis so that loops over levels become
+vector instructions. An observation adds the mean of its state. There may be more coordinates than are used.
 
 Bits: an observation is W words of 64 bits, coordinate j in bit j % 64 of word j // 64.
 """
@@ -59,21 +59,20 @@ def _box_muller(radius_bits: np.uint32, angle_bits: np.uint32, variance: np.floa
 
 @kernel
 def fill_normals(lanes: np.ndarray, bits: np.ndarray, halves: np.ndarray, deviation: np.float32, out: np.ndarray) -> None:
-    """Fill each row of `out` (float32[E, 2n], n a multiple of 4) with normals of mean 0.
+    """Fill `out` (float32[E, 2, n]) with normals of mean 0, episode by episode.
 
-    `bits` is uint64[n] of scratch, `halves` the same memory as uint32[2n].
+    `bits` is uint64[n / 4, 4] of scratch, `halves` the same memory as uint32[2, n].
     """
-    n = bits.size
     variance = deviation * deviation
     for e in range(out.shape[0]):
         fill_bits_in_lanes(lanes, bits)
-        for i in range(n):
-            out[e, i], out[e, n + i] = _box_muller(halves[i], halves[n + i], variance)
+        for i in range(halves.shape[1]):
+            out[e, 0, i], out[e, 1, i] = _box_muller(halves[0, i], halves[1, i], variance)
 
 
 @kernel
 def fill_words(lanes: np.ndarray, out: np.ndarray) -> None:
-    """Fill each row of `out` (uint64[E, n], n a multiple of 4) with raw bits."""
+    """Fill `out` (uint64[E, n, 4]) with raw bits, episode by episode."""
     for e in range(out.shape[0]):
         fill_bits_in_lanes(lanes, out[e])
 
@@ -162,9 +161,8 @@ def pack(bits: np.ndarray, out: np.ndarray) -> None:
 @kernel
 def observe_reals(noise: np.ndarray, means: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:
     """The observations along given states: means float32[S, D, L], states int64[E, L], out float32[E, L, D]."""
-    n_levels = states.shape[1]
     for e in range(states.shape[0]):
-        for h in range(n_levels):
+        for h in range(states.shape[1]):
             s = states[e, h]
             for j in range(out.shape[2]):
-                out[e, h, j] = noise[e, j * n_levels + h] + means[s, j, h]
+                out[e, h, j] = noise[e, j, h] + means[s, j, h]

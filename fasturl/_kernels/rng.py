@@ -68,7 +68,7 @@ def fill_bits(stream: np.ndarray, out: np.ndarray) -> None:
 
 @inlined
 def fill_bits_in_lanes(lanes: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` (uint64[n], n a multiple of 4) from the four generators of `lanes` (uint64[4, 4]) in turn.
+    """Fill `out` (uint64[n, 4]), a column from each of the four generators of `lanes` (uint64[4, 4]).
 
     One generator's next state depends on the last; four that run side by side keep the processor busy.
     """
@@ -76,11 +76,11 @@ def fill_bits_in_lanes(lanes: np.ndarray, out: np.ndarray) -> None:
     a1, b1, c1, d1 = lanes[1, 0], lanes[1, 1], lanes[1, 2], lanes[1, 3]
     a2, b2, c2, d2 = lanes[2, 0], lanes[2, 1], lanes[2, 2], lanes[2, 3]
     a3, b3, c3, d3 = lanes[3, 0], lanes[3, 1], lanes[3, 2], lanes[3, 3]
-    for i in range(0, out.size, 4):
-        a0, b0, c0, d0, out[i] = _advance(a0, b0, c0, d0)
-        a1, b1, c1, d1, out[i + 1] = _advance(a1, b1, c1, d1)
-        a2, b2, c2, d2, out[i + 2] = _advance(a2, b2, c2, d2)
-        a3, b3, c3, d3, out[i + 3] = _advance(a3, b3, c3, d3)
+    for i in range(out.shape[0]):
+        a0, b0, c0, d0, out[i, 0] = _advance(a0, b0, c0, d0)
+        a1, b1, c1, d1, out[i, 1] = _advance(a1, b1, c1, d1)
+        a2, b2, c2, d2, out[i, 2] = _advance(a2, b2, c2, d2)
+        a3, b3, c3, d3, out[i, 3] = _advance(a3, b3, c3, d3)
     lanes[0, 0], lanes[0, 1], lanes[0, 2], lanes[0, 3] = a0, b0, c0, d0
     lanes[1, 0], lanes[1, 1], lanes[1, 2], lanes[1, 3] = a1, b1, c1, d1
     lanes[2, 0], lanes[2, 1], lanes[2, 2], lanes[2, 3] = a2, b2, c2, d2
