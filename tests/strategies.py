@@ -9,9 +9,12 @@ WORDS = st.integers(0, 2**64 - 1)
 GENERATORS = st.lists(WORDS, min_size=4, max_size=4).filter(any)
 """States of xoshiro256++: four words, not all zero."""
 
+LANES = st.lists(GENERATORS, min_size=4, max_size=4)
+"""Four generators side by side."""
+
 
 def row(generator):
-    """A reference's generator as the row that a kernel takes."""
+    """A reference's generator, or several, as the rows that a kernel takes."""
     return np.array(generator, np.uint64)
 
 

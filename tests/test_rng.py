@@ -6,7 +6,7 @@ import naive
 import numpy as np
 import pytest
 from scipy import stats
-from strategies import GENERATORS, row
+from strategies import GENERATORS, LANES, row
 
 from fasturl._kernels import rng
 
@@ -90,6 +90,16 @@ def test_blocks_equal_their_references(state, count):
         getattr(rng, fill)(stream, comp)
         np.testing.assert_array_equal(ref, comp)
     assert stream.tolist() == state
+
+
+@hypothesis.given(LANES, st.integers(0, 20))
+def test_lanes_equal_their_reference(states, count):
+    lanes = row(states)
+    ref, comp = np.zeros((2, count, 4), np.uint64)
+    naive.fill_bits_in_lanes(states, ref)
+    rng.fill_bits_in_lanes(lanes, comp)
+    np.testing.assert_array_equal(ref, comp)
+    assert lanes.tolist() == states
 
 
 @hypothesis.given(GENERATORS, st.integers(0, 12))

@@ -1,0 +1,45 @@
+"""Slow, obvious references for the kernels: same names, same order of arguments, no compilation.
+
+One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays, read and written
+one entry at a time, so that a reference can be called with the very arguments of its kernel (generators apart).
+The references of `hashing` share names with those of `tabular` and are called as `naive.hashing.learn`.
+"""
+
+from . import hashing as hashing
+from .decoding import add_squares as add_squares
+from .decoding import affine_scores as affine_scores
+from .decoding import best_labels as best_labels
+from .decoding import byte_scores as byte_scores
+from .decoding import quadratic_scores as quadratic_scores
+from .decoding import support_vector_labels as support_vector_labels
+from .dynamics import draw_lock as draw_lock
+from .dynamics import start_state as start_state
+from .dynamics import step as step
+from .emission import bernoulli_words as bernoulli_words
+from .emission import categorical_words as categorical_words
+from .emission import fill_normals as fill_normals
+from .emission import fill_words as fill_words
+from .emission import lock_words as lock_words
+from .emission import observe_reals as observe_reals
+from .emission import pack as pack
+from .emission import unpack as unpack
+from .labels import count_labels as count_labels
+from .labels import count_pairs as count_pairs
+from .labels import fix_label as fix_label
+from .labels import fix_labels as fix_labels
+from .planning import optimal_q as optimal_q
+from .planning import policy_q as policy_q
+from .rng import below as below
+from .rng import fill_bits as fill_bits
+from .rng import fill_bits_in_lanes as fill_bits_in_lanes
+from .rng import fill_uniforms as fill_uniforms
+from .rng import next_bits as next_bits
+from .rng import shuffle as shuffle
+from .rng import uniform as uniform
+from .tabular import draw_policy as draw_policy
+from .tabular import epsilon_greedy as epsilon_greedy
+from .tabular import greedy as greedy
+from .tabular import learn as learn
+from .tabular import rollout as rollout
+from .tabular import update as update
+from .tabular import update_trajectory as update_trajectory

@@ -1,0 +1,35 @@
+"""Slow, obvious references for `_kernels/dynamics.py`."""
+
+from .rng import shuffle, uniform
+
+
+def _outcome(cumulative, u):
+    """The first outcome whose cumulative chance exceeds u."""
+    return next(i for i in range(len(cumulative)) if u < cumulative[i])
+
+
+def start_state(dynamics, luck):
+    """The state at the first level: one uniform."""
+    return _outcome(dynamics.start, uniform(luck))
+
+
+def step(dynamics, luck, h, s, a):
+    """The next state and the reward: one uniform, and one more where the level's rewards are random."""
+    following = _outcome(dynamics.transitions[h, s, a], uniform(luck))
+    reward = float(dynamics.rewards[h, s, a, following])
+    if dynamics.random_rewards[h]:
+        reward = float(uniform(luck) < reward)
+    return following, reward
+
+
+def draw_lock(stream, switch, order, out):
+    """A combination lock, level by level; `order` is left holding the last permutation."""
+    for h in range(len(out)):
+        for s in range(3):
+            for a in range(4):
+                out[h, s, a] = [0.0, 0.0, 1.0]
+        for s in range(2):
+            order[:] = [0, 1, 2, 3]
+            shuffle(stream, order)
+            out[h, s, order[0]] = [1.0 - switch, switch, 0.0]
+            out[h, s, order[1]] = [switch, 1.0 - switch, 0.0]

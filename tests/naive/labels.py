@@ -1,0 +1,46 @@
+"""Slow, obvious references for `_kernels/labels.py`, and Algorithm 3 to the letter."""
+
+from collections import Counter
+
+
+def count_labels(labels, starts, counts):
+    """How often each label occurs in each set."""
+    for i in range(len(starts) - 1):
+        found = Counter(labels[starts[i] : starts[i + 1]].tolist())
+        for k in range(counts.shape[1]):
+            counts[i, k] = found[k]
+
+
+def count_pairs(first, second, counts):
+    """How often two labels stand together."""
+    found = Counter(zip(first.tolist(), second.tolist(), strict=True))
+    for i in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            counts[i, j] = found[i, j]
+
+
+def fix_label(decoder, standard_sets, n_labels):
+    """FixLabel on one level: a function from observations to labels, and pairs (s, observations that stand for s).
+
+    For every set: if some label s' is given to more than 3/5 of it, swap the outputs s' and s of the function.
+    """
+    for s, observations in standard_sets:
+        for other in range(n_labels):
+            if 5 * sum(decoder(x) == other for x in observations) > 3 * len(observations):
+                decoder = _swapped(decoder, s, other)
+                break
+    return decoder
+
+
+def _swapped(decoder, first, second):
+    renamed = {first: second, second: first}
+    return lambda x: renamed.get(decoder(x), decoder(x))
+
+
+def fix_labels(counts, standards, relabel):
+    """`fix_label` with the arguments of its kernel: an observation is the raw label that the decoder gives it."""
+    sets = [(int(s), [raw for raw in range(len(relabel)) for _ in range(row[raw])]) for s, row in zip(standards, counts, strict=True)]
+    output = dict(enumerate(relabel.tolist()))
+    fixed = fix_label(output.get, sets, len(relabel))
+    for raw in range(len(relabel)):
+        relabel[raw] = fixed(raw)

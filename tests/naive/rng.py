@@ -1,0 +1,54 @@
+"""Slow, obvious references for `_kernels/rng.py`. A generator is a list of four Python integers."""
+
+_WORD = 2**64
+
+
+def _rotate_left(word, count):
+    """The word with its top `count` bits moved to the bottom."""
+    return (word << count) % _WORD | word >> (64 - count)
+
+
+def next_bits(stream):
+    """xoshiro256++: 64 fresh bits."""
+    a, b, c, d = stream
+    stream[:] = [a ^ b ^ d, a ^ b ^ c, a ^ c ^ (b << 17) % _WORD, _rotate_left(b ^ d, 45)]
+    return (_rotate_left((a + d) % _WORD, 23) + a) % _WORD
+
+
+def uniform(stream):
+    """The top 53 bits as a fraction."""
+    return (next_bits(stream) >> 11) / 2**53
+
+
+def below(stream, bound):
+    """Scale 32 bits to 0..bound-1 and reject the first 2^32 mod bound words of each outcome (Lemire, 2019)."""
+    while True:
+        outcome, rest = divmod((next_bits(stream) >> 32) * bound, 2**32)
+        if rest >= 2**32 % bound:
+            return outcome
+
+
+def fill_bits(stream, out):
+    """Consecutive draws of bits."""
+    for i in range(len(out)):
+        out[i] = next_bits(stream)
+
+
+def fill_bits_in_lanes(lanes, out):
+    """Consecutive draws of bits, a column from each generator."""
+    for i in range(len(out)):
+        for lane, generator in enumerate(lanes):
+            out[i, lane] = next_bits(generator)
+
+
+def fill_uniforms(stream, out):
+    """Consecutive uniforms."""
+    for i in range(len(out)):
+        out[i] = uniform(stream)
+
+
+def shuffle(stream, items):
+    """Fisher and Yates, from the last item down."""
+    for last in reversed(range(1, len(items))):
+        other = below(stream, last + 1)
+        items[last], items[other] = items[other], items[last]

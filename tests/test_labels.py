@@ -1,0 +1,85 @@
+"""Counts of labels, and FixLabel against Algorithm 3 to the letter."""
+
+import hypothesis
+import hypothesis.strategies as st
+import naive
+import numpy as np
+import pytest
+from strategies import DRAWS
+
+from fasturl._kernels import labels
+
+pytestmark = pytest.mark.kernel
+
+N_LABELS = st.integers(2, 5)
+
+
+@hypothesis.given(DRAWS, st.integers(0, 4), N_LABELS)
+def test_count_labels_equals_its_reference(draw, n_sets, n_labels):
+    starts = np.concatenate([[0], np.cumsum(draw.integers(0, 6, n_sets))]) + 2
+    given = draw.integers(n_labels, size=starts[-1] + 2).astype(np.uint8)
+    ref, comp = np.full((2, n_sets, n_labels), 85)
+    naive.count_labels(given, starts, ref)
+    labels.count_labels(given, starts, comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
+@hypothesis.given(DRAWS, st.integers(0, 30), N_LABELS)
+def test_count_pairs_equals_its_reference(draw, count, n_labels):
+    first, second = draw.integers(n_labels, size=(2, count)).astype(np.uint8)
+    ref, comp = np.full((2, n_labels, n_labels), 85)
+    naive.count_pairs(first, second, ref)
+    labels.count_pairs(first, second, comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
+@hypothesis.given(DRAWS, st.integers(0, 6), N_LABELS)
+@hypothesis.settings(max_examples=200)
+def test_fix_labels_swaps_the_outputs_of_a_function_as_algorithm_3_does(draw, n_sets, n_labels):
+    """Observations are numbers, the decoder a dictionary; sets may be empty, without majority, or contradict each other."""
+    raw_labels = {x: int(draw.integers(n_labels)) for x in range(12)}
+    favourites = draw.integers(12, size=n_sets)
+    sets = [
+        (int(draw.integers(n_labels)), [int(x) for x in np.where(draw.random(size) < 0.6, one, draw.integers(12, size=size))])
+        for one, size in zip(favourites, draw.integers(0, 11, n_sets), strict=True)
+    ]
+    fixed = naive.fix_label(raw_labels.get, sets, n_labels)
+
+    raw = np.array([raw_labels[x] for _, members in sets for x in members], np.uint8)
+    starts = np.concatenate([[0], np.cumsum([len(members) for _, members in sets])]).astype(np.int64)
+    counts, relabel = np.empty((n_sets, n_labels), np.int64), np.arange(n_labels, dtype=np.uint8)
+    labels.count_labels(raw, starts, counts)
+    labels.fix_labels(counts, np.array([s for s, _ in sets], np.int64), relabel)
+    assert [int(relabel[raw_labels[x]]) for x in range(12)] == [fixed(x) for x in range(12)]
+    assert sorted(relabel.tolist()) == list(range(n_labels))
+
+
+@hypothesis.given(DRAWS, st.integers(0, 5), N_LABELS)
+def test_fix_labels_equals_its_reference_from_any_renaming(draw, n_sets, n_labels):
+    counts = draw.integers(0, 4, (n_sets, n_labels)) * draw.integers(1, 6, (1, n_labels))
+    standards, ref = draw.integers(n_labels, size=n_sets), draw.permutation(n_labels).astype(np.uint8)
+    comp = ref.copy()
+    naive.fix_labels(counts, standards, ref)
+    labels.fix_labels(counts, standards, comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
+@pytest.mark.parametrize(("majority", "swapped"), [(2, False), (3, False), (4, True), (5, True)])
+def test_more_than_three_fifths_are_needed(majority, swapped):
+    """A set of five that stands for label 0, most of which is given label 2; three of five are not enough."""
+    relabel = np.arange(3, dtype=np.uint8)
+    labels.fix_labels(np.array([[5 - majority, 0, majority]]), np.array([0]), relabel)
+    assert relabel.tolist() == ([2, 1, 0] if swapped else [0, 1, 2])
+
+
+def test_an_empty_set_swaps_nothing():
+    relabel = np.arange(2, dtype=np.uint8)
+    labels.fix_labels(np.zeros((1, 2), np.int64), np.array([1]), relabel)
+    assert relabel.tolist() == [0, 1]
+
+
+def test_sets_that_stand_for_every_label_undo_any_permutation():
+    for permutation in ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]):
+        relabel = np.arange(3, dtype=np.uint8)
+        labels.fix_labels(10 * np.eye(3, dtype=np.int64)[permutation], np.arange(3), relabel)
+        assert relabel[permutation].tolist() == [0, 1, 2]
