@@ -6,9 +6,10 @@ else. It calls `tick(n)` after every n trajectories or so: that is how progress 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +36,28 @@ class Outcome:
     diagnostics: dict[str, Any] = field(default_factory=dict)
 
 
-class Agent(Protocol):
-    @property
-    def name(self) -> str: ...
-    def check(self, env: Environment, episodes: int) -> None:
-        """Raise ValueError where this agent cannot be trained so."""
+class Agent(ABC):
+    """What `train` trains."""
 
-    def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome: ...
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """As it is called in tables and files."""
+
+    @abstractmethod
+    def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
+        """One run from its first trajectory to the value of its final policy."""
+
+    def check(self, env: Environment) -> None:  # noqa: B027  # most agents can be trained on every environment
+        """Raise ValueError where this agent cannot be trained on this environment."""
+
+    def trajectories(self, env: Environment, episodes: int) -> int:
+        """How many trajectories a run of so many episodes has."""
+        return episodes
 
 
 @dataclass(frozen=True)
-class LatentAgent:
+class LatentAgent(Agent):
     """A tabular learner that sees the latent states: the skyline."""
 
     learner: Learner
@@ -53,9 +65,6 @@ class LatentAgent:
     @property
     def name(self) -> str:
         return f"{learner_name(self.learner)}-lat"
-
-    def check(self, env: Environment, episodes: int) -> None:
-        pass
 
     def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
         model = env.draw(streams)

@@ -168,8 +168,8 @@ class PredictDecoder(Decoder):
 class LevelDecoder(Decoder):
     """A decoder of its own for each level."""
 
-    def __init__(self, decoders: Sequence[Decoder]) -> None:
-        super().__init__(max(decoder.n_labels for decoder in decoders))
+    def __init__(self, decoders: Sequence[Decoder], n_labels: int | None = None) -> None:
+        super().__init__(max(decoder.n_labels for decoder in decoders) if n_labels is None else n_labels)
         self.decoders = list(decoders)
 
     def table(self, block: Block) -> Labels:

@@ -35,20 +35,21 @@ def play_decoded(model: BlockMDP, decoder: Decoder, policy: Floats, streams: Str
 
 
 def decoder_accuracy(model: BlockMDP, decoder: Decoder, streams: Streams) -> list[float]:
-    """For each level, the share of observations that get their state's label, all states of the level weighing the same.
+    """For each level, the share of observations that get their state's label, all reachable states weighing the same.
 
     Labels are matched to states as well as one permutation for the level allows.
     """
     assert model.emission is not None
     own = streams.evaluation()
     labels = decoder.table(model.emission.draw(emission_lanes(own), _ACCURACY_EPISODES))
-    return [_level_accuracy(labels[:, h, :n], decoder.n_labels) for h, n in enumerate(model.n_states)]
+    return [_level_accuracy(labels[:, h, reachable], decoder.n_labels) for h, reachable in enumerate(model.reachable)]
 
 
 def _level_accuracy(labels: Labels, n_labels: int) -> float:
     from scipy.optimize import linear_sum_assignment
 
-    shares = np.stack([np.bincount(column, minlength=n_labels) for column in labels.T]) / labels.shape[0]
+    size = max(n_labels, int(labels.max()) + 1)  # a renamed decoder may give labels beyond those of its own
+    shares = np.stack([np.bincount(column, minlength=size) for column in labels.T]) / labels.shape[0]
     rows, columns = linear_sum_assignment(shares, maximize=True)
     return float(shares[rows, columns].sum() / labels.shape[1])
 

@@ -12,7 +12,7 @@ any other learner is driven one episode at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -54,25 +54,36 @@ class Learner(Protocol):
     def start(self, task: Task) -> Memory: ...
 
 
-@dataclass
-class QTable:
-    """Action values with a visit count each, and the schedules of their update (see `_kernels.tabular`)."""
+class Rules(NamedTuple):
+    """How action values start and are updated, and how often actions are random (see `_kernels.tabular`)."""
 
-    q: Floats
+    initial: float
     rates: Floats
+    """By number of visits, which counts from 1."""
     bonuses: Floats
     cap: float
     epsilons: Floats
-    choice: Stream
-    visits: Ints = field(init=False)
-    episode: int = 0
+    """By episode."""
 
-    def __post_init__(self) -> None:
+
+class QTable:
+    """Action values [H, n_labels, A] with a visit count each."""
+
+    def __init__(self, rules: Rules, task: Task) -> None:
+        self.initial, self.rates, self.bonuses, self.cap, self.epsilons = rules
+        self.choice = task.choice
+        self.q = np.full((task.horizon, task.n_labels, task.n_actions), rules.initial)
         self.visits = np.zeros(self.q.shape, np.int64)
+        self.episode = 0
+
+    @property
+    def epsilon(self) -> float:
+        """How often the coming episode's actions are random."""
+        return float(self.epsilons[min(self.episode, self.epsilons.size - 1)])
 
     def policy(self) -> Ints:
         actions = np.empty(self.q.shape[:2], np.int64)
-        _tabular.draw_policy(self.q, self.epsilons[min(self.episode, self.epsilons.size - 1)], self.choice, actions)
+        _tabular.draw_policy(self.q, self.epsilon, self.choice, actions)
         return actions
 
     def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None:
@@ -118,6 +129,9 @@ class OracleQ:
         validation.real("failure_probability", self.failure_probability, least=0, most=1, open_left=True, open_right=True)
 
     def start(self, task: Task) -> QTable:
+        return QTable(self.rules(task), task)
+
+    def rules(self, task: Task) -> Rules:
         horizon = task.horizon
         t = np.arange(1, task.episodes + 1, dtype=np.float64)
         if self.schedule == "constant":
@@ -127,14 +141,7 @@ class OracleQ:
             rates = (horizon + 1) / (horizon + t)
             log_term = np.log(task.n_labels * task.n_actions * task.episodes * horizon / self.failure_probability)
             bonuses = self.confidence * np.sqrt(horizon**3 * log_term / t)
-        return QTable(
-            q=np.full((horizon, task.n_labels, task.n_actions), task.max_return),
-            rates=_by_visit(rates),
-            bonuses=_by_visit(bonuses),
-            cap=task.max_return,
-            epsilons=np.zeros(task.episodes),
-            choice=task.choice,
-        )
+        return Rules(task.max_return, _by_visit(rates), _by_visit(bonuses), task.max_return, np.zeros(task.episodes))
 
 
 @dataclass(frozen=True)
@@ -152,15 +159,12 @@ class QLearning:
         validation.real("exploration_fraction", self.exploration_fraction, least=0, most=1, open_left=True)
 
     def start(self, task: Task) -> QTable:
+        return QTable(self.rules(task), task)
+
+    def rules(self, task: Task) -> Rules:
         progress = np.arange(task.episodes) / (self.exploration_fraction * task.episodes)
-        return QTable(
-            q=np.zeros((task.horizon, task.n_labels, task.n_actions)),
-            rates=_by_visit(np.full(task.episodes, self.learning_rate)),
-            bonuses=_by_visit(np.zeros(task.episodes)),
-            cap=np.inf,
-            epsilons=np.maximum(0.01, 1.0 - 0.99 * progress),
-            choice=task.choice,
-        )
+        epsilons = np.maximum(0.01, 1.0 - 0.99 * progress)
+        return Rules(0.0, _by_visit(np.full(task.episodes, self.learning_rate)), _by_visit(np.zeros(task.episodes)), np.inf, epsilons)
 
 
 def learn(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream, returns: Floats) -> None:
@@ -181,8 +185,7 @@ def explore(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream) ->
     Returns states [E, H+1], actions [E, H] and rewards [E, H].
     """
     if isinstance(memory, QTable):
-        epsilon = memory.epsilons[min(memory.episode, memory.epsilons.size - 1)]
-        return rollout(dynamics, labels, memory.q, epsilon, luck, memory.choice)
+        return rollout(dynamics, labels, memory.q, memory.epsilon, luck, memory.choice)
     n_actions = dynamics.transitions.shape[2]
     unused = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
     played = [

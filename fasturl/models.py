@@ -161,6 +161,15 @@ class BlockMDP(Environment):
             values = outcomes.max(axis=(1, 2))
         return float(values[self.start > 0].max())
 
+    @property
+    def reachable(self) -> NDArray[np.bool_]:
+        """Which states some policy can reach at each level: [H+1, S]."""
+        reached = np.zeros((self.horizon + 1, self.transitions.shape[1]), np.bool_)
+        reached[0] = self.start > 0
+        for h in range(self.horizon):
+            reached[h + 1] = (self.transitions[h, reached[h]] > 0).any(axis=(0, 1))
+        return reached
+
     def _reward_table(self, rewards: ArrayLike | Sequence[ArrayLike]) -> Floats:
         table = np.zeros_like(self.transitions)
         given = _levels("rewards", rewards)

@@ -12,7 +12,10 @@ Any other object with `fit` and `predict` (a clusterer or a pipeline) serves as 
 
 from __future__ import annotations
 
-from typing import Any, Self, cast
+import math
+from abc import ABC, abstractmethod
+from itertools import combinations
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,11 +30,17 @@ from .decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, 
 
 Floats = NDArray[np.float64]
 
+MIN_SEPARATION = 3.25
+"""In standard deviations: above what k-means makes of one Gaussian, below what separates the states of a lock with noise 0.3."""
 
-class _Oracle(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+
+class _Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carries no types
     """What the oracles share: checks, and prediction through the compiled decoder."""
 
     decoder_: Decoder
+
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: object = None) -> Self: ...
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """The label of each observation."""
@@ -40,7 +49,7 @@ class _Oracle(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         return self.decoder_.decode(X)
 
     def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[np.int64]:
-        return cast(Self, self.fit(X)).predict(X)
+        return self.fit(X).predict(X)
 
     @staticmethod
     def _check(X: ArrayLike, n_states: int) -> Floats:
@@ -73,6 +82,32 @@ class _Projection:
         self.weights = np.square(self.points).sum(axis=1)
 
 
+def _merged(points: Floats, labels: NDArray[np.int64], n_states: int, least: float) -> NDArray[np.uint8]:
+    """A renaming that gives clusters with nothing between them one label.
+
+    Two clusters are one where their centres are less than `least` standard deviations apart, measured along the line through the
+    centres. k-means cuts a single Gaussian into halves that are 2.7 apart.
+    """
+    names = np.arange(n_states, dtype=np.uint8)
+    while True:
+        current = names[labels]
+        pairs = [(_separation(points[current == a], points[current == b]), a, b) for a, b in combinations(np.unique(current), 2)]
+        closest = min(pairs, default=(np.inf, 0, 0))
+        if closest[0] >= least:
+            return np.unique(names, return_inverse=True)[1].astype(np.uint8)
+        names[names == closest[2]] = closest[1]
+
+
+def _separation(first: Floats, second: Floats) -> float:
+    gap = first.mean(axis=0) - second.mean(axis=0)
+    distance = float(np.linalg.norm(gap))
+    if distance == 0.0:
+        return 0.0
+    axis = gap / distance
+    variance = ((first @ axis).var() + (second @ axis).var()) / 2
+    return distance / math.sqrt(variance) if variance > 0 else math.inf
+
+
 def _cluster(projection: _Projection, n_states: int, n_init: int, random_state: int | None) -> Any:
     kmeans = _SklearnKMeans(n_states, n_init=n_init, random_state=random_state)
     return kmeans.fit(projection.points, sample_weight=projection.weights)
@@ -87,6 +122,9 @@ class KMeans(_Oracle):
         Number of directions; n_states - 1 if not given: that many hold the centres of n_states clusters.
     scale
         Whether to divide coordinates by their standard deviation; "auto": where the observations are bits.
+    min_separation
+        Clusters whose centres are closer than so many standard deviations get one label: there may be fewer states to see
+        than n_states.
     n_init
         Number of starts of k-means.
     random_state
@@ -99,22 +137,26 @@ class KMeans(_Oracle):
         *,
         n_components: int | None = None,
         scale: bool | str = "auto",
+        min_separation: float = MIN_SEPARATION,
         n_init: int = 5,
         random_state: int | None = None,
     ) -> None:
         self.n_states = n_states
         self.n_components = n_components
         self.scale = scale
+        self.min_separation = min_separation
         self.n_init = n_init
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X, self.n_states)
+        validation.real("min_separation", self.min_separation, least=0)
         projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
-        centres = _cluster(projection, self.n_states, self.n_init, self.random_state).cluster_centers_
+        clusters = _cluster(projection, self.n_states, self.n_init, self.random_state)
         # |A x + b - c|^2 is smallest where (c - b)' A x - |c - b|^2 / 2 is largest
-        shifted = centres - projection.offset
-        self.decoder_ = AffineDecoder(shifted @ projection.matrix, -np.square(shifted).sum(axis=1) / 2)
+        shifted = clusters.cluster_centers_ - projection.offset
+        decoder = AffineDecoder(shifted @ projection.matrix, -np.square(shifted).sum(axis=1) / 2)
+        self.decoder_ = decoder.relabelled(_merged(projection.points, clusters.labels_, self.n_states, self.min_separation))
         return self
 
 
@@ -127,7 +169,7 @@ class GMM(_Oracle):
         "spherical" (one variance for each component), "tied", "diag" or "full", as scikit-learn's GaussianMixture has them.
     n_components
         Number of directions, as for `KMeans`; "all" fits the mixture to the observations themselves.
-    scale, n_init, random_state
+    scale, min_separation, n_init, random_state
         As for `KMeans`.
     """
 
@@ -138,6 +180,7 @@ class GMM(_Oracle):
         covariance: str = "spherical",
         n_components: int | str | None = None,
         scale: bool | str = "auto",
+        min_separation: float = MIN_SEPARATION,
         n_init: int = 5,
         random_state: int | None = None,
     ) -> None:
@@ -145,18 +188,22 @@ class GMM(_Oracle):
         self.covariance = covariance
         self.n_components = n_components
         self.scale = scale
+        self.min_separation = min_separation
         self.n_init = n_init
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X, self.n_states)
         validation.choice("covariance", self.covariance, ("spherical", "tied", "diag", "full"))
+        validation.real("min_separation", self.min_separation, least=0)
         directly = self.n_components == "all"
-        projection = _Projection(data, n_axes(None if directly else self.n_components, self.n_states, data), self.scale)
+        projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
         labels = _cluster(projection, self.n_states, self.n_init, self.random_state).labels_
         points = data if directly else projection.points
         self.mixture_ = _started_mixture(points, labels, self.n_states, self.covariance, self.random_state).fit(points)
-        self.decoder_ = mixture_decoder(self.mixture_, *(() if directly else (projection.matrix, projection.offset)))
+        decoder = mixture_decoder(self.mixture_, *(() if directly else (projection.matrix, projection.offset)))
+        names = _merged(projection.points, self.mixture_.predict(points), self.n_states, self.min_separation)
+        self.decoder_ = decoder.relabelled(names)
         return self
 
 
@@ -254,8 +301,8 @@ class DBSCAN(_Oracle):
         return self
 
 
-def n_axes(wanted: int | None, n_states: int, data: Floats) -> int:
-    if wanted is None:
+def n_axes(wanted: int | str | None, n_states: int, data: Floats) -> int:
+    if wanted is None or wanted == "all":
         return min(n_states - 1, data.shape[1])
     return validation.integer("n_components", wanted, least=1, most=data.shape[1])
 
@@ -271,13 +318,14 @@ def mixture_decoder(mixture: Any, matrix: Floats | None = None, offset: Floats |
     if matrix is None and kind == "tied":
         weights = np.linalg.solve(mixture.covariances_, means.T).T
         return AffineDecoder(weights, log_weights - np.einsum("kd,kd->k", weights, means) / 2)
-    precisions = {
-        "spherical": lambda: [np.eye(dimension) / variance for variance in mixture.covariances_],
-        "diag": lambda: [np.diag(1 / variances) for variances in mixture.covariances_],
-        "tied": lambda: [np.linalg.inv(mixture.covariances_)] * n_states,
-        "full": lambda: np.linalg.inv(mixture.covariances_),
-    }
-    return QuadraticDecoder(means, np.stack(precisions[kind]()), log_weights, matrix, offset)
+    covariances = mixture.covariances_
+    if kind == "spherical":
+        precisions = np.eye(dimension) / covariances[:, None, None]
+    elif kind == "diag":
+        precisions = np.eye(dimension) / covariances[:, None, :]
+    else:
+        precisions = np.broadcast_to(np.linalg.inv(covariances), (n_states, dimension, dimension))
+    return QuadraticDecoder(means, precisions, log_weights, matrix, offset)
 
 
 def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int) -> Decoder:

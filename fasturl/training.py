@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import cast
@@ -23,6 +23,7 @@ from . import validation
 from .agents import Agent, LatentAgent, Outcome, Tick
 from .learners import Learner
 from .models import Environment
+from .observation_agent import ObservationAgent
 from .runs import Run
 from .streams import Streams
 
@@ -50,11 +51,12 @@ def train(
     agent
         An agent such as `URL(...)`, or a learner such as `OracleQ(...)`, which then sees what `sees` says.
     episodes
-        Number of trajectories of each run.
+        Number of trajectories of each run; for URL as written, the learner's number of episodes.
     seeds
         A count n, for the seeds 0..n-1, or distinct non-negative integers.
     sees
-        "latent": a learner sees the latent states.
+        "latent": a learner sees the latent states. "observation": it takes every (level, observation) for a state of its own,
+        which needs discrete observations.
     points
         How many points of the learning curve to record, evenly spaced, or at which numbers of trajectories.
     n_jobs
@@ -67,11 +69,12 @@ def train(
     episodes = validation.integer("episodes", episodes, least=1)
     chosen = validation.seeds(seeds)
     player = as_agent(agent, sees)
-    player.check(env, episodes)
-    trajectories = _curve_points(points, episodes)
+    player.check(env)
+    total = player.trajectories(env, episodes)
+    trajectories = _curve_points(points, total)
     workers = min(len(chosen), available_cores() if n_jobs is None else validation.integer("n_jobs", n_jobs, least=1))
     begin = time.perf_counter()
-    outcomes = _play_all(env, player, episodes, chosen, workers, progress)
+    outcomes = _play_all(env, player, episodes, total, chosen, workers, progress)
     return Run(
         env=env.name,
         parameters=env.parameters(),
@@ -90,14 +93,14 @@ def train(
 
 
 def as_agent(agent: Agent | Learner, sees: str) -> Agent:
-    validation.choice("sees", sees, ("latent",))
+    validation.choice("sees", sees, ("latent", "observation"))
     if isinstance(agent, type):
         raise ValueError(f"agent must be an instance, got the class {agent.__name__}: write {agent.__name__}()")
-    if hasattr(agent, "play"):
-        return cast(Agent, agent)
+    if isinstance(agent, Agent):
+        return agent
     if hasattr(agent, "start"):
-        return LatentAgent(agent)
-    raise ValueError(f"agent must be an agent with play() or a learner with start(), got {agent!r}")
+        return LatentAgent(agent) if sees == "latent" else ObservationAgent(agent)
+    raise ValueError(f"agent must be an Agent or a learner with start(), got {agent!r}")
 
 
 def available_cores() -> int:
@@ -114,7 +117,9 @@ def _curve_points(points: int | Sequence[int], episodes: int) -> NDArray[np.int6
     return np.array(chosen, np.int64)
 
 
-def _play_all(env: Environment, agent: Agent, episodes: int, seeds: list[int], workers: int, progress: bool | None) -> list[Outcome]:
+def _play_all(
+    env: Environment, agent: Agent, episodes: int, trajectories: int, seeds: list[int], workers: int, progress: bool | None
+) -> list[Outcome]:
     stop = threading.Event()
     done = [0] * len(seeds)
 
@@ -127,11 +132,23 @@ def _play_all(env: Environment, agent: Agent, episodes: int, seeds: list[int], w
         tick(0)
         return agent.play(env, Streams(seeds[position]), episodes, cast(Tick, tick))
 
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="fasturl")
+    with _single_threaded_libraries() as limit:
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="fasturl", initializer=limit)
+        return _collect(pool, play, stop, done, trajectories, progress)
+
+
+def _collect(
+    pool: ThreadPoolExecutor,
+    play: Callable[[int], Outcome],
+    stop: threading.Event,
+    done: list[int],
+    trajectories: int,
+    progress: bool | None,
+) -> list[Outcome]:
     try:
-        futures = [pool.submit(play, position) for position in range(len(seeds))]
+        futures = [pool.submit(play, position) for position in range(len(done))]
         waiting = set(futures)
-        with _progress_bar(episodes * len(seeds), progress) as show:
+        with _progress_bar(trajectories * len(done), progress) as show:
             while waiting:
                 finished, waiting = wait(waiting, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
                 for future in finished:
@@ -141,6 +158,22 @@ def _play_all(env: Environment, agent: Agent, episodes: int, seeds: list[int], w
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _single_threaded_libraries() -> Iterator[Callable[[], object]]:
+    """One thread for each call into BLAS and OpenMP while seeds run in parallel; yields what a worker calls at its start.
+
+    Their pools would fight with ours for the cores, and their sums depend on the number of threads. Where scikit-learn has not
+    been imported by now, no agent is going to use it.
+    """
+    if "sklearn" not in sys.modules:
+        yield lambda: None
+        return
+    import threadpoolctl
+
+    with threadpoolctl.threadpool_limits(1):
+        yield lambda: threadpoolctl.threadpool_limits(1)  # OpenMP keeps a limit for each thread
 
 
 @contextmanager

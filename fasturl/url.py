@@ -13,18 +13,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import evaluation, validation
-from .agents import Outcome, Tick
+from .agents import Agent, Outcome, Tick
 from .decoders import Decoder
 from .learners import Learner, Memory, OracleQ, Task, explore, learn, rollout
 from .models import BlockMDP, Environment, emission_lanes
 from .streams import Streams
+
+if TYPE_CHECKING:
+    from .url_as_written import Sizes
 
 STABLE_AGREEMENT = 0.98
 STABLE_ITERATIONS = 2
@@ -33,60 +36,100 @@ DEFAULT_LEARNER = OracleQ(schedule="jin", confidence=1e-4)
 """The theoretical rates with a small bonus: the final policy does not waver as it does with a constant rate."""
 
 
+AS_WRITTEN_DEFAULTS = {"epsilon": 0.1, "delta": 0.1, "epsilon_1": 0.01, "delta_1": 0.01}
+AS_WRITTEN_BATCH = 50
+_MOST_TRAJECTORIES = 10**9
+
+
 @dataclass(frozen=True)
-class URL:
+class URL(Agent):
     """Unsupervised reinforcement learning on observations.
 
-    oracle
-        Any object with `fit` and `predict`; if not given, k-means for bits and a Gaussian mixture for reals, with as many labels
-        as a level has states.
-    learner
-        A tabular learner on (level, label).
-    batch
-        Trajectories of the first iteration; later iterations play as many as all before them together, so that each refit
-        has twice the data of the last. If not given, five for each level and at least 50.
-
-    The decoder is judged stable when, in two successive iterations, the old and the new decoder agree on the trajectories
-    that the old one has not been fitted on: for every label, on at least 98 % of its observations.
+    The practical form judges its decoder stable when, in two successive iterations, the old and the new decoder agree on the
+    trajectories that the old one has not been fitted on: for every label, on at least 98 % of its observations.
     """
 
     oracle: Any = None
-    learner: Learner = field(default=DEFAULT_LEARNER)
+    """Any object with `fit` and `predict`; if not given, k-means for bits and a Gaussian mixture for reals, with as many labels as a
+    level has states."""
+    learner: Learner = DEFAULT_LEARNER
+    """A tabular learner on (level, label)."""
+    form: str = "practical"
+    """"practical", or "as-written" for Algorithms 1 to 3, where `episodes` is the learner's number of episodes."""
     batch: int | None = None
+    """Trajectories of a batch. Practical: those of the first iteration, five for each level and at least 50 if not given; each later
+    iteration plays as many as all before it together, so that every refit has twice the data. As written: B, 50 if not given."""
+    epsilon: float | None = None
+    """As written: how far from optimal the result may be; 0.1 if not given."""
+    delta: float | None = None
+    """As written: with what probability it may be farther; 0.1 if not given."""
+    epsilon_1: float | None = None
+    """As written: epsilon of Algorithm 2, the decoders' error; 0.01 if not given."""
+    delta_1: float | None = None
+    """As written: delta_1 of Algorithm 2; 0.01 if not given."""
 
     def __post_init__(self) -> None:
+        validation.choice("form", self.form, ("practical", "as-written"))
         if self.batch is not None:
             validation.integer("batch", self.batch, least=1)
-        if self.oracle is not None and not (hasattr(self.oracle, "fit") and hasattr(self.oracle, "predict")):
-            raise ValueError(f"oracle must have fit and predict, got {self.oracle!r}")
+        for name in AS_WRITTEN_DEFAULTS:
+            value = getattr(self, name)
+            if value is not None:
+                validation.real(name, value, least=0, most=1, open_left=True, open_right=True)
+                if self.form == "practical":
+                    raise ValueError(f"{name} must be left out when form='practical', which has no use for it, got {value}")
+        if isinstance(self.oracle, type) or not (self.oracle is None or (hasattr(self.oracle, "fit") and hasattr(self.oracle, "predict"))):
+            raise ValueError(f"oracle must be an object with fit and predict, got {self.oracle!r}")
 
     @property
     def name(self) -> str:
         return "url"
 
     @property
-    def oracle_name(self) -> str:
-        return "default" if self.oracle is None else type(self.oracle).__name__.lower()
+    def oracle_name(self) -> str | None:
+        return None if self.oracle is None else type(self.oracle).__name__.lower()
 
-    def check(self, env: Environment, episodes: int) -> None:
+    def check(self, env: Environment) -> None:
         if env.emission is None:
             raise ValueError("env must have an emission: without one there is nothing for an oracle to learn from")
+        from . import oracles  # noqa: F401  # loaded before the workers start, so that its thread pools can be limited
+
+    def trajectories(self, env: Environment, episodes: int) -> int:
+        if self.form == "practical":
+            return episodes
+        sizes = self.sizes(env, episodes)
+        if sizes.trajectories > _MOST_TRAJECTORIES:
+            raise ValueError(
+                f"URL as written would play {sizes.trajectories:,} trajectories (N = {sizes.restarts}, L = {sizes.test_episodes:,}, "
+                f"J = {sizes.iterations}, K = {episodes:,}, B = {sizes.batch}): at most {_MOST_TRAJECTORIES:,} are allowed, "
+                "so choose fewer episodes, a smaller batch or a larger epsilon"
+            )
+        return sizes.trajectories
+
+    def sizes(self, env: Environment, episodes: int) -> Sizes:
+        """The numbers N, L and J of the form as written."""
+        from .url_as_written import Sizes
+
+        given = {name: getattr(self, name) or default for name, default in AS_WRITTEN_DEFAULTS.items()}
+        return Sizes(env.horizon, max(env.n_states), episodes, self.batch or AS_WRITTEN_BATCH, **given)
 
     def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
-        run = _PracticalRun(self, env.draw(streams), streams, episodes, tick)
-        run.learn_decoder()
-        run.learn_policy()
-        return run.outcome()
+        model = env.draw(streams)
+        oracle = default_oracle(model) if self.oracle is None else self.oracle
+        if self.form == "practical":
+            return _PracticalRun(self, oracle, model, streams, episodes, tick).outcome()
+        from .url_as_written import AsWrittenRun
+
+        return AsWrittenRun(self.sizes(env, episodes), oracle, self.learner, model, streams, tick).outcome()
 
 
 class _PracticalRun:
     """One run of the practical form: its data, decoder and learner."""
 
-    def __init__(self, agent: URL, model: BlockMDP, streams: Streams, episodes: int, tick: Tick) -> None:
+    def __init__(self, agent: URL, oracle: Any, model: BlockMDP, streams: Streams, episodes: int, tick: Tick) -> None:
         assert model.emission is not None
-        self.agent, self.model, self.streams, self.tick = agent, model, streams, tick
+        self.agent, self.oracle, self.model, self.streams, self.tick = agent, oracle, model, streams, tick
         self.emission = model.emission
-        self.oracle = default_oracle(model) if agent.oracle is None else agent.oracle
         self.oracle_seeds = streams.generator("oracle")
         self.returns = np.empty(episodes)
         self.played = 0
@@ -97,7 +140,23 @@ class _PracticalRun:
         self.decoder_trajectories = 0
         self.seconds = {"oracle": 0.0, "exploration": 0.0, "learning": 0.0, "evaluation": 0.0}
 
-    def learn_decoder(self) -> None:
+    def outcome(self) -> Outcome:
+        self._learn_decoder()
+        self._learn_policy()
+        assert self.decoder is not None
+        assert self.memory is not None
+        with self._timed("evaluation"):
+            value, error = evaluation.decoded_value(self.model, self.decoder, self.memory.final_policy(), self.streams)
+            accuracy = evaluation.decoder_accuracy(self.model, self.decoder, self.streams)
+        diagnostics = {
+            "decoder_accuracy": accuracy,
+            "oracle_fits": self.fits,
+            "decoder_trajectories": self.decoder_trajectories,
+            "seconds": self.seconds,
+        }
+        return Outcome(self.returns, value, error, diagnostics)
+
+    def _learn_decoder(self) -> None:
         size = self.agent.batch or max(50, 5 * self.model.horizon)
         stable = 0
         while stable < STABLE_ITERATIONS and self.played < self.returns.size:
@@ -111,24 +170,10 @@ class _PracticalRun:
             size = self.played
         self.decoder_trajectories = self.played
 
-    def learn_policy(self) -> None:
+    def _learn_policy(self) -> None:
         with self._timed("learning"):
             while self.played < self.returns.size:
                 self._learn(min(self.emission.block_episodes, self.returns.size - self.played))
-
-    def outcome(self) -> Outcome:
-        assert self.decoder is not None
-        assert self.memory is not None
-        with self._timed("evaluation"):
-            value, error = evaluation.decoded_value(self.model, self.decoder, self.memory.final_policy(), self.streams)
-            accuracy = evaluation.decoder_accuracy(self.model, self.decoder, self.streams)
-        diagnostics = {
-            "decoder_accuracy": accuracy,
-            "oracle_fits": self.fits,
-            "decoder_trajectories": self.decoder_trajectories,
-            "seconds": self.seconds,
-        }
-        return Outcome(self.returns, value, error, diagnostics)
 
     def _play_batch(self, size: int) -> NDArray[np.generic]:
         """The observations of `size` trajectories, [n, D]; they are kept."""

@@ -24,7 +24,7 @@ class Table(NamedTuple):
     slots: np.ndarray  # int32[capacity]
     keys: np.ndarray  # uint64[rows, 1 + W]
     q: np.ndarray  # float64[rows, 1, A]
-    visits: np.ndarray  # int64[rows, 1, A]
+    visits: np.ndarray  # int32[rows, 1, A]
     size: np.ndarray  # int64[1], rows in use
 
 

@@ -1,0 +1,255 @@
+"""Fits: least squares by the normal equations, k-means by Lloyd's iterations, a network with one logistic layer by Adam.
+
+Everything is summed in the order that is written here, so a fit does not depend on a BLAS library or its number of threads.
+Samples are the fastest axis of `points` and `columns`, so that loops over samples become vector instructions.
+"""
+
+import math
+
+import numpy as np
+
+from .compiling import inlined, kernel
+from .rng import below, uniform
+
+_DECAY, _SQUARE_DECAY, _TINY = 0.9, 0.999, 1e-8
+
+
+@kernel
+def least_squares(rows: np.ndarray, codes: np.ndarray, ridge: float, gram: np.ndarray, slopes: np.ndarray) -> None:
+    """Regress the one-hot code of codes int64[n] on centred rows float64[n, D]: slopes float64[R, D].
+
+    Solves (X'X + ridge I) b = X'y by Cholesky's factors. The ridge keeps coordinates that others determine from
+    making the equations singular. gram float64[D, D] is scratch.
+    """
+    dimension = gram.shape[0]
+    gram[:] = 0.0
+    slopes[:] = 0.0
+    for i in range(codes.size):
+        r = codes[i]
+        for a in range(dimension):
+            x = rows[i, a]
+            slopes[r, a] += x
+            for b in range(dimension):
+                gram[a, b] += x * rows[i, b]
+    for a in range(dimension):
+        gram[a, a] += ridge
+        for b in range(a + 1):
+            total = gram[a, b]
+            for c in range(b):
+                total -= gram[a, c] * gram[b, c]
+            gram[a, b] = math.sqrt(total) if a == b else total / gram[b, b]
+    for r in range(slopes.shape[0]):
+        for a in range(dimension):
+            total = slopes[r, a]
+            for c in range(a):
+                total -= gram[a, c] * slopes[r, c]
+            slopes[r, a] = total / gram[a, a]
+        for a in range(dimension - 1, -1, -1):
+            slopes[r, a] /= gram[a, a]
+            for c in range(a):
+                slopes[r, c] -= gram[a, c] * slopes[r, a]
+
+
+@kernel
+def embed(slopes: np.ndarray, offset: np.ndarray, columns: np.ndarray, points: np.ndarray) -> None:
+    """points[r, i] = offset[r] + slopes[r] . columns[:, i], for slopes float64[R, D], columns float64[D, n], points float64[R, n]."""
+    for r in range(points.shape[0]):
+        for i in range(points.shape[1]):
+            points[r, i] = offset[r]
+        for j in range(columns.shape[0]):
+            w = slopes[r, j]
+            for i in range(points.shape[1]):
+                points[r, i] += w * columns[j, i]
+
+
+@inlined
+def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.ndarray) -> None:
+    """out[i] = |points[:, i] - centres[k]|^2."""
+    for i in range(out.size):
+        out[i] = 0.0
+    for r in range(points.shape[0]):
+        c = centres[k, r]
+        for i in range(out.size):
+            gap = points[r, i] - c
+            out[i] += gap * gap
+
+
+@inlined
+def _spread(stream: np.ndarray, points: np.ndarray, centres: np.ndarray, closest: np.ndarray, distances: np.ndarray) -> None:
+    """k-means++ (Arthur and Vassilvitskii, 2007): a sample is the next centre in proportion to its squared distance from the last ones."""
+    n_samples = closest.size
+    chosen = below(stream, n_samples)
+    for k in range(centres.shape[0]):
+        if k > 0:
+            total = 0.0
+            for i in range(n_samples):
+                total += closest[i]
+            goal = uniform(stream) * total
+            chosen = 0
+            running = closest[0]
+            while running <= goal and chosen < n_samples - 1:
+                chosen += 1
+                running += closest[chosen]
+        for r in range(points.shape[0]):
+            centres[k, r] = points[r, chosen]
+        _square_distances(points, centres, k, distances)
+        for i in range(n_samples):
+            closest[i] = min(closest[i], distances[i]) if k > 0 else distances[i]
+
+
+@inlined
+def _assign(points: np.ndarray, centres: np.ndarray, labels: np.ndarray, closest: np.ndarray, distances: np.ndarray) -> None:
+    """Give every sample its nearest centre, the first of equals."""
+    for i in range(closest.size):
+        closest[i] = np.inf
+        labels[i] = 0
+    for k in range(centres.shape[0]):
+        _square_distances(points, centres, k, distances)
+        for i in range(closest.size):
+            nearer = distances[i] < closest[i]
+            labels[i] = k if nearer else labels[i]
+            closest[i] = distances[i] if nearer else closest[i]
+
+
+@inlined
+def _move(points: np.ndarray, labels: np.ndarray, centres: np.ndarray, sizes: np.ndarray) -> None:
+    """Put every centre at the mean of its samples; one without samples stays where it is."""
+    for k in range(centres.shape[0]):
+        sizes[k] = 0
+    for i in range(labels.size):
+        sizes[labels[i]] += 1
+    for k in range(centres.shape[0]):
+        if sizes[k] > 0:
+            for r in range(points.shape[0]):
+                centres[k, r] = 0.0
+    for r in range(points.shape[0]):
+        for i in range(labels.size):
+            centres[labels[i], r] += points[r, i]
+    for k in range(centres.shape[0]):
+        if sizes[k] > 0:
+            for r in range(points.shape[0]):
+                centres[k, r] /= sizes[k]
+
+
+@kernel
+def kmeans(
+    stream: np.ndarray,
+    points: np.ndarray,
+    starts: int,
+    iterations: int,
+    trial: np.ndarray,
+    labels: np.ndarray,
+    last_labels: np.ndarray,
+    closest: np.ndarray,
+    distances: np.ndarray,
+    centres: np.ndarray,
+    sizes: np.ndarray,
+) -> None:
+    """The best of several starts on points float64[R, n]: centres float64[K, R] and how many samples each has, sizes int64[K].
+
+    A start ends when no label changes, or after `iterations` moves. Scratch: trial float64[K, R], labels and last_labels int64[n],
+    closest and distances float64[n].
+    """
+    least = np.inf
+    for _ in range(starts):
+        _spread(stream, points, trial, closest, distances)
+        _assign(points, trial, labels, closest, distances)
+        moves, changed = 0, True
+        while changed and moves < iterations:
+            for i in range(labels.size):
+                last_labels[i] = labels[i]
+            _move(points, labels, trial, sizes)
+            _assign(points, trial, labels, closest, distances)
+            moves += 1
+            changed = False
+            for i in range(labels.size):
+                changed |= labels[i] != last_labels[i]
+        inertia = 0.0
+        for i in range(closest.size):
+            inertia += closest[i]
+        if inertia < least:
+            least = inertia
+            for k in range(trial.shape[0]):
+                for r in range(trial.shape[1]):
+                    centres[k, r] = trial[k, r]
+    _assign(points, centres, labels, closest, distances)
+    for k in range(sizes.size):
+        sizes[k] = 0
+    for i in range(labels.size):
+        sizes[labels[i]] += 1
+
+
+@inlined
+def _adam(weights: np.ndarray, slope: np.ndarray, moments: np.ndarray, rate: float, t: int) -> None:
+    """Step t of Adam; moments float64[2, rows, columns] are the running means of the slope and of its square."""
+    first, second = 1.0 - _DECAY**t, 1.0 - _SQUARE_DECAY**t
+    for a in range(weights.shape[0]):
+        for b in range(weights.shape[1]):
+            g = slope[a, b]
+            m = _DECAY * moments[0, a, b] + (1.0 - _DECAY) * g
+            v = _SQUARE_DECAY * moments[1, a, b] + (1.0 - _SQUARE_DECAY) * g * g
+            moments[0, a, b], moments[1, a, b] = m, v
+            weights[a, b] -= rate * (m / first) / (math.sqrt(v / second) + _TINY)
+
+
+@kernel
+def train_network(
+    rows: np.ndarray,
+    columns: np.ndarray,
+    targets: np.ndarray,
+    rate: float,
+    iterations: int,
+    hidden: np.ndarray,
+    output: np.ndarray,
+    hidden_slope: np.ndarray,
+    output_slope: np.ndarray,
+    hidden_moments: np.ndarray,
+    output_moments: np.ndarray,
+    units: np.ndarray,
+    errors: np.ndarray,
+) -> None:
+    """Fit the one-hot code of targets int64[n] by least squares: output' (logistic(hidden x), 1), from the given weights on (Kingma, Ba, 2015).
+
+    rows float64[n, D + 1] and columns float64[D + 1, n] hold the same samples, whose last coordinate is 1; hidden float64[K, D + 1],
+    output float64[K + 1, R]. Every iteration sees all samples. Scratch: slopes like the weights, moments float64[2, ...] of zeros,
+    units float64[K, n], errors float64[R].
+    """
+    n_samples, dimension = rows.shape
+    n_units, n_targets = units.shape[0], errors.size
+    for t in range(1, iterations + 1):
+        for k in range(n_units):
+            for i in range(n_samples):
+                units[k, i] = 0.0
+            for j in range(dimension):
+                w = hidden[k, j]
+                for i in range(n_samples):
+                    units[k, i] += w * columns[j, i]
+            for i in range(n_samples):
+                units[k, i] = 1.0 / (1.0 + math.exp(min(-units[k, i], 700.0)))
+            for j in range(dimension):
+                hidden_slope[k, j] = 0.0
+        for k in range(n_units + 1):
+            for r in range(n_targets):
+                output_slope[k, r] = 0.0
+        for i in range(n_samples):
+            for r in range(n_targets):
+                errors[r] = output[n_units, r]
+            for k in range(n_units):
+                z = units[k, i]
+                for r in range(n_targets):
+                    errors[r] += output[k, r] * z
+            errors[targets[i]] -= 1.0
+            for r in range(n_targets):
+                errors[r] /= n_samples
+                output_slope[n_units, r] += errors[r]
+            for k in range(n_units):
+                z = units[k, i]
+                back = 0.0
+                for r in range(n_targets):
+                    output_slope[k, r] += errors[r] * z
+                    back += errors[r] * output[k, r]
+                back *= z * (1.0 - z)
+                for j in range(dimension):
+                    hidden_slope[k, j] += back * rows[i, j]
+        _adam(hidden, hidden_slope, hidden_moments, rate, t)
+        _adam(output, output_slope, output_moments, rate, t)

@@ -1,0 +1,368 @@
+"""PCID: provably correct decoding by the past (Du et al., 2019, arXiv 1901.09018).
+
+Which (state, action) an observation came from tells its latent state. For uniformly chosen (s, a) at level h-1, let
+
+    b(s') = the distribution of (s, a) given that s' followed it       (the backward distribution of s').
+
+A regression g_h of the one-hot code of (s, a) on the observation x at level h estimates E[onehot(s, a) | x] = b(s'), the same for all
+observations of s'; so the predictions gather around one point for each state, and k-means finds the points. Level by level,
+from a first level with a single state, PCID
+
+1. plays n episodes, each of which follows a policy to a uniformly chosen learned state of level h-1 and then acts uniformly at random,
+2. regresses (decoded state, action) of level h-1 on the observation of level h, by a linear map or by a network with one
+   layer of logistic units,
+3. clusters the predictions, with fewer clusters while any has under 30 samples; an observation is decoded as the nearest centre,
+4. counts transitions from (state, action) of level h-1 to states of level h, and the rewards met on the way,
+5. finds by dynamic programming on these counts, for each learned state of level h, the policy that reaches it most often.
+
+After level H+1, value iteration on the counts and mean rewards gives the policy of all further episodes. A pair (state, action) that
+was never tried has no known successor and a value of 0.
+
+Two states with the same backward distribution cannot be told apart, however many samples there are. The lock with switch 0.5 has
+two such states: each good action leads to the two live states with equal chances, so the past says nothing about which of the two it
+was. PCID sees one live state there, and fails.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import evaluation, validation
+from ._kernels import fitting as _fitting
+from ._kernels import pcid as _pcid
+from ._kernels import planning as _planning
+from ._kernels import rng as _rng
+from .agents import Agent, Outcome, Tick
+from .decoders import MAX_LABELS, Decoder, Labels, block_of
+from .emissions import BitBlock, Block, RealBlock
+from .learners import rollout
+from .models import BlockMDP, Environment, emission_lanes
+from .streams import Streams
+
+LEAST_SAMPLES = 30
+"""Samples that make a cluster."""
+STARTS = 10
+"""Starts of k-means."""
+MOVES = 300
+RIDGE = 1e-9
+ADAM_ITERATIONS = 100
+ADAM_RATE = 0.05
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PCID(Agent):
+    """Level by level exploration with decoders learned from the past.
+
+    n_clusters
+        The largest number of states that a level is thought to have.
+    samples_per_level
+        Episodes that each level is learned from; if not given, `default_samples` for the horizon.
+    model
+        The regression: "linear", or "neural" for one layer of n_clusters logistic units.
+
+    Where the episodes end before every level is learned, the levels without a decoder are acted in at random. The diagnostics of a
+    run are `states_found` and `decoder_accuracy` for each level 1..H+1, `exploration_trajectories`, and the `seconds` of its parts.
+    """
+
+    n_clusters: int = 3
+    samples_per_level: int | None = None
+    model: str = "linear"
+
+    def __post_init__(self) -> None:
+        validation.integer("n_clusters", self.n_clusters, least=2, most=MAX_LABELS)
+        if self.samples_per_level is not None:
+            validation.integer("samples_per_level", self.samples_per_level, least=max(LEAST_SAMPLES, self.n_clusters))
+        validation.choice("model", self.model, ("linear", "neural"))
+
+    @property
+    def name(self) -> str:
+        return "pcid"
+
+    def check(self, env: Environment) -> None:
+        if env.emission is None:
+            raise ValueError("env must have an emission that shows vectors: PCID regresses on observations, and this env has none")
+
+    def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
+        run = _Run(self, env.draw(streams), streams, episodes, tick)
+        run.learn_levels()
+        run.exploit()
+        return run.outcome()
+
+
+def default_samples(horizon: int, n_clusters: int, n_actions: int) -> int:
+    """Samples for a level: enough for each (state, action), and more where observations have more coordinates."""
+    return max(25 * n_clusters * n_actions, 20 * horizon + 200)
+
+
+class PastDecoder(Decoder):
+    """The nearest centre in the space of the predictions, level by level.
+
+    A level starts with one label, which every observation gets, until `learn` sets its centres.
+    """
+
+    def __init__(self, n_levels: int, dimension: int, n_clusters: int, *, logistic: bool) -> None:
+        super().__init__(n_clusters)
+        padded = -(-n_clusters // 4) * 4
+        self.found = np.ones(n_levels, np.int64)
+        self._weights = np.zeros((n_clusters, dimension, n_levels), np.float32)
+        self._bias = np.zeros((n_clusters, n_levels), np.float32)
+        self._tables = np.zeros((n_levels, -(-dimension // 4), 16, padded), np.float32)
+        self._mixing = np.zeros((n_levels, n_clusters, n_clusters + 1) if logistic else (n_levels, 0, 0))
+
+    def learn(self, level: int, found: int, weights: Floats, bias: Floats, mixing: Floats | None = None) -> None:
+        """The scores of a level: bias + weights x, or mixing (logistic(bias + weights x), 1) where there is a layer."""
+        n_scores = bias.size
+        self.found[level] = found
+        self._weights[:n_scores, :, level] = weights
+        self._bias[:n_scores, level] = bias
+        _pcid.fill_nibble_tables(weights.astype(np.float32), bias.astype(np.float32), self._tables[level])
+        if mixing is not None:
+            self._mixing[level, :found] = mixing
+
+    def table(self, block: Block) -> Labels:
+        return self.first_levels(block, block.n_levels)
+
+    def first_levels(self, block: Block, levels: int) -> Labels:
+        """As `table`, with labels at the first levels alone; the rest is 0."""
+        return self._label(block, levels, slice(None))
+
+    def decode(self, X: ArrayLike, level: int = 0) -> Ints:
+        return self._label(_one_level_each(np.asarray(X)), 1, slice(level, level + 1)).ravel().astype(np.int64)
+
+    def _label(self, block: Block, levels: int, part: slice) -> Labels:
+        labels = np.zeros((block.n_episodes, block.n_levels, block.n_states), np.uint8)
+        found, mixing = self.found[part], self._mixing[part]
+        if isinstance(block, BitBlock):
+            tables = self._tables[part]
+            _pcid.bit_labels(block.words, tables, found, mixing, levels, np.empty(tables.shape[-1], np.float32), labels)
+        else:
+            assert isinstance(block, RealBlock)
+            weights, bias = np.ascontiguousarray(self._weights[:, :, part]), np.ascontiguousarray(self._bias[:, part])
+            scratch = np.empty_like(bias), np.empty_like(bias), np.empty(bias.shape[0], np.float32)
+            _pcid.real_labels(block.noise, block.means, block.head, weights, bias, found, mixing, levels, *scratch, labels)
+        return self.relabel[labels]
+
+
+def _one_level_each(X: NDArray[np.generic]) -> Block:
+    """Observations [n, D] as n episodes of one level with one state."""
+    block = block_of(X)
+    if isinstance(block, RealBlock):
+        n, dimension = X.shape
+        return RealBlock(np.ascontiguousarray(X, np.float32).reshape(n, dimension, 1), np.zeros((1, dimension, 1), np.float32), 0)
+    return block
+
+
+def _observe(block: Block, level: int, states: Ints) -> NDArray[np.generic]:
+    """What is seen at one level in the given states [E]: an array [E, D]."""
+    at = slice(level, level + 1)
+    here: Block
+    if isinstance(block, BitBlock):
+        here = BitBlock(block.words[:, at], block.dimension)
+    else:
+        assert isinstance(block, RealBlock)
+        here = RealBlock(np.ascontiguousarray(block.noise[:, :, at]), np.ascontiguousarray(block.means[:, :, at]), block.head)
+    return here.observe(states[:, None])[:, 0]
+
+
+class _Standardised:
+    """Observations with mean 0 and variance 1 in each coordinate (0 where it is constant), by rows and by columns."""
+
+    def __init__(self, X: NDArray[np.generic]) -> None:
+        data = X.astype(np.float64)
+        self.centre, deviation = data.mean(axis=0), data.std(axis=0)
+        self.spread = np.where(deviation > 0, deviation, 1.0)
+        self.rows = (data - self.centre) / self.spread
+        self.columns = np.ascontiguousarray(self.rows.T)
+
+    def undone(self, weights: Floats, bias: Floats) -> tuple[Floats, Floats]:
+        """Weights and bias for observations as they are."""
+        raw = weights / self.spread
+        return raw, bias - (raw * self.centre).sum(axis=1)
+
+
+class _Linear:
+    """Least squares with an intercept, g(x) = slopes z + offset, z being the standardised observation."""
+
+    def __init__(self, data: _Standardised, codes: Ints, n_codes: int) -> None:
+        n, dimension = data.rows.shape
+        self.data = data
+        self.slopes = np.empty((n_codes, dimension))
+        self.offset = np.bincount(codes, minlength=n_codes) / n
+        _fitting.least_squares(data.rows, codes, RIDGE * n, np.empty((dimension, dimension)), self.slopes)
+        self.points = np.empty((n_codes, n))
+        _fitting.embed(self.slopes, self.offset, data.columns, self.points)
+
+    def scores(self, centres: Floats) -> tuple[Floats, Floats, None]:
+        # |A z + b - c|^2 is smallest where (c - b)' A z - |c - b|^2 / 2 is largest
+        shifted = centres - self.offset
+        return *self.data.undone(shifted @ self.slopes, -np.square(shifted).sum(axis=1) / 2), None
+
+
+class _Network:
+    """g(x) = output' (logistic(hidden (z, 1)), 1), with as many logistic units as clusters, z being the standardised observation."""
+
+    def __init__(self, data: _Standardised, codes: Ints, n_codes: int, n_units: int, stream: NDArray[np.uint64]) -> None:
+        n, dimension = data.rows.shape
+        self.data = data
+        rows, columns = np.column_stack([data.rows, np.ones(n)]), np.concatenate([data.columns, np.ones((1, n))])
+        start = np.empty(n_units * (dimension + n_codes))
+        _rng.fill_uniforms(stream, start)
+        inner, outer = np.split(2 * start - 1, [n_units * dimension])
+        hidden, output = np.zeros((n_units, dimension + 1)), np.empty((n_units + 1, n_codes))
+        hidden[:, :-1] = inner.reshape(n_units, dimension) / np.sqrt(dimension)
+        output[:-1] = outer.reshape(n_units, n_codes) / np.sqrt(n_units)
+        output[-1] = np.bincount(codes, minlength=n_codes) / n
+        scratch = np.empty_like(hidden), np.empty_like(output), np.zeros((2, *hidden.shape)), np.zeros((2, *output.shape))
+        units = np.empty((n_units, n))
+        _fitting.train_network(rows, columns, codes, ADAM_RATE, ADAM_ITERATIONS, hidden, output, *scratch, units, np.empty(n_codes))
+        self.hidden, self.output = hidden, output
+        _fitting.embed(hidden, np.zeros(n_units), columns, units)
+        self.points = np.empty((n_codes, n))
+        _fitting.embed(np.ascontiguousarray(output[:-1].T), output[-1], 1 / (1 + np.exp(-units)), self.points)
+
+    def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
+        shifted = centres - self.output[-1]
+        mixing = np.column_stack([shifted @ self.output[:-1].T, -np.square(shifted).sum(axis=1) / 2])
+        return *self.data.undone(self.hidden[:, :-1], self.hidden[:, -1]), mixing
+
+
+def cluster(stream: NDArray[np.uint64], points: Floats, n_clusters: int) -> Floats:
+    """Centres [K, R] of points [R, n]: the largest K up to n_clusters for which k-means gives each at least 30 samples."""
+    n_axes, n = points.shape
+    for size in range(n_clusters, 1, -1):
+        centres, sizes = np.empty((size, n_axes)), np.empty(size, np.int64)
+        scratch = np.empty((size, n_axes)), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n), np.empty(n)
+        _fitting.kmeans(stream, points, STARTS, MOVES, *scratch, centres, sizes)
+        if sizes.min() >= LEAST_SAMPLES:
+            return centres
+    return points.mean(axis=1)[None]
+
+
+class _Run:
+    """One run: decoders, counts and reach-policies of the levels learned so far."""
+
+    def __init__(self, agent: PCID, model: BlockMDP, streams: Streams, episodes: int, tick: Tick) -> None:
+        assert model.emission is not None
+        self.agent, self.model, self.streams, self.tick = agent, model, streams, tick
+        self.emission = model.emission
+        self.horizon, self.n_actions, self.n_labels = model.horizon, model.n_actions, agent.n_clusters
+        self.samples = agent.samples_per_level or default_samples(self.horizon, self.n_labels, self.n_actions)
+        self.decoder = PastDecoder(self.horizon + 1, self.emission.dimension, self.n_labels, logistic=agent.model == "neural")
+        shape = (self.horizon, self.n_labels, self.n_actions)
+        self.counts = np.zeros((*shape, self.n_labels))
+        self.sums = np.zeros(shape)
+        self.returns = np.empty(episodes)
+        self.played = self.explored = 0
+        self.seconds = {"exploration": 0.0, "regression": 0.0, "exploitation": 0.0, "evaluation": 0.0}
+
+    def learn_levels(self) -> None:
+        for level in range(1, self.horizon + 1):
+            if self.returns.size - self.played < self.samples:
+                break
+            self._learn_level(level)
+        self.explored = self.played
+
+    def exploit(self) -> None:
+        with self._timed("exploitation"):
+            policy = self._final_policy()
+            while self.played < self.returns.size:
+                labels = self.decoder.table(self._draw(self.returns.size - self.played))
+                luck, choice = self.streams.row("dynamics"), self.streams.row("policy")
+                self._count(rollout(self.model.dynamics, labels, policy, 0.0, luck, choice)[2].sum(axis=1))
+
+    def outcome(self) -> Outcome:
+        with self._timed("evaluation"):
+            value, error = evaluation.decoded_value(self.model, self.decoder, self._final_policy(), self.streams)
+            accuracy = evaluation.decoder_accuracy(self.model, self.decoder, self.streams)
+        diagnostics = {
+            "states_found": self.decoder.found.tolist(),
+            "decoder_accuracy": accuracy,
+            "exploration_trajectories": self.explored,
+            "seconds": self.seconds,
+        }
+        return Outcome(self.returns, value, error, diagnostics)
+
+    def _learn_level(self, level: int) -> None:
+        n = self.samples
+        before, taken, after = np.empty((3, n), np.int64)
+        gained, returns, seen = np.empty(n), np.empty(n), []
+        with self._timed("exploration"):
+            reach = self._reach_policies(level - 1)
+            luck, choice = self.streams.row("dynamics"), self.streams.row("policy")
+            first = 0
+            while first < n:
+                block = self._draw(n - first)
+                part = slice(first, first + block.n_episodes)
+                labels = self.decoder.first_levels(block, level)
+                record = before[part], taken[part], gained[part], after[part], returns[part]
+                _pcid.explore(self.model.dynamics, labels, reach, level, luck, choice, *record)
+                seen.append(_observe(block, level, after[part]))
+                self._count(returns[part])
+                first += block.n_episodes
+        with self._timed("regression"):
+            X = np.concatenate(seen)
+            self._fit(level, X, before * self.n_actions + taken)
+            labels_after = self.decoder.decode(X, level)
+            _pcid.count(before, taken, gained, labels_after, self.counts[level - 1], self.sums[level - 1])
+
+    def _fit(self, level: int, X: NDArray[np.generic], codes: Ints) -> None:
+        n_codes = int(self.decoder.found[level - 1]) * self.n_actions
+        stream, data = self.streams.row("oracle"), _Standardised(X)
+        fit = _Linear(data, codes, n_codes) if self.agent.model == "linear" else _Network(data, codes, n_codes, self.n_labels, stream)
+        centres = cluster(stream, fit.points, self.n_labels)
+        self.decoder.learn(level, centres.shape[0], *fit.scores(centres))
+
+    def _reach_policies(self, level: int) -> Floats:
+        """Chances [T, level, X, A] of reaching each learned state of a level, by the best actions from there on."""
+        found = int(self.decoder.found[level])
+        reach = np.zeros((found, level, self.n_labels, self.n_actions))
+        values = np.empty((level + 1, self.n_labels))
+        for target in range(found if level else 0):
+            hits = np.zeros((level, self.n_labels, self.n_actions, self.n_labels))
+            hits[-1, :, :, target] = 1.0
+            _planning.optimal_q(_frozen(self._transitions()[:level]), _frozen(hits), reach[target], values)
+        return reach
+
+    def _final_policy(self) -> Floats:
+        """The greedy policy [H, X, A] of the learned model, ties as equal chances."""
+        visits = self.counts.sum(axis=3)
+        means = np.divide(self.sums, visits, out=np.zeros_like(self.sums), where=visits > 0)
+        rewards = np.repeat(means[..., None], self.n_labels, axis=3)
+        q, values = np.empty_like(self.sums), np.empty((self.horizon + 1, self.n_labels))
+        _planning.optimal_q(_frozen(self._transitions()), _frozen(rewards), q, values)
+        best = q == q.max(axis=2, keepdims=True)
+        return np.asarray(best / best.sum(axis=2, keepdims=True))
+
+    def _transitions(self) -> Floats:
+        """Shares of the transitions seen; zeros for pairs that were never tried."""
+        visits = self.counts.sum(axis=3, keepdims=True)
+        return np.divide(self.counts, visits, out=np.zeros_like(self.counts), where=visits > 0)
+
+    def _draw(self, wanted: int) -> Block:
+        return self.emission.draw(emission_lanes(self.streams), min(self.emission.block_episodes, wanted))
+
+    def _count(self, returns: Floats) -> None:
+        self.returns[self.played : self.played + returns.size] = returns
+        self.played += returns.size
+        self.tick(returns.size)
+
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.seconds[phase] += time.perf_counter() - begin
+
+
+def _frozen(table: Floats) -> Floats:
+    """Read-only, as the tables of a model are: Numba compiles anew for writable ones."""
+    table.setflags(write=False)
+    return table
