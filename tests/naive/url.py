@@ -1,0 +1,86 @@
+"""URL's practical form, step by step: one observation at a time is made, decoded and acted on."""
+
+from itertools import permutations
+
+import numpy as np
+from sklearn.base import clone
+
+from fasturl.learners import Task
+from fasturl.models import emission_lanes
+from fasturl.streams import Streams
+
+from .dynamics import start_state, step
+from .tabular import epsilon_greedy, update_trajectory
+
+
+def practical_url(env, agent, episodes, seed):
+    """The return of every trajectory, from the same streams as the run of that seed."""
+    streams = Streams(seed)
+    model = env.draw(streams)
+    luck, choice = (streams.row(name).tolist() for name in ("dynamics", "policy"))
+    lanes, oracle_seeds = emission_lanes(streams), streams.generator("oracle")
+    data, returns = [], []
+    decoder = memory = None
+
+    def play(decode, q, epsilon):
+        """One trajectory: observations, labels, actions, rewards."""
+        noise = model.emission.draw(lanes, 1).every_state()[0]
+        s = start_state(model.dynamics, luck)
+        seen, labels, actions, rewards = [noise[0, s]], [decode(noise[0, s], 0)], [], []
+        for h in range(model.horizon):
+            a, _ = epsilon_greedy(q, h, labels[h], epsilon, choice)
+            s, reward = step(model.dynamics, luck, h, s, a)
+            seen.append(noise[h + 1, s])
+            labels.append(decode(seen[-1], h + 1))
+            actions.append(a)
+            rewards.append(reward)
+        returns.append(np.cumsum(rewards)[-1])
+        return seen, labels, actions, rewards
+
+    def decode_one(x, level):
+        return int(decoder.decode(x[None], level)[0])
+
+    def play_the_current_policy():
+        if memory is None:
+            return play(lambda x, level: 0, np.zeros((model.horizon, 1, model.n_actions)), 0.0)
+        return play(decode_one, memory.q, memory.epsilons[min(memory.episode, episodes - 1)])
+
+    def learn_from_one_trajectory():
+        _, labels, actions, rewards = play(decode_one, memory.q, memory.epsilons[memory.episode])
+        update_trajectory(memory.q, memory.visits, labels, actions, rewards, memory.rates, memory.bonuses, memory.cap)
+        memory.episode += 1
+
+    batch, agreements = agent.batch or max(50, 5 * model.horizon), []
+    while len(returns) < episodes and not (len(agreements) >= 2 and min(agreements[-2:]) >= 0.98):
+        fresh = [x for _ in range(min(batch, episodes - len(returns))) for x in play_the_current_policy()[0]]
+        data.extend(fresh)
+        fitted = clone(agent.oracle).set_params(random_state=int(oracle_seeds.integers(2**31))).fit(np.array(data))
+        new = fitted.decoder_
+        if decoder is None:
+            agreements.append(0.0)
+            n_labels = max(new.n_labels, *model.n_states)
+            memory = agent.learner.start(Task(model.horizon, n_labels, model.n_actions, model.max_return, episodes, None))
+        else:
+            old_labels, new_labels = ([int(one.decode(x[None])[0]) for x in fresh] for one in (decoder, new))
+            renaming, agreement = match_labels(old_labels, new_labels, new.n_labels)
+            agreements.append(agreement)
+            new = new.relabelled(renaming)
+        decoder = new
+        if len(returns) < episodes:
+            learn_from_one_trajectory()
+        batch = len(returns)
+    while len(returns) < episodes:
+        learn_from_one_trajectory()
+    return np.array(returns)
+
+
+def match_labels(old, new, n_labels):
+    """The renaming of `new` that agrees with `old` most often, and on which share of its worst label's observations."""
+    pairs = list(zip(old, new, strict=True))
+    best = max(permutations(range(n_labels)), key=lambda renaming: sum(a == renaming[b] for a, b in pairs))
+    shares = []
+    for k in range(n_labels):
+        in_old, in_new = sum(a == k for a, _ in pairs), sum(best[b] == k for _, b in pairs)
+        if max(in_old, in_new) > 0:
+            shares.append(sum(a == best[b] == k for a, b in pairs) / max(in_old, in_new))
+    return list(best), min(shares)

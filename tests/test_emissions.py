@@ -1,0 +1,280 @@
+"""Emissions: the distribution of what is seen, its independence, and blocks of any size showing the same."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import fasturl as fu
+from fasturl.emissions import Bernoulli, Categorical, Gaussian, LockBits
+from fasturl.models import emission_lanes
+from fasturl.streams import Streams
+
+ALARM = 1e-6
+"""False-alarm rate of each statistical test below; the seeds are fixed."""
+
+HORIZONS = [1, 2, 5, 20, 21, 31, 32, 33, 60, 61, 62, 64, 100, 130]
+RNG = np.random.default_rng(0)
+ROTATION = np.linalg.qr(RNG.standard_normal((5, 5)))[0]
+
+EMISSIONS = {
+    **{f"lock of bits, horizon {horizon}": LockBits(horizon) for horizon in HORIZONS},
+    **{f"lock of reals, horizon {horizon}": fu.LockGaussian(horizon).emission for horizon in (1, 2, 20, 61)},
+    "means that depend on the level": Gaussian(RNG.standard_normal((4, 2, 5)), 0.5, n_levels=4),
+    "rotated means": Gaussian(np.eye(3, 5), 0.1, n_levels=4, rotation=ROTATION),
+    "no noise": Gaussian(np.eye(3, 5), 0.0, n_levels=4),
+    "bits of any frequency": Bernoulli(RNG.random((4, 2, 7)), n_levels=4),
+    "bits in several words": Bernoulli(RNG.random((2, 130)), n_levels=3),
+    "categories": Categorical(RNG.dirichlet(np.ones(5), (4, 3)), n_levels=4),
+    "categories in several words": Categorical(RNG.dirichlet(np.ones(70), 2), n_levels=3),
+}
+
+
+def lanes(seed):
+    return emission_lanes(Streams(seed))
+
+
+def noise(seed, episodes, horizon=5):
+    """Standard normals [E, L, D] as LockGaussian of deviation 1 has them."""
+    block = Gaussian(np.zeros((1, horizon + 3)), 1.0, n_levels=horizon + 1).draw(lanes(seed), episodes)
+    return block.observe(np.zeros((episodes, horizon + 1), np.int64))
+
+
+def coins(seed, episodes, horizon):
+    """Coins [E, L, H] of LockBernoulli."""
+    return LockBits(horizon).draw(lanes(seed), episodes).every_state()[:, :, 0, 3:]
+
+
+def greatest_correlation_allowed(variables, samples):
+    """What the greatest of all correlations between independent variables exceeds with probability ALARM."""
+    pairs = variables * (variables - 1) // 2
+    return stats.norm.isf(ALARM / pairs / 2) / np.sqrt(samples)
+
+
+def greatest_correlation(columns):
+    matrix = np.corrcoef(columns, rowvar=False)
+    return np.abs(matrix[np.triu_indices_from(matrix, 1)]).max()
+
+
+# --- blocks --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EMISSIONS)
+def test_the_noise_of_an_episode_does_not_depend_on_the_size_of_blocks(name):
+    emission, stream = EMISSIONS[name], lanes(1)
+    whole = emission.draw(lanes(1), 23).every_state()
+    parts = [emission.draw(stream, size).every_state() for size in (1, 5, 16, 1)]
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
+
+
+@pytest.mark.parametrize("name", EMISSIONS)
+def test_what_is_seen_along_a_path_is_what_every_state_shows_there(name):
+    emission = EMISSIONS[name]
+    block = emission.draw(lanes(2), 9)
+    states = np.random.default_rng(2).integers(emission.n_states, size=(9, emission.n_levels))
+    every, seen = block.every_state(), block.observe(states)
+    assert every.shape == (9, emission.n_levels, emission.n_states, emission.dimension)
+    assert seen.dtype == every.dtype == (np.uint8 if emission.discrete else np.float32)
+    for e, h in np.ndindex(*states.shape):
+        np.testing.assert_array_equal(seen[e, h], every[e, h, states[e, h]])
+
+
+@pytest.mark.parametrize("name", EMISSIONS)
+def test_packed_bits_are_the_unpacked_ones(name):
+    if not EMISSIONS[name].discrete:
+        pytest.skip("reals are not packed")
+    block = EMISSIONS[name].draw(lanes(3), 5)
+    unpacked = block.every_state()
+    for place in np.ndindex(*unpacked.shape[:3]):
+        word = sum(int(part) << 64 * w for w, part in enumerate(block.words[place]))
+        assert word == sum(int(bit) << j for j, bit in enumerate(unpacked[place]))
+
+
+@pytest.mark.parametrize("name", EMISSIONS)
+def test_blocks_hold_from_16_to_512_episodes(name):
+    assert 16 <= EMISSIONS[name].block_episodes <= 512
+
+
+# --- normals -------------------------------------------------------------------------------------------------------
+
+
+def test_normals_have_the_moments_of_a_normal_distribution():
+    """Over two million normals, each within 5 standard errors."""
+    sample = noise(4, 50_000).ravel().astype(np.float64)
+    for power, expected, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96), (6, 15, 10_170)):
+        assert abs(np.mean(sample**power) - expected) < 5 * np.sqrt(variance / sample.size), power
+
+
+def test_normals_follow_the_normal_distribution():
+    """Kolmogorov and Smirnov, over a million."""
+    assert stats.kstest(noise(5, 25_000).ravel(), "norm").pvalue > ALARM
+
+
+@pytest.mark.parametrize("sigmas", [4.0, 4.5, 5.0])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_tails_have_the_weight_of_normal_tails(sigmas, side):
+    """Over 48 million normals: about 1,520 beyond 4 on either side, and 14 beyond 5."""
+    beyond, count = 0, 0
+    stream = lanes(6)
+    emission = Gaussian(np.zeros((1, 24)), 1.0, n_levels=20)
+    for _ in range(20):
+        sample = emission.draw(stream, 5_000).noise
+        beyond, count = beyond + int((side * sample > sigmas).sum()), count + sample.size
+    assert count == 48_000_000
+    assert stats.binomtest(beyond, count, stats.norm.sf(sigmas)).pvalue > ALARM
+
+
+def test_coordinates_and_levels_are_independent():
+    """Correlations between all 48 values of an episode, of the values and of their squares."""
+    values = noise(7, 10_000).reshape(10_000, -1)
+    allowed = greatest_correlation_allowed(48, 10_000)
+    assert greatest_correlation(values) < allowed
+    assert greatest_correlation(np.square(values)) < 2 * allowed  # squares have heavier tails
+
+
+def test_episodes_are_independent():
+    """Values of an episode against all those of the next one, and against those of the one after."""
+    values = noise(8, 10_002).reshape(10_002, -1)
+    for lag in (1, 2):
+        pairs = np.hstack([values[:-lag], values[lag:]])[:10_000]
+        assert greatest_correlation(pairs) < greatest_correlation_allowed(96, 10_000)
+
+
+def test_neighbours_are_independent_beyond_correlation():
+    """Chi-square on an 8 x 8 table of octiles, for neighbours in each direction."""
+    octiles = (8 * stats.norm.cdf(noise(9, 10_000))).astype(int)
+    for axis in range(3):
+        n = octiles.shape[axis]
+        table = np.zeros((8, 8))
+        np.add.at(table, (octiles.take(range(0, n - 1, 2), axis).ravel(), octiles.take(range(1, n, 2), axis).ravel()), 1)
+        assert stats.chisquare(table.ravel()).pvalue > ALARM, axis
+
+
+@pytest.mark.parametrize("deviation", [0.1, 0.2])
+def test_a_lock_of_reals_shows_its_state_in_three_coordinates_with_noise_on_all(deviation):
+    env = fu.LockGaussian(20, noise=deviation)
+    seen = env.emission.draw(lanes(10), 20_000).every_state().astype(np.float64)
+    error = 5 * deviation / np.sqrt(20_000)
+    np.testing.assert_allclose(seen.mean(axis=0), np.broadcast_to(np.eye(3, 23), (21, 3, 23)), atol=1.1 * error)
+    np.testing.assert_allclose(seen.std(axis=0), deviation, rtol=5.5 / np.sqrt(2 * 20_000))
+
+
+def test_the_noise_is_the_same_in_every_state():
+    seen = fu.LockGaussian(5, noise=0.1).emission.draw(lanes(11), 10).every_state()
+    np.testing.assert_allclose(seen - np.eye(3, 8), np.repeat(seen[:, :, :1] - np.eye(3, 8)[:1], 3, axis=2), atol=2e-7)
+
+
+# --- means ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_noise_the_mean_of_the_level_and_state_is_seen():
+    means = RNG.standard_normal((4, 3, 6))
+    seen = Gaussian(means, 0.0, n_levels=4).draw(lanes(12), 2).every_state()
+    np.testing.assert_array_equal(seen, np.broadcast_to(means.astype(np.float32), (2, 4, 3, 6)))
+
+
+def test_a_rotation_turns_the_means():
+    means = RNG.standard_normal((3, 5))
+    seen = Gaussian(means, 0.0, n_levels=2, rotation=ROTATION).draw(lanes(13), 1).every_state()
+    np.testing.assert_allclose(seen[0, 1], means @ ROTATION.T, atol=1e-6)
+
+
+def test_noise_around_rotated_means_stays_equal_in_all_directions():
+    seen = Gaussian(np.eye(3, 5), 0.5, n_levels=1, rotation=ROTATION).draw(lanes(14), 100_000).every_state()[:, 0, 1]
+    np.testing.assert_allclose(np.cov(seen, rowvar=False), 0.25 * np.eye(5), atol=6 * 0.25 * np.sqrt(2 / 100_000))
+
+
+# --- bits ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("horizon", HORIZONS)
+def test_every_coin_of_a_lock_is_fair(horizon):
+    count = 4_000
+    heads = coins(15, count, horizon).sum(axis=0).ravel()
+    statistic = (np.square(heads - count / 2) / (count / 4)).sum()
+    assert stats.chi2.sf(statistic, df=heads.size) > ALARM
+
+
+@pytest.mark.parametrize("horizon", [1, 5, 21, 32, 61, 62])
+def test_coins_are_independent_between_coordinates_levels_and_episodes(horizon):
+    """Correlations between all coins of the first levels of two successive episodes (up to 126 of each)."""
+    count = 4_000
+    values = coins(16, count + 1, horizon).reshape(count + 1, -1)[:, :126].astype(np.float64)
+    assert greatest_correlation(np.hstack([values[:-1], values[1:]])) < greatest_correlation_allowed(2 * values.shape[1], count)
+
+
+@pytest.mark.parametrize("horizon", HORIZONS)
+def test_a_lock_of_bits_shows_its_state_one_hot_and_the_same_coins_in_every_state(horizon):
+    seen = LockBits(horizon).draw(lanes(17), 20).every_state()
+    np.testing.assert_array_equal(seen[..., :3], np.broadcast_to(np.eye(3), (20, horizon + 1, 3, 3)))
+    np.testing.assert_array_equal(seen[:, :, 1:, 3:], np.repeat(seen[:, :, :1, 3:], 2, axis=2))
+
+
+def test_bits_have_their_frequencies():
+    """Each of 4 x 2 x 7 frequencies by chi-square; 0 and 1 without exception."""
+    frequencies = RNG.random((4, 2, 7))
+    frequencies[0, 0, :2] = [0.0, 1.0]
+    count = 20_000
+    ones = Bernoulli(frequencies, n_levels=4).draw(lanes(18), count).every_state().sum(axis=0)
+    assert ones[0, 0, :2].tolist() == [0, count]
+    inside = (frequencies > 0) & (frequencies < 1)
+    variance = count * frequencies[inside] * (1 - frequencies[inside])
+    assert stats.chi2.sf((np.square(ones[inside] - count * frequencies[inside]) / variance).sum(), df=inside.sum()) > ALARM
+
+
+def test_bits_are_independent_between_coordinates_levels_and_episodes():
+    seen = Bernoulli(np.full((1, 9), 0.3), n_levels=5).draw(lanes(19), 20_001).every_state().reshape(20_001, -1).astype(np.float64)
+    assert greatest_correlation(np.hstack([seen[:-1], seen[1:]])) < greatest_correlation_allowed(90, 20_000)
+
+
+def test_categories_have_their_probabilities_and_are_seen_one_hot():
+    chances = RNG.dirichlet(np.ones(6), (3, 2))
+    chances[0, 0] = [0.5, 0.0, 0.25, 0.25, 0.0, 0.0]
+    count = 20_000
+    seen = Categorical(chances, n_levels=3).draw(lanes(20), count).every_state()
+    assert np.all(seen.sum(axis=3) == 1)
+    for h, s in np.ndindex(3, 2):
+        counts, possible = seen[:, h, s].sum(axis=0, dtype=np.int64), chances[h, s] > 0
+        assert counts[~possible].sum() == 0
+        assert stats.chisquare(counts[possible], count * chances[h, s][possible]).pvalue > ALARM
+
+
+def test_categories_of_different_levels_and_episodes_are_independent():
+    symbols = Categorical(np.full((1, 4), 0.25), n_levels=3).draw(lanes(21), 20_001).every_state()[:, :, 0].argmax(axis=2)
+    for first, second in ((symbols[:, 0], symbols[:, 1]), (symbols[:, 1], symbols[:, 2]), (symbols[:-1, 2], symbols[1:, 0])):
+        assert stats.chisquare(np.bincount(4 * first + second, minlength=16)).pvalue > ALARM
+
+
+# --- bad input -----------------------------------------------------------------------------------------------------
+
+BAD = {
+    "means of one dimension": (lambda: Gaussian([1.0, 2.0], 0.1, n_levels=3), r"means must have shape .*, got \(2,\)"),
+    "means of other levels": (lambda: Gaussian(np.zeros((4, 2, 5)), 0.1, n_levels=3), r"means must have shape .*, got \(4, 2, 5\)"),
+    "means of no state": (lambda: Gaussian(np.zeros((0, 5)), 0.1, n_levels=3), "means must have shape"),
+    "means that are not finite": (lambda: Gaussian([[np.nan, 0.0]], 0.1, n_levels=3), "means must be finite"),
+    "negative noise": (lambda: Gaussian(np.eye(2), -0.1, n_levels=3), "noise must be .*, got -0.1"),
+    "noise that is not a number": (lambda: Gaussian(np.eye(2), np.nan, n_levels=3), "noise must be .*, got nan"),
+    "a matrix that is no rotation": (
+        lambda: Gaussian(np.eye(2), 0.1, n_levels=3, rotation=np.ones((2, 2))),
+        "rotation must be an orthogonal",
+    ),
+    "a rotation of another size": (lambda: Gaussian(np.eye(2), 0.1, n_levels=3, rotation=np.eye(3)), "rotation must be .* got shape"),
+    "frequencies above 1": (lambda: Bernoulli([[0.5, 1.1]], n_levels=3), r"frequencies must be in \[0, 1\]"),
+    "frequencies that are not numbers": (lambda: Bernoulli([[0.5, np.nan]], n_levels=3), r"frequencies must be in \[0, 1\]"),
+    "probabilities of sum 0.9": (lambda: Categorical([[0.5, 0.4]], n_levels=3), "probabilities must be non-negative and sum to 1"),
+    "negative probabilities": (lambda: Categorical([[1.5, -0.5]], n_levels=3), "probabilities must be non-negative and sum to 1"),
+    "probabilities that are not numbers": (lambda: Categorical([[np.nan, 1.0]], n_levels=3), "probabilities must be non-negative"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_tables_are_refused(name):
+    make, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_model_refuses_an_emission_made_for_other_levels_or_states():
+    lock = fu.LockBernoulli(3).instance(0)
+    for emission in (LockBits(4), Gaussian(np.eye(2), 0.1, n_levels=4)):
+        with pytest.raises(ValueError, match="emission must be made for 4 levels and 3 states, got"):
+            fu.BlockMDP(lock.transitions, lock.rewards, emission=emission)

@@ -1,0 +1,356 @@
+"""Oracles: scikit-learn's conventions, agreement with scikit-learn's own predictions, and what they find in locks."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import Birch, MiniBatchKMeans
+from sklearn.cluster import KMeans as SklearnKMeans
+from sklearn.decomposition import PCA
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import fasturl as fu
+from fasturl.decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
+from fasturl.models import emission_lanes
+from fasturl.oracles import DBSCAN, GMM, KMeans, fit_decoder, mixture_decoder
+from fasturl.streams import Streams
+
+ENVS = {
+    "bits": fu.LockBernoulli(5),
+    "reals": fu.LockGaussian(5, noise=0.1),
+    "noisy reals": fu.LockGaussian(5, noise=0.2),
+    "long bits": fu.LockBernoulli(20),
+    "long noisy reals": fu.LockGaussian(20, noise=0.2),
+}
+ORACLES = {"kmeans": KMeans(random_state=0), "gmm": GMM(random_state=0), "dbscan": DBSCAN(random_state=0)}
+
+
+def observations(env, seed=0, episodes=200, weights=(0.5, 0.3, 0.2)):
+    """Observations [n, D] of states that are not equally frequent, and the states."""
+    draw = np.random.default_rng(seed)
+    states = draw.choice(3, (episodes, env.horizon + 1), p=weights)
+    seen = env.emission.draw(emission_lanes(Streams(seed)), episodes).observe(states)
+    return seen.reshape(-1, seen.shape[-1]), states.ravel()
+
+
+def accuracy(labels, states, n_labels=3):
+    """Up to a permutation of labels."""
+    return max(np.mean(np.array(renaming)[labels] == states) for renaming in permutations(range(n_labels)))
+
+
+def blobs(n_clusters, dimension=4, size=150, seed=0, spread=0.4):
+    """Clusters that overlap a little, as float32."""
+    draw = np.random.default_rng(seed)
+    centres = draw.standard_normal((n_clusters, dimension)) * 1.5
+    shapes = [draw.standard_normal((dimension, dimension)) * spread for _ in range(n_clusters)]
+    points = [centre + draw.standard_normal((size, dimension)) @ shape for centre, shape in zip(centres, shapes, strict=True)]
+    return np.concatenate(points).astype(np.float32), np.repeat(np.arange(n_clusters), size)
+
+
+# --- scikit-learn's conventions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_an_oracle_can_be_cloned_and_its_settings_read_and_set(name):
+    oracle = ORACLES[name]
+    copy = clone(oracle)
+    assert copy is not oracle
+    assert type(copy) is type(oracle)
+    assert copy.get_params() == oracle.get_params()
+    assert copy.set_params(n_states=4, random_state=7).get_params()["n_states"] == 4
+    assert type(oracle)(**copy.get_params()).get_params() == copy.get_params()
+    assert oracle.get_params()["n_states"] == 3
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_fit_returns_the_oracle_and_learned_things_end_with_an_underscore(name):
+    X, _ = observations(ENVS["bits"])
+    oracle = clone(ORACLES[name])
+    before = set(vars(oracle))
+    assert oracle.fit(X) is oracle
+    assert all(learned.endswith("_") for learned in set(vars(oracle)) - before)
+    assert isinstance(oracle.decoder_, Decoder)
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_fitting_leaves_the_settings_and_the_data_as_they_were(name):
+    X, _ = observations(ENVS["reals"])
+    oracle, kept = clone(ORACLES[name]), X.copy()
+    settings = dict(oracle.get_params())
+    oracle.fit(X).predict(X)
+    assert oracle.get_params() == settings
+    np.testing.assert_array_equal(X, kept)
+
+
+@pytest.mark.parametrize("env", ["bits", "reals"])
+@pytest.mark.parametrize("name", ORACLES)
+def test_fit_predict_is_fit_and_then_predict_which_is_the_decoder(name, env):
+    X, _ = observations(ENVS[env])
+    oracle = clone(ORACLES[name])
+    labels = oracle.fit_predict(X)
+    assert labels.shape == (len(X),)
+    assert np.issubdtype(labels.dtype, np.integer)
+    np.testing.assert_array_equal(labels, oracle.predict(X))
+    np.testing.assert_array_equal(labels, oracle.decoder_.decode(X))
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_the_same_random_state_gives_the_same_labels(name):
+    X, _ = observations(ENVS["noisy reals"])
+    first, second = (clone(ORACLES[name]).set_params(random_state=3).fit_predict(X) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_random_state_chooses_the_points_that_dbscan_clusters():
+    X, _ = observations(ENVS["noisy reals"])
+    vectors = [DBSCAN(max_samples=300, random_state=seed).fit(X).decoder_._vectors.tolist() for seed in (0, 0, 1)]
+    assert vectors[0] == vectors[1] != vectors[2]
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_predicting_before_fitting_says_so(name):
+    with pytest.raises(ValueError, match="has not been fitted: call fit first"):
+        clone(ORACLES[name]).predict(np.zeros((3, 8)))
+
+
+# --- what they find ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("env", ENVS)
+@pytest.mark.parametrize("name", ["kmeans", "gmm"])
+def test_the_states_of_locks_are_found(name, env):
+    """On observations that were not fitted on. At noise 0.2 the optimal decoder itself errs on about 0.04 % of them."""
+    X, _ = observations(ENVS[env], seed=1)
+    fresh, states = observations(ENVS[env], seed=2)
+    labels = clone(ORACLES[name]).fit(X).predict(fresh)
+    assert accuracy(labels, states) >= (0.998 if "noisy" in env else 1.0)
+
+
+@pytest.mark.parametrize("env", ["bits", "reals"])
+def test_dbscan_finds_the_states_of_short_locks(env):
+    X, _ = observations(ENVS[env], seed=1)
+    fresh, states = observations(ENVS[env], seed=2)
+    assert accuracy(DBSCAN(random_state=0).fit(X).predict(fresh), states) == 1.0
+
+
+@pytest.mark.parametrize("env", ["long bits", "long noisy reals"])
+@pytest.mark.parametrize("name", ["kmeans", "gmm"])
+def test_rare_states_are_found(name, env):
+    """One state in 50 observations, as random play on a long lock shows them; each state's own accuracy counts."""
+    X, _ = observations(ENVS[env], seed=3, weights=(0.04, 0.02, 0.94))
+    fresh, states = observations(ENVS[env], seed=4)
+    assert accuracy(clone(ORACLES[name]).fit(X).predict(fresh), states) >= 0.995
+
+
+def test_clusters_that_are_really_one_get_one_label():
+    """Two states to see where three were expected."""
+    X, _ = observations(ENVS["reals"], weights=(0.6, 0.4, 0.0))
+    for name in ("kmeans", "gmm"):
+        assert len(set(clone(ORACLES[name]).fit_predict(X))) == 2
+
+
+@pytest.mark.parametrize(("scale", "same"), [(True, False), (False, True), ("auto", True)])
+def test_reals_are_scaled_only_where_asked(scale, same):
+    """A coordinate of great variance and no meaning draws k-means away unless scaled."""
+    X, states = observations(ENVS["reals"])
+    X[:, -1] *= 50
+    labels = KMeans(scale=scale, random_state=0).fit_predict(X)
+    assert (accuracy(labels, states) < 0.9) == same
+
+
+# --- agreement with scikit-learn -----------------------------------------------------------------------------------
+
+
+def disagreement(ours, theirs):
+    """Share of labels that differ: borderline cases may fall either way in float32."""
+    return np.mean(ours != theirs)
+
+
+@pytest.mark.parametrize("projected", [False, True])
+@pytest.mark.parametrize("kind", ["spherical", "tied", "diag", "full"])
+def test_mixtures_decode_as_scikit_learn_predicts(kind, projected):
+    X, _ = blobs(3)
+    draw = np.random.default_rng(1)
+    matrix, offset = (draw.standard_normal((2, 4)), draw.standard_normal(2)) if projected else (None, None)
+    points = X @ matrix.T + offset if projected else X.astype(np.float64)
+    mixture = GaussianMixture(3, covariance_type=kind, random_state=0).fit(points)
+    decoder = mixture_decoder(mixture, matrix, offset)
+    assert isinstance(decoder, QuadraticDecoder if projected or kind in ("diag", "full") else AffineDecoder)
+    expected = mixture.predict(points)
+    assert len(set(expected)) == 3
+    assert disagreement(decoder.decode(X), expected) <= 1 / len(X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_support_vectors_decode_as_scikit_learn_predicts(n_classes):
+    X, classes = blobs(n_classes, spread=0.8)
+    draw = np.random.default_rng(2)
+    matrix, offset = draw.standard_normal((3, 4)), draw.standard_normal(3)
+    points = X @ matrix.T + offset
+    classifier = SVC(gamma="scale").fit(points, classes)
+    expected = classifier.predict(points)
+    assert disagreement(SupportVectorDecoder(matrix, offset, classifier).decode(X), expected) <= 1 / len(X)
+    assert 0 < np.mean(expected != classes) < 0.5  # the classes overlap, so the border matters
+
+
+@pytest.mark.parametrize("covariance", ["spherical", "tied", "diag", "full"])
+@pytest.mark.parametrize("n_components", [None, 3, "all"])
+def test_gmm_decodes_as_its_mixture_predicts(covariance, n_components):
+    X, states = observations(ENVS["reals"], episodes=400)
+    oracle = GMM(covariance=covariance, n_components=n_components, random_state=0).fit(X)
+    assert accuracy(oracle.predict(X), states) >= 0.999
+    if n_components == "all":
+        renamed = oracle.decoder_.relabel[oracle.mixture_.predict(X.astype(np.float64))]
+        assert disagreement(oracle.predict(X), renamed) <= 1 / len(X)
+
+
+# --- any oracle ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        make_pipeline(StandardScaler(), PCA(2), SklearnKMeans(3, n_init=5)),
+        SklearnKMeans(3, n_init=5),
+        MiniBatchKMeans(3, n_init=5),
+        GaussianMixture(3, n_init=3),
+        make_pipeline(PCA(3), GaussianMixture(3, n_init=3)),
+        Birch(n_clusters=3, threshold=0.3),
+    ],
+    ids=lambda oracle: type(oracle).__name__,
+)
+def test_any_clusterer_or_pipeline_of_scikit_learn_is_accepted(oracle):
+    X, states = observations(ENVS["reals"])
+    X[:, :3] *= 3  # so that any of them finds the states
+    decoder = fit_decoder(oracle, X, random_state=5)
+    assert isinstance(decoder, PredictDecoder)
+    assert decoder.n_labels == 3
+    assert accuracy(decoder.decode(X), states) > 0.99
+    assert not hasattr(oracle, "labels_")
+    assert not hasattr(oracle, "means_")
+
+
+def test_the_random_state_reaches_the_steps_of_a_pipeline_and_replaces_none_that_was_set():
+    X, _ = observations(ENVS["reals"])
+    pipeline = make_pipeline(PCA(2, random_state=11), SklearnKMeans(3, n_init=1))
+    fitted = fit_decoder(pipeline, X, random_state=5)._predictor
+    assert fitted.get_params()["pca__random_state"] == 11
+    assert fitted.get_params()["kmeans__random_state"] == 5
+    assert pipeline.get_params()["kmeans__random_state"] is None
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_our_oracles_hand_on_their_compiled_decoder(name):
+    X, _ = observations(ENVS["bits"])
+    decoder = fit_decoder(ORACLES[name], X, random_state=5)
+    assert not isinstance(decoder, PredictDecoder)
+    assert not hasattr(ORACLES[name], "decoder_")
+
+
+class Bare:
+    """An oracle with fit and predict and nothing else: knows neither how to be cloned nor how many labels it gives."""
+
+    def fit(self, X):
+        self.fitted_on = X.shape
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, :4].argmax(axis=1)
+
+
+def test_an_oracle_that_does_not_say_how_many_labels_it_gives_is_asked_about_its_data():
+    X, states = observations(ENVS["bits"])
+    decoder = fit_decoder(Bare(), X, random_state=0)
+    assert decoder.n_labels == 3
+    np.testing.assert_array_equal(decoder.decode(X), states)
+
+
+# --- bad input -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("n_states", [1, 0, -3, 2.5, 257])
+def test_n_states_must_be_from_2_to_256(name, n_states):
+    X, _ = observations(ENVS["bits"], episodes=60)
+    with pytest.raises(ValueError, match=f"n_states must be an integer from 2 to 256, got {n_states}"):
+        clone(ORACLES[name]).set_params(n_states=n_states).fit(X)
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_there_must_be_as_many_observations_as_clusters(name):
+    X, _ = observations(ENVS["bits"])
+    with pytest.raises(ValueError, match="at least n_states = 3 observations, got 2"):
+        clone(ORACLES[name]).fit(X[:2])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("name", ORACLES)
+def test_observations_must_be_finite(name, value):
+    X, _ = observations(ENVS["reals"])
+    X[5, 2] = value
+    with pytest.raises(ValueError, match="X must be finite"):
+        clone(ORACLES[name]).fit(X)
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_observations_must_be_a_table(name):
+    with pytest.raises(ValueError, match=r"X must have shape \[observations, coordinates\], got \(6,\)"):
+        clone(ORACLES[name]).fit(np.zeros(6))
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_observations_of_another_dimension_are_not_predicted(name):
+    X, _ = observations(ENVS["reals"])
+    oracle = clone(ORACLES[name]).fit(X)
+    for wrong in (X[:, :5], np.hstack([X, X])):
+        with pytest.raises(ValueError, match=f"8.*{wrong.shape[1]}"):
+            oracle.predict(wrong)
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")  # scikit-learn says so, rightly
+@pytest.mark.parametrize("name", ["kmeans", "gmm"])
+@pytest.mark.parametrize("distinct", [1, 2])
+def test_fewer_distinct_observations_than_clusters_are_no_trouble(name, distinct):
+    """Equal observations get equal labels, and different ones different labels: all of level 1 may look the same."""
+    X = np.repeat(np.eye(distinct, 4, dtype=np.float32), 20, axis=0)
+    labels = clone(ORACLES[name]).fit_predict(X).reshape(distinct, 20)
+    assert np.all(labels == labels[:, :1])
+    assert len(set(labels[:, 0])) == distinct
+
+
+def test_dbscan_that_finds_only_noise_says_what_to_change():
+    X, _ = observations(ENVS["noisy reals"])
+    with pytest.raises(ValueError, match=r"found only noise .* eps=1e-06, min_samples=5: try a larger eps or smaller min_samples"):
+        DBSCAN(eps=1e-6).fit(X)
+
+
+def test_dbscan_that_finds_one_cluster_says_what_to_change():
+    X, _ = observations(ENVS["noisy reals"])
+    with pytest.raises(ValueError, match=r"found one cluster .* eps=100.0, min_samples=5: try a smaller eps or larger min_samples"):
+        DBSCAN(eps=100.0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "message"),
+    [
+        (DBSCAN(eps=0), r"eps must be a number in \(0, inf\), got 0"),
+        (DBSCAN(eps=np.nan), "eps must be .*, got nan"),
+        (DBSCAN(min_samples=0), "min_samples must be an integer >= 1, got 0"),
+        (DBSCAN(max_samples=2), "max_samples must be an integer >= 3, got 2"),
+        (KMeans(n_components=0), "n_components must be an integer from 1 to 8, got 0"),
+        (KMeans(n_components=9), "n_components must be an integer from 1 to 8, got 9"),
+        (GMM(covariance="round"), "covariance must be one of .*, got 'round'"),
+        (GMM(n_components="most"), "n_components must be .*, got 'most'"),
+        (KMeans(scale="maybe"), "scale must be .*, got 'maybe'"),
+        (KMeans(n_init=0), "n_init.*0"),
+    ],
+    ids=repr,
+)
+def test_settings_outside_their_range_are_refused(oracle, message):
+    X, _ = observations(ENVS["reals"])
+    with pytest.raises(ValueError, match=message):
+        oracle.fit(X)

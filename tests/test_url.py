@@ -1,0 +1,387 @@
+"""URL, practical form: the same science as one step at a time, any oracle, any learner, any Block MDP."""
+
+from itertools import pairwise
+
+import naive.url
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans as SklearnKMeans
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import fasturl as fu
+from fasturl.emissions import Bernoulli, Categorical, Gaussian
+from fasturl.oracles import DBSCAN, GMM, KMeans
+from fasturl.streams import Streams
+
+SHORT = fu.LockBernoulli(3, 0.2)
+LOCKS = {
+    "bits": lambda horizon, switch: fu.LockBernoulli(horizon, switch),
+    "reals, noise 0.1": lambda horizon, switch: fu.LockGaussian(horizon, switch, 0.1),
+    "reals, noise 0.2": lambda horizon, switch: fu.LockGaussian(horizon, switch, 0.2),
+}
+
+
+class Perfect:
+    """An oracle that reads the one-hot code of a lock, under names that change from fit to fit."""
+
+    def __init__(self):
+        self.n_states, self.fits = 3, 0
+
+    def fit(self, X):
+        self.fits += 1
+        self.names = np.roll(np.arange(3), self.fits)
+        return self
+
+    def predict(self, X):
+        return self.names[np.asarray(X)[:, :3].argmax(axis=1)]
+
+
+class Explorer:
+    """A learner that is none of ours: counts, and prefers what it has tried least; its final policy follows mean returns."""
+
+    def start(self, task):
+        return ExplorerMemory(task)
+
+
+class ExplorerMemory:
+    def __init__(self, task):
+        self.tried = np.zeros((task.horizon, task.n_labels, task.n_actions))
+        self.won = np.zeros_like(self.tried)
+        self.draw = task.generator()
+        self.trajectories = []
+
+    def policy(self):
+        return (self.tried + self.draw.random(self.tried.shape)).argmin(axis=2)
+
+    def update(self, labels, actions, rewards):
+        self.trajectories.append((labels, actions, rewards))
+        for h, (label, action) in enumerate(zip(labels[:-1], actions, strict=True)):
+            self.tried[h, label, action] += 1
+            self.won[h, label, action] += rewards.sum()
+
+    def final_policy(self):
+        return np.eye(self.tried.shape[2])[(self.won / np.maximum(self.tried, 1)).argmax(axis=2)]
+
+
+def same(first, second, rows=slice(None)):
+    """Bit for bit, wall times apart."""
+    np.testing.assert_array_equal(first.average_reward, second.average_reward[rows])
+    np.testing.assert_array_equal(first.values, second.values[rows])
+
+
+def returns(env, agent, episodes, seed):
+    """The return of every trajectory of a run."""
+    return agent.play(env, Streams(seed), episodes, lambda _: None).returns
+
+
+# --- the same science ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("env", "agent"),
+    [
+        (fu.LockBernoulli(3, 0.2), fu.URL(KMeans(3))),
+        (fu.LockBernoulli(4, 0.5), fu.URL(KMeans(3), fu.OracleQ(0.3), batch=7)),
+        (fu.LockGaussian(3, 0.2, 0.1), fu.URL(GMM(3))),
+        (fu.LockGaussian(4, 0.0, 0.2), fu.URL(GMM(3), fu.QLearning(), batch=40)),
+        (fu.LockGaussian(3, 0.2, 0.2), fu.URL(GMM(3, covariance="full", n_components="all"))),
+        (fu.LockBernoulli(3, 0.2), fu.URL(DBSCAN(3))),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_return_is_that_of_playing_and_decoding_one_step_at_a_time(env, agent, seed):
+    episodes = 350
+    ref = naive.url.practical_url(env, agent, episodes, seed)
+    comp = returns(env, agent, episodes, seed)
+    np.testing.assert_array_equal(ref, comp)
+    run = fu.train(env, agent, episodes, seeds=[seed], points=range(1, episodes + 1))
+    np.testing.assert_array_equal(run.average_reward[0], np.cumsum(ref) / np.arange(1, episodes + 1))
+    assert 0 < run.diagnostics[0]["decoder_trajectories"] < episodes  # both phases were compared
+
+
+@pytest.mark.parametrize("env", [SHORT, fu.LockGaussian(3, 0.2, 0.2)], ids=repr)
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_results_do_not_depend_on_the_number_of_workers(env, n_jobs):
+    same(fu.train(env, fu.URL(), 300, seeds=5, n_jobs=1), fu.train(env, fu.URL(), 300, seeds=5, n_jobs=n_jobs))
+
+
+def test_results_do_not_depend_on_the_order_of_seeds_or_on_which_others_there_are():
+    everyone = fu.train(SHORT, fu.URL(), 300, seeds=5)
+    same(fu.train(SHORT, fu.URL(), 300, seeds=[4, 0, 3, 1, 2]), everyone, [4, 0, 3, 1, 2])
+    same(fu.train(SHORT, fu.URL(), 300, seeds=[3]), everyone, [3])
+
+
+def test_results_do_not_depend_on_what_was_trained_before():
+    agent = fu.URL(KMeans(3))
+    first = fu.train(SHORT, agent, 300, seeds=2)
+    fu.train(fu.LockGaussian(2), agent, 100, seeds=3)
+    np.random.default_rng().random()
+    same(fu.train(SHORT, agent, 300, seeds=2), first)
+
+
+# --- success -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("switch", [0.0, 0.2, 0.5])
+@pytest.mark.parametrize("lock", LOCKS)
+def test_locks_of_horizon_5_are_opened(lock, switch):
+    """As well as by a learner that sees the latent states, with the same seeds, and decoded without a mistake but at noise 0.2."""
+    env = LOCKS[lock](5, switch)
+    run = fu.train(env, fu.URL(), episodes=5_000, seeds=8)
+    skyline = fu.train(env, fu.URL().learner, episodes=5_000, seeds=8)
+    assert run.success_rate == 1.0
+    assert run.average_reward[:, -1].mean() >= 0.9 * skyline.average_reward[:, -1].mean()
+    assert min(min(one["decoder_accuracy"]) for one in run.diagnostics) >= (0.98 if "0.2" in lock else 1.0)
+
+
+@pytest.mark.parametrize("oracle", [KMeans(3), GMM(3), DBSCAN(3)], ids=repr)
+def test_every_oracle_opens_a_lock(oracle):
+    run = fu.train(fu.LockGaussian(4, 0.2, 0.1), fu.URL(oracle), episodes=3_000, seeds=4)
+    assert run.success_rate == 1.0
+    assert run.oracle == type(oracle).__name__.lower()
+
+
+# --- what is counted -----------------------------------------------------------------------------------------------
+
+
+def test_every_trajectory_counts_those_of_the_decoder_too():
+    """The first trajectories are random play: on a lock with one level they win a quarter of the time."""
+    env = fu.LockBernoulli(1)
+    run = fu.train(env, fu.URL(batch=100), episodes=4_000, seeds=40, points=[100, 4_000])
+    assert run.trajectories.tolist() == [100, 4_000]
+    assert run.average_reward[:, 0].mean() == pytest.approx(0.25, abs=5 * np.sqrt(0.25 * 0.75 / 4_000))
+    assert run.average_reward[:, 1].mean() > 0.4
+
+
+def test_agents_meet_the_same_luck_whatever_they_do_with_it():
+    """After as many trajectories, the streams of lock, luck and noise stand where those of any other agent do."""
+    after = []
+    for agent in (fu.URL(), fu.URL(batch=3), fu.URL(Perfect()), fu.URL(learner=Explorer())):
+        streams = Streams(9)
+        agent.play(SHORT, streams, 150, lambda _: None)
+        after.append([streams.row("lock").tolist(), streams.row("dynamics").tolist(), streams.rows("emission", 4).tolist()])
+    assert all(one == after[0] for one in after)
+
+
+@pytest.mark.parametrize("episodes", [1, 2, 10, 49, 50, 51])
+def test_fewer_trajectories_than_a_batch_still_give_a_result(episodes):
+    run = fu.train(SHORT, fu.URL(), episodes, seeds=3, points=range(1, episodes + 1))
+    assert run.average_reward.shape == (3, episodes)
+    assert np.isfinite(run.average_reward).all()
+    assert np.all((run.values >= 0) & (run.values <= 1))
+    assert [one["decoder_trajectories"] for one in run.diagnostics] == [episodes] * 3
+    assert [one["oracle_fits"] for one in run.diagnostics] == [1 if episodes < 52 else 2] * 3
+
+
+def test_a_run_says_what_the_decoder_cost():
+    run = fu.train(SHORT, fu.URL(batch=30), 500, seeds=3)
+    for one in run.diagnostics:
+        assert len(one["decoder_accuracy"]) == 4
+        assert one["oracle_fits"] >= 3
+        assert 30 <= one["decoder_trajectories"] <= 500
+        assert set(one["seconds"]) == {"oracle", "exploration", "learning", "evaluation"}
+        assert all(seconds > 0 for seconds in one["seconds"].values())
+    assert np.all(run.value_errors > 0)
+    assert run.agent == "url"
+
+
+def test_each_refit_has_about_twice_the_data_of_the_last():
+    sizes = []
+
+    class Records(Perfect):
+        def fit(self, X):
+            sizes.append(len(X))
+            return super().fit(X)
+
+    returns(SHORT, fu.URL(Records(), batch=10), 500, 0)
+    assert sizes[0] == 10 * 4
+    for before, after in pairwise(sizes):
+        assert 2 * before <= after <= 2 * before + 8
+
+
+def test_progress_is_told_for_every_trajectory():
+    ticks = []
+    fu.URL().play(SHORT, Streams(0), 700, ticks.append)
+    assert sum(ticks) == 700
+    assert min(ticks) > 0
+
+
+# --- any oracle ----------------------------------------------------------------------------------------------------
+
+
+def test_a_pipeline_of_scikit_learn_is_an_oracle():
+    pipeline = make_pipeline(StandardScaler(), PCA(2), SklearnKMeans(3, n_init=5))
+    run = fu.train(fu.LockGaussian(2, 0.2, 0.1), fu.URL(pipeline), episodes=1_000, seeds=3)
+    assert run.oracle == "pipeline"
+    assert run.success_rate == 1.0
+    same(run, fu.train(fu.LockGaussian(2, 0.2, 0.1), fu.URL(pipeline), episodes=1_000, seeds=3, n_jobs=1))
+
+
+def test_an_oracle_object_needs_fit_and_predict_and_nothing_else():
+    run = fu.train(fu.LockBernoulli(4, 0.2), fu.URL(Perfect()), episodes=2_000, seeds=[1])
+    assert run.success_rate == 1.0
+    assert run.diagnostics[0]["decoder_accuracy"] == [1.0] * 5
+
+
+def test_labels_keep_their_meaning_when_decoders_change_their_names():
+    """An oracle that renames its labels at every fit, and one that never does, lead to the same run."""
+
+    class Steady(Perfect):
+        def fit(self, X):
+            super().fit(X)
+            self.names = np.roll(np.arange(3), 1)
+            return self
+
+    env = fu.LockBernoulli(4, 0.2)
+    np.testing.assert_array_equal(returns(env, fu.URL(Perfect(), batch=5), 400, 2), returns(env, fu.URL(Steady(), batch=5), 400, 2))
+
+
+def test_results_with_an_oracle_that_cannot_be_cloned_do_not_depend_on_the_number_of_workers():
+    """Seeds must not share what one of them has fitted."""
+    env = fu.LockBernoulli(4, 0.2)
+    same(fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=1), fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=3))
+    same(fu.train(env, fu.URL(Perfect()), 300, seeds=[5], n_jobs=1), fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=1), [5])
+
+
+def test_an_oracle_is_left_as_it_was_given():
+    oracle = Perfect()
+    fu.train(SHORT, fu.URL(oracle), 100)
+    assert oracle.fits == 0
+
+
+def test_a_perfect_oracle_makes_an_agent_that_sees_latent_states():
+    """Once the decoder is stable: the learner's average is that of its latent twin within noise."""
+    env = fu.LockBernoulli(4, 0.2)
+    run = fu.train(env, fu.URL(Perfect(), batch=1), episodes=3_000, seeds=[0, 1], n_jobs=1)
+    skyline = fu.train(env, fu.URL().learner, episodes=3_000, seeds=[0, 1])
+    np.testing.assert_allclose(run.average_reward[:, -1], skyline.average_reward[:, -1], atol=0.05)
+
+
+class Fails(Perfect):
+    def fit(self, X):
+        raise ArithmeticError("too few colours")
+
+
+class TooManyLabels(Perfect):
+    def predict(self, X):
+        return super().predict(X) + 1
+
+
+class NoNumbers(Perfect):
+    def predict(self, X):
+        return np.full(len(X), np.nan)
+
+
+class WrongShape(Perfect):
+    def predict(self, X):
+        return np.zeros((len(X), 3), int)
+
+
+class NoNumbersAndNoStates(NoNumbers):
+    def __init__(self):
+        self.fits = 0
+
+
+@pytest.mark.parametrize(
+    "oracle", [TooManyLabels(), NoNumbers(), WrongShape(), NoNumbersAndNoStates()], ids=lambda oracle: type(oracle).__name__
+)
+def test_an_oracle_whose_labels_cannot_be_used_is_named(oracle):
+    with pytest.raises(ValueError, match=f"predict of {type(oracle).__name__} must give"):
+        fu.train(SHORT, fu.URL(oracle), 100, seeds=2)
+
+
+def test_an_oracle_that_fails_is_named_and_says_why():
+    with pytest.raises(Exception, match="too few colours") as caught:
+        fu.train(SHORT, fu.URL(Fails()), 100, seeds=2)
+    told = [str(caught.value), *getattr(caught.value, "__notes__", [])]
+    assert any("Fails" in line for line in told)
+
+
+def test_dbscan_that_finds_nothing_says_what_to_change():
+    with pytest.raises(ValueError, match=r"DBSCAN found only noise .*: try a larger eps"):
+        fu.train(fu.LockGaussian(3), fu.URL(DBSCAN(eps=1e-6)), 100)
+
+
+def test_a_batch_with_fewer_observations_than_clusters_is_an_error_that_says_so():
+    with pytest.raises(ValueError, match="n_states = 9 observations, got 4"):
+        fu.train(SHORT, fu.URL(KMeans(9), batch=1), 100)
+
+
+# --- any learner ---------------------------------------------------------------------------------------------------
+
+
+def test_any_learner_that_offers_the_protocol_can_be_used():
+    run = fu.train(fu.LockBernoulli(1, 0.2), fu.URL(learner=Explorer()), episodes=800, seeds=5)
+    assert run.values.mean() > 0.45
+    same(run, fu.train(fu.LockBernoulli(1, 0.2), fu.URL(learner=Explorer()), episodes=800, seeds=5, n_jobs=1))
+
+
+def test_a_learner_is_fed_one_trajectory_of_each_iteration_and_all_later_ones():
+    learner, memories = Explorer(), []
+    learner.start = lambda task: memories.append(ExplorerMemory(task)) or memories[-1]
+    outcome = fu.URL(Perfect(), learner, batch=10).play(SHORT, Streams(3), 200, lambda _: None)
+    (memory,) = memories
+    alone = 200 - outcome.diagnostics["decoder_trajectories"]
+    assert len(memory.trajectories) == outcome.diagnostics["oracle_fits"] + alone
+    for labels, actions, rewards in memory.trajectories:
+        assert (labels.shape, actions.shape, rewards.shape) == ((4,), (3,), (3,))
+        assert set(labels) <= {0, 1, 2}
+    fed = [rewards.sum() for _, _, rewards in memory.trajectories]
+    np.testing.assert_array_equal(outcome.returns[-alone:], fed[-alone:])
+
+
+# --- any Block MDP -------------------------------------------------------------------------------------------------
+
+DRAW = np.random.default_rng(0)
+ROTATION = np.linalg.qr(DRAW.standard_normal((6, 6)))[0]
+SYMBOLS = np.kron(np.eye(3), np.ones(4) / 4)
+EMISSIONS = {
+    "Gaussian": Gaussian(np.eye(3, 6), 0.1, n_levels=4),
+    "Gaussian, rotated": Gaussian(np.eye(3, 6), 0.1, n_levels=4, rotation=ROTATION),
+    "Gaussian, means by level": Gaussian(np.eye(3, 6) + 0.1 * DRAW.standard_normal((4, 3, 6)), 0.05, n_levels=4),
+    "Bernoulli": Bernoulli(np.hstack([np.kron(np.eye(3), np.ones(6)) * 0.9 + 0.05, np.full((3, 3), 0.5)]), n_levels=4),
+    "Categorical": Categorical(np.eye(3, 5), n_levels=4),
+}
+
+
+@pytest.mark.parametrize("kind", EMISSIONS)
+def test_a_block_mdp_of_ones_own_is_explored_through_any_emission(kind):
+    lock = fu.LockBernoulli(3, 0.2).instance(4)
+    env = fu.BlockMDP(lock.transitions, lock.rewards, emission=EMISSIONS[kind])
+    run = fu.train(env, fu.URL(), episodes=3_000, seeds=4)
+    assert run.v_star == pytest.approx(0.5)
+    assert run.success_rate == 1.0
+
+
+def test_levels_may_have_different_numbers_of_states():
+    """One state, then two that look different and need different actions, then one: V* = 1."""
+    transitions = [np.full((1, 2, 2), 0.5), np.ones((2, 2, 1))]
+    rewards = [np.zeros((1, 2)), np.eye(2)]
+    env = fu.BlockMDP(transitions, rewards, emission=Gaussian([[0.0, 0.0], [1.0, 0.0]], 0.1, n_levels=3))
+    run = fu.train(env, fu.URL(), episodes=1_000, seeds=4)
+    assert run.v_star == pytest.approx(1.0)
+    assert run.success_rate == 1.0
+
+
+# --- arguments -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", [0, -1, 2.5, "many"])
+def test_a_batch_must_be_a_positive_integer(batch):
+    with pytest.raises(ValueError, match="batch must be an integer >= 1, got "):
+        fu.URL(batch=batch)
+
+
+@pytest.mark.parametrize("oracle", ["kmeanz", 3, object()])
+def test_an_oracle_must_have_fit_and_predict(oracle):
+    with pytest.raises(ValueError, match=r"oracle must .*, got "):
+        fu.URL(oracle)
+
+
+def test_an_environment_without_emission_is_refused():
+    lock = SHORT.instance(0)
+    with pytest.raises(ValueError, match="env must have an emission"):
+        fu.train(fu.BlockMDP(lock.transitions, lock.rewards), fu.URL(), 100)
