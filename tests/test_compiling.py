@@ -79,6 +79,15 @@ def test_a_folder_that_fails_costs_a_compilation_and_not_the_run(compiled, monke
     assert calls == [method]
 
 
+def test_a_damaged_folder_that_cannot_be_cleared_costs_a_compilation_and_not_the_run(compiled, monkeypatch):
+    def fail(*_):
+        raise PermissionError("read-only")
+
+    for method in ("load_overload", "flush"):
+        monkeypatch.setattr(FunctionCache, method, fail)
+    assert compiled()(1) == 2
+
+
 def test_kernels_release_the_gil_and_divide_as_c_does(compiled):
     options = compiled().targetoptions
     assert options["nogil"] is True

@@ -1,0 +1,172 @@
+"""URL end to end: against a program that observes, decodes and learns one step at a time; 50 seeds; growth with H; memory.
+
+The twin is given what costs it nothing: its decoder is already fitted, and it is not evaluated at the end. `train` pays for
+exploration, oracle fits, learning and evaluation. Both are compared by environment steps per second.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import naive
+import numpy as np
+import pytest
+from conftest import best_seconds, report
+from sklearn.cluster import KMeans as SklearnKMeans
+from sklearn.decomposition import PCA
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import fasturl as fu
+from fasturl.learners import Task
+from fasturl.models import emission_lanes
+from fasturl.oracles import GMM, KMeans
+from fasturl.streams import Streams
+from fasturl.training import available_cores
+
+HORIZON, EPISODES = 20, 50_000
+BITS, REALS = fu.LockBernoulli(HORIZON, 0.2), fu.LockGaussian(HORIZON, 0.2, 0.1)
+
+
+def pipeline_of_the_paper():
+    return make_pipeline(StandardScaler(), PCA(3), SklearnKMeans(3, n_init=5, random_state=0))
+
+
+CASES = {
+    "url: k-means on LockBernoulli": (BITS, fu.URL(KMeans(3)), pipeline_of_the_paper(), 3_000),
+    "url: mixture on LockGaussian": (REALS, fu.URL(GMM(3)), GaussianMixture(3, random_state=0), 1_500),
+}
+
+
+def one_step_at_a_time(env, model, episodes):
+    """Play and learn as a plain program does: an observation by NumPy, a label by `predict`, an update after the episode."""
+    draw = np.random.default_rng(0)
+    lock = env.instance(0)
+    memory = fu.URL().learner.start(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
+    luck, choice = ([5, 6, 7, 8], [1, 2, 3, 4])
+
+    def observe(s):
+        code = np.zeros(HORIZON + 3)
+        code[s] = 1.0
+        if env is BITS:
+            code[3:] = draw.integers(0, 2, HORIZON)
+            return code
+        return code + 0.1 * draw.standard_normal(HORIZON + 3)
+
+    for _ in range(episodes):
+        s = naive.start_state(lock.dynamics, luck)
+        labels, actions, rewards = [int(model.predict(observe(s)[None])[0])], [], []
+        for h in range(HORIZON):
+            a, _ = naive.greedy(memory.q, h, labels[h], choice)
+            s, reward = naive.step(lock.dynamics, luck, h, s, a)
+            labels.append(int(model.predict(observe(s)[None])[0]))
+            actions.append(a)
+            rewards.append(reward)
+        naive.update_trajectory(memory.q, memory.visits, labels, actions, rewards, memory.rates, memory.bonuses, memory.cap)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_url_one_step_at_a_time(benchmark, reference_rates, case):
+    """50 episodes; the compiled run below has 50,000."""
+    env, _, model, _ = CASES[case]
+    states = np.random.default_rng(1).choice(3, (300, HORIZON + 1))
+    seen = env.emission.draw(emission_lanes(Streams(0)), 300).observe(states).reshape(-1, HORIZON + 3).astype(np.float64)
+    model.fit(seen)
+    benchmark.group = case
+    benchmark.pedantic(one_step_at_a_time, args=(env, model, 50), rounds=2)
+    if seconds := best_seconds(benchmark):
+        reference_rates[case] = 50 * HORIZON / seconds
+        report(benchmark, steps_per_second=reference_rates[case])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_url_on_one_core(benchmark, reference_rates, case):
+    env, agent, _, must_reach = CASES[case]
+    benchmark.group = case
+    benchmark.pedantic(fu.train, args=(env, agent, EPISODES), kwargs={"n_jobs": 1}, rounds=8, warmup_rounds=1)
+    if seconds := best_seconds(benchmark):
+        rate = EPISODES * HORIZON / seconds
+        report(benchmark, steps_per_second=rate)
+        if case in reference_rates:
+            report(benchmark, ratio=rate / reference_rates[case], must_reach=must_reach)
+            assert rate / reference_rates[case] >= must_reach
+
+
+@pytest.mark.parametrize(("env", "goal"), [(BITS, "10 s on two cores"), (REALS, "20 s on two cores")], ids=["bits", "reals"])
+def test_url_fifty_seeds(benchmark, env, goal):
+    """One cell of the paper's figures. Seconds belong to a machine, so they are reported and not asserted."""
+    benchmark.group = "url: 50 seeds x 50,000 episodes, horizon 20"
+    runs = []
+    benchmark.pedantic(lambda: runs.append(fu.train(env, fu.URL(), EPISODES, seeds=50)), rounds=1, warmup_rounds=0)
+    run = runs[-1]
+    rate = 50 * EPISODES * HORIZON / run.wall_seconds
+    report(
+        benchmark,
+        train_seconds=run.wall_seconds,
+        success_rate=run.success_rate,
+        cores=available_cores(),
+        steps_per_second=rate,
+        must_reach=goal,
+    )
+
+
+@pytest.mark.parametrize("horizon", [20, 100])
+@pytest.mark.parametrize("lock", [fu.LockBernoulli, fu.LockGaussian])
+def test_growth_with_the_horizon(benchmark, reference_rates, lock, horizon):
+    """Nanoseconds for each step and coordinate. The policy phase alone: 5,000 episodes are what is added to a first run."""
+    benchmark.group = f"url: growth, {lock.name}"
+    env = lock(horizon, 0.2)
+    decoder = fu.URL().play(env, Streams(0), 600, lambda _: None) and _fitted(env)
+    memory = fu.URL().learner.start(Task(horizon, 3, 4, 1.0, 10**6, Streams(0).row("policy")))
+    model, lanes, luck = env.instance(0), emission_lanes(Streams(0)), Streams(0).row("dynamics")
+
+    def learn():
+        for _ in range(-(-2_000 // env.emission.block_episodes)):
+            labels = decoder.table(env.emission.draw(lanes, env.emission.block_episodes))
+            memory.learn(model.dynamics, labels, luck, np.empty(labels.shape[0]))
+
+    benchmark.pedantic(learn, rounds=20, warmup_rounds=1)
+    if seconds := best_seconds(benchmark):
+        episodes = -(-2_000 // env.emission.block_episodes) * env.emission.block_episodes
+        cost = reference_rates[lock.name, horizon] = 1e9 * seconds / (episodes * horizon * (horizon + 3))
+        report(benchmark, nanoseconds_per_step_and_coordinate=cost)
+        if horizon == 100 and (lock.name, 20) in reference_rates:
+            growth = cost / reference_rates[lock.name, 20]
+            report(benchmark, ratio_to_horizon_20=growth, must_reach="at most 1.3")
+            assert growth <= 1.3
+
+
+def _fitted(env):
+    states = np.random.default_rng(1).choice(3, (300, env.horizon + 1))
+    seen = env.emission.draw(emission_lanes(Streams(0)), 300).observe(states)
+    return (KMeans(3) if env.emission.discrete else GMM(3)).set_params(random_state=0).fit(seen.reshape(-1, seen.shape[-1])).decoder_
+
+
+MEMORY = """
+    import resource, sys
+    import fasturl as fu
+    run = fu.train(fu.{lock}(100, 0.2), fu.URL(), episodes={episodes}, seeds=50, n_jobs=2)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    spent = max(one["decoder_trajectories"] for one in run.diagnostics)
+    print(json.dumps({{"train_seconds": run.wall_seconds, "peak_megabytes": peak / 1e6, "decoder_trajectories": spent}}))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asks POSIX for the peak memory")
+@pytest.mark.parametrize("lock", ["LockBernoulli", "LockGaussian"])
+def test_peak_memory_of_a_long_horizon(benchmark, lock):
+    """What takes memory is the decoder's data, which is all there after a few thousand trajectories."""
+    benchmark.group = "url: peak memory, horizon 100, 50 seeds, two workers"
+    program = "import json\n" + textwrap.dedent(MEMORY.format(lock=lock, episodes=3_000))
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    seen = []
+
+    def process():
+        done = subprocess.run([sys.executable, "-P", "-c", program], env=environment, capture_output=True, text=True, check=True)
+        seen.append(json.loads(done.stdout))
+
+    benchmark.pedantic(process, rounds=1)
+    report(benchmark, **seen[-1], must_reach="1500 MB")
