@@ -12,14 +12,21 @@ every environment, and `step`. Noise is laid out level by level, because the env
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 
 from .compiling import inlined, kernel
 from .dynamics import Dynamics, start_state, step
-from .emission import fill_normals, fill_words, lock_words
-from .rng import shuffle, uniform
+from .emission import fill_normals
+from .rng import fill_bits_in_lanes, shuffle, uniform
 
 _CODE = np.uint64(7)
-_1 = np.uint64(1)
+_NOTHING = np.float32(0)
+_1, _7, _BYTE = np.uint64(1), np.uint64(7), np.uint64(0xFF)
+_EVERY_BYTE = np.uint64(0x0101010101010101)
+_DIAGONAL = np.uint64(0x8040201008040201)  # bit i of byte i
+_ALMOST = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 
 class Tables(NamedTuple):
@@ -27,7 +34,7 @@ class Tables(NamedTuple):
 
     start: np.ndarray  # float64[S], cumulative
     outcomes: np.ndarray  # float64[K, S], cumulative
-    ways: np.ndarray  # int32[H, M, S, A], the row of `outcomes` that an action leads to
+    ways: np.ndarray  # integers [H, M, S, A], the row of `outcomes` that an action leads to
     rewards: np.ndarray  # float64[H, S, A, S]
     random_rewards: np.ndarray  # bool[H]
 
@@ -41,18 +48,33 @@ class Players(NamedTuple):
     states: np.ndarray  # int64[N]
 
 
-class Episodes(NamedTuple):
-    """Scratch for the noise of one episode: each pair is the same memory under two shapes."""
+class Coins(NamedTuple):
+    """The bits of a lock's episodes under way, as `emission.lock_words` reads them."""
 
-    draws: np.ndarray  # bits: uint64[1, n, 4]; reals: uint64[n, 4]
-    drawn: np.ndarray  # bits: uint64[1, 4 n]; reals: uint32[2, 4 n]
-    filled: np.ndarray  # bits: uint64[1, L, 3, W]; reals: float32[1, 2, 4 n]
-    shaped: np.ndarray  # bits: uint64[L, 3, W]; reals: float32[coordinates, L]
+    raw: np.ndarray  # uint64[N, n, 4]
+    words: np.ndarray  # uint64[N, 4 n], the same memory
+    first: np.ndarray  # int64[L], where a level's words begin
+    shift: np.ndarray  # uint64[L], bits of the first word that belong to levels before
+    room: np.uint64  # how far coins move up to leave room for the code of the state
+
+
+class Normals(NamedTuple):
+    """The noise of episodes under way, and scratch for drawing one episode: each pair is the same memory under two shapes."""
+
+    deviation: np.float32
+    bits: np.ndarray  # uint64[n, 4]
+    halves: np.ndarray  # uint32[2, 4 n]
+    drawn: np.ndarray  # float32[1, 2, 4 n]
+    grid: np.ndarray  # float32[coordinates, L]
+    noise: np.ndarray  # float32[L, N, D]
+    flat: np.ndarray  # float32[L, N D]
+    means: np.ndarray  # float32[L, S, D]
+    head: int  # coordinates from here on have mean 0 in every state
 
 
 @kernel
 def draw_locks(streams: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: np.ndarray) -> None:
-    """A fresh lock for each environment of `mask`: ways int32[H, N, 3, 4], draws as those of `dynamics.draw_lock`.
+    """A fresh lock for each environment of `mask`: ways uint8[H, N, 3, 4], draws as those of `dynamics.draw_lock`.
 
     0 is the way on, 1 the flipped one, 2 the way out; `order` is int64[4] of scratch.
     """
@@ -73,29 +95,35 @@ def draw_locks(streams: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: n
 @inlined
 def _move(tables: Tables, players: Players, e: int, a: int) -> float:
     """One step of environment e, with the draws of `dynamics.step`; returns the reward."""
-    h, s = players.levels[e], players.states[e]
+    h, s = np.uint64(players.levels[e]), np.uint64(players.states[e])  # unsigned: an index that may be negative costs a check
     luck = players.luck[e]
-    way = tables.ways[h, e if tables.ways.shape[1] > 1 else 0, s, a]
+    way = np.uint64(tables.ways[h, e if tables.ways.shape[1] > 1 else 0, s, np.uint64(a)])
     u = uniform(luck)
     following = 0
-    while u >= tables.outcomes[way, following]:
-        following += 1
-    reward = tables.rewards[h, s, a, following]
+    for outcome in range(tables.outcomes.shape[1] - 1):  # all of them: a loop that stops by chance is mispredicted
+        following += u >= tables.outcomes[way, outcome]
+    reward = tables.rewards[h, s, np.uint64(a), np.uint64(following)]
     if tables.random_rewards[h]:
         reward = 1.0 if uniform(luck) < reward else 0.0
-    players.levels[e] = h + 1
+    players.levels[e] += 1
     players.states[e] = following
     return reward
 
 
 @inlined
-def _play(tables: Tables, players: Players, e: int, a: int, rewards: np.ndarray, ended: np.ndarray) -> bool:
-    """Move environment e unless its episode is over; whether this ended its episode."""
+def _move_all(tables: Tables, players: Players, actions: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> int:
+    """Move every environment whose episode is not over; returns how many episodes this ended."""
     horizon = tables.ways.shape[0]
-    over = players.levels[e] == horizon
-    rewards[e] = 0.0 if over else _move(tables, players, e, a)
-    ended[e] = not over and players.levels[e] == horizon
-    return ended[e]
+    count = 0
+    for e in range(actions.size):
+        if players.levels[e] == horizon:
+            rewards[e] = 0.0
+            ended[e] = False
+        else:
+            rewards[e] = _move(tables, players, e, actions[e])
+            ended[e] = players.levels[e] == horizon
+            count += ended[e]
+    return count
 
 
 @inlined
@@ -108,40 +136,76 @@ def _start(tables: Tables, players: Players, e: int) -> None:
 
 
 @inlined
-def _show_bits(coins: np.ndarray, players: Players, e: int, out: np.ndarray) -> None:
-    h = players.levels[e]
-    word = (coins[h, e, 0] & ~_CODE) | (_1 << np.uint64(players.states[e]))
-    for j in range(min(64, out.shape[1])):
-        out[e, j] = np.int8((word >> np.uint64(j)) & _1)
-    for w in range(1, coins.shape[2]):
-        word = coins[h, e, w]
-        first = 64 * w
-        for j in range(min(64, out.shape[1] - first)):
-            out[e, first + j] = np.int8((word >> np.uint64(j)) & _1)
+def _spread(byte: np.uint64) -> np.uint64:
+    """Eight bits as eight bytes, the lowest first."""
+    return ((((byte & _BYTE) * _EVERY_BYTE) & _DIAGONAL) + _ALMOST) >> _7 & _EVERY_BYTE
+
+
+def put_eight(bytes_: np.uint64, e: int, j: int, out: np.ndarray) -> None:
+    """The eight bytes of a word into out[e, j : j + 8], the lowest first, which need not be a multiple of eight from anywhere."""
+    for i in range(8):
+        out[e, j + i] = np.int8(bytes_ >> np.uint64(8 * i) & _BYTE)
+
+
+@intrinsic
+def _store_eight(context, bytes_, e, j, out):  # type: ignore[no-untyped-def]  # called by the compiler
+    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]  # called by the compiler
+        kind = signature.args[3]
+        array = target.make_array(kind)(target, builder, arguments[3])
+        place = cgutils.get_item_pointer(target, builder, kind, array, arguments[1:3])
+        builder.store(arguments[0], builder.bitcast(place, arguments[0].type.as_pointer()), align=1)
+        return target.get_dummy_value()
+
+    return types.void(types.uint64, types.intp, types.intp, out), generate
+
+
+@overload(put_eight, jit_options={"forceinline": True})
+def _compiled_put_eight(bytes_, e, j, out):  # type: ignore[no-untyped-def]  # called by the compiler
+    return lambda bytes_, e, j, out: _store_eight(bytes_, e, j, out)
+
+
+@inlined
+def _show_word(word: np.uint64, e: int, first: int, end: int, out: np.ndarray) -> None:
+    """Bits of one word as bytes out[e, first:end], eight at a time; the last eight may overlap those before."""
+    width = end - first
+    if width < 8:
+        for j in range(first, end):
+            out[e, j] = np.int8(word >> np.uint64(j - first) & _1)
+    else:
+        if width % 8:
+            put_eight(_spread(word >> np.uint64(width - 8)), e, end - 8, out)
+        for j in range(first, end - 7, 8):
+            put_eight(_spread(word), e, j, out)
+            word >>= np.uint64(8)
+
+
+@inlined
+def _show_bits(coins: Coins, players: Players, e: int, out: np.ndarray) -> None:
+    h = np.uint64(players.levels[e])
+    first = coins.first[h]
+    dimension = out.shape[1]
+    word = (coins.words[e, first] >> coins.shift[h] << coins.room) & ~_CODE | _1 << np.uint64(players.states[e])
+    _show_word(word, e, 0, min(64, dimension), out)
+    for w in range(1, (dimension + 63) >> 6):
+        _show_word(coins.words[e, first + w], e, 64 * w, min(64 * w + 64, dimension), out)
 
 
 @kernel
-def begin_bits(tables: Tables, players: Players, mask: np.ndarray, scratch: Episodes, coins: np.ndarray, out: np.ndarray) -> None:
-    """coins uint64[L, N, W], of which the first three bits are replaced by the code of the state; out int8[N, D]."""
+def begin_bits(tables: Tables, players: Players, mask: np.ndarray, coins: Coins, out: np.ndarray) -> None:
+    """out int8[N, D]."""
     for e in range(mask.size):
         if mask[e]:
-            fill_words(players.lanes[e], scratch.draws)
-            lock_words(scratch.drawn, tables.ways.shape[0], scratch.filled)
-            for h in range(coins.shape[0]):
-                for w in range(coins.shape[2]):
-                    coins[h, e, w] = scratch.shaped[h, 0, w]
+            fill_bits_in_lanes(players.lanes[e], coins.raw[e])
             _start(tables, players, e)
         _show_bits(coins, players, e, out)
 
 
 @kernel
 def step_bits(
-    tables: Tables, players: Players, actions: np.ndarray, coins: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
+    tables: Tables, players: Players, actions: np.ndarray, coins: Coins, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
 ) -> int:
-    """Move every environment whose episode is not over; returns how many episodes ended."""
-    count = 0
+    count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
-        count += _play(tables, players, e, actions[e], rewards, ended)
         _show_bits(coins, players, e, out)
     return count
 
@@ -150,32 +214,37 @@ def step_bits(
 
 
 @inlined
-def _show_reals(noise: np.ndarray, means: np.ndarray, players: Players, e: int, out: np.ndarray) -> None:
-    h, s = players.levels[e], players.states[e]
-    for j in range(out.shape[1]):
-        out[e, j] = noise[h, e, j] + means[h, s, j]
+def _show_reals(normals: Normals, players: Players, out: np.ndarray, flat: np.ndarray) -> None:
+    levels = players.levels
+    together = True
+    for e in range(levels.size):
+        together &= levels[e] == levels[0]
+    if together:  # one long loop and a short one for each environment, instead of many middling ones
+        h = np.uint64(levels[0])
+        for i in range(flat.size):
+            flat[i] = normals.flat[h, i] + _NOTHING  # as a mean of 0 is added: it makes a zero of -0
+        for e in range(levels.size):
+            s = np.uint64(players.states[e])
+            for j in range(normals.head):
+                out[e, j] += normals.means[h, s, j]
+    else:
+        for e in range(levels.size):
+            h, s = np.uint64(levels[e]), np.uint64(players.states[e])
+            for j in range(out.shape[1]):
+                out[e, j] = normals.noise[h, e, j] + normals.means[h, s, j]
 
 
 @kernel
-def begin_reals(
-    tables: Tables,
-    players: Players,
-    mask: np.ndarray,
-    scratch: Episodes,
-    deviation: np.float32,
-    noise: np.ndarray,
-    means: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """noise float32[L, N, D], means float32[L, S, D], out float32[N, D]."""
+def begin_reals(tables: Tables, players: Players, mask: np.ndarray, normals: Normals, out: np.ndarray, flat: np.ndarray) -> None:
+    """out float32[N, D], flat float32[N D] the same memory."""
     for e in range(mask.size):
         if mask[e]:
-            fill_normals(players.lanes[e], scratch.draws, scratch.drawn, deviation, scratch.filled)
-            for h in range(noise.shape[0]):
-                for j in range(noise.shape[2]):
-                    noise[h, e, j] = scratch.shaped[j, h]
+            fill_normals(players.lanes[e], normals.bits, normals.halves, normals.deviation, normals.drawn)
+            for h in range(normals.noise.shape[0]):
+                for j in range(normals.noise.shape[2]):
+                    normals.noise[h, e, j] = normals.grid[j, h]
             _start(tables, players, e)
-        _show_reals(noise, means, players, e, out)
+    _show_reals(normals, players, out, flat)
 
 
 @kernel
@@ -183,17 +252,14 @@ def step_reals(
     tables: Tables,
     players: Players,
     actions: np.ndarray,
-    noise: np.ndarray,
-    means: np.ndarray,
+    normals: Normals,
     out: np.ndarray,
+    flat: np.ndarray,
     rewards: np.ndarray,
     ended: np.ndarray,
 ) -> int:
-    """Move every environment whose episode is not over; returns how many episodes ended."""
-    count = 0
-    for e in range(actions.size):
-        count += _play(tables, players, e, actions[e], rewards, ended)
-        _show_reals(noise, means, players, e, out)
+    count = _move_all(tables, players, actions, rewards, ended)
+    _show_reals(normals, players, out, flat)
     return count
 
 
@@ -202,7 +268,7 @@ def step_reals(
 
 @inlined
 def _show_looks(looks: np.ndarray, players: Players, e: int, out: np.ndarray) -> None:
-    h, s = players.levels[e], players.states[e]
+    h, s = np.uint64(players.levels[e]), np.uint64(players.states[e])
     for j in range(out.shape[1]):
         out[e, j] = looks[h, e, s, j]
 
@@ -220,10 +286,8 @@ def begin_looks(tables: Tables, players: Players, mask: np.ndarray, looks: np.nd
 def step_looks(
     tables: Tables, players: Players, actions: np.ndarray, looks: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
 ) -> int:
-    """Move every environment whose episode is not over; returns how many episodes ended."""
-    count = 0
+    count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
-        count += _play(tables, players, e, actions[e], rewards, ended)
         _show_looks(looks, players, e, out)
     return count
 
@@ -241,13 +305,9 @@ def begin_latent(tables: Tables, players: Players, mask: np.ndarray, out: np.nda
 
 
 @kernel
-def step_latent(
-    tables: Tables, players: Players, actions: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
-) -> int:
-    """Move every environment whose episode is not over; returns how many episodes ended."""
-    count = 0
+def step_latent(tables: Tables, players: Players, actions: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> int:
+    count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
-        count += _play(tables, players, e, actions[e], rewards, ended)
         out[e] = players.states[e]
     return count
 

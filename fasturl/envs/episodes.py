@@ -10,14 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from .. import validation
 from .._kernels import vector as _vector
 from ..emissions import cumulative
-from ..models import Environment, emission_lanes, policy_table
+from ..models import Environment, emission_lanes
+from ..models import policy_table as checked_policy
 from ..streams import Streams
-
-_BLOCK = 512
 
 
 class Episodes(NamedTuple):
-    """E episodes of H steps, end to end: episode e begins at row e * (H + 1) of what has H + 1 rows an episode, and at e * H of the rest."""
+    """E episodes of H steps, end to end.
+
+    Episode e begins at row e * (H + 1) of observations and states, and at row e * H of actions and rewards.
+    """
 
     observations: NDArray[Any]
     """[E * (H+1), D], uint8 zeros and ones or float32; the latent states where the environment has no emission."""
@@ -46,14 +48,14 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
     streams = Streams(validation.integer("seed", seed, least=0))
     model = family.draw(streams)
     levels = model.horizon + 1
-    table = _cumulative_policy(policy_table, model.horizon, max(model.n_states), model.n_actions)
+    table = cumulative(checked_policy(policy_table, model.horizon, max(model.n_states), model.n_actions))
     states = np.empty((count, levels), np.int64)
     actions = np.empty((count, model.horizon), np.int64)
     rewards = np.empty((count, model.horizon))
     _vector.play_policy(model.dynamics, table, streams.row("dynamics"), streams.row("policy"), states, actions, rewards)
     observations: NDArray[Any] = states.reshape(-1)
     if model.emission is not None:
-        size = min(_BLOCK, model.emission.block_episodes)
+        size = model.emission.block_episodes
         lanes = emission_lanes(streams)
         seen = [model.emission.draw(lanes, len(part)).observe(part) for part in (states[n : n + size] for n in range(0, count, size))]
         observations = np.concatenate(seen).reshape(count * levels, -1)
@@ -65,7 +67,3 @@ def _family(env: Any) -> Environment:
     if not isinstance(family, Environment):
         raise ValueError(f"env must be an environment of fasturl or of fasturl.envs, got {env!r}")
     return family
-
-
-def _cumulative_policy(policy: ArrayLike, horizon: int, n_states: int, n_actions: int) -> NDArray[np.float64]:
-    return cumulative(policy_table(policy, horizon, n_states, n_actions))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -49,14 +50,14 @@ def draw(rungs: list[Rung], n_states: int, n_actions: int, total: float) -> NDAr
     canvas = Canvas(width + width % 2, _TOP + _RUNG * len(rungs) + _BOTTOM)
     heights = {rung.number: canvas.height - _BOTTOM - _RUNG * place - _RUNG // 2 for place, rung in enumerate(rungs)}
     columns = [_LEFT + pitch * s + _DISC for s in range(n_states)]
-    _legend(canvas, total)
+    _legend(canvas, {verdict for rung in rungs for row in rung.verdicts or [] for verdict in row}, total)
     for rung in rungs:
         y = heights[rung.number]
         canvas.bar(_LEFT - 8, y, canvas.width - 12, y, 1.5, RAIL)
         label = str(rung.number)
         canvas.write(label, _LEFT - 14 - 8 * len(label), y - 5, INK)
     way = [(columns[rung.visited], heights[rung.number]) for rung in rungs if rung.visited is not None]
-    for (x0, y0), (x1, y1) in zip(way[:-1], way[1:], strict=True):
+    for (x0, y0), (x1, y1) in itertools.pairwise(way):
         canvas.bar(x0, y0, x1, y1, 4, TRAIL)
     for rung in rungs:
         for s, living in enumerate(rung.living):
@@ -67,12 +68,13 @@ def draw(rungs: list[Rung], n_states: int, n_actions: int, total: float) -> NDAr
     return canvas.pixels()
 
 
-def _legend(canvas: Canvas, total: float) -> None:
+def _legend(canvas: Canvas, verdicts: set[int], total: float) -> None:
     x = 14
-    for word, color in (("GOOD", VERDICTS[0]), ("WORSE", VERDICTS[1]), ("DEAD", VERDICTS[2]), ("AGENT", AGENT)):
+    words = [(("GOOD", "WORSE", "DEAD")[verdict], VERDICTS[verdict]) for verdict in sorted(verdicts)]
+    for word, color in (*words, ("AGENT", AGENT)):
         canvas.disc(x + 5, 20, 5, color)
         x = canvas.write(word, x + 15, 15, INK) + 12
-    canvas.write(f"RETURN {total:g}" if abs(total) < 1000 else "", x, 15, INK)
+    canvas.write(f"RETURN {total:.2f}", x, 15, INK)
 
 
 def _state(canvas: Canvas, rung: Rung, s: int, living: bool, x: int, y: int) -> None:

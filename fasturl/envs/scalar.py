@@ -77,7 +77,9 @@ class ScalarEnv(gymnasium.Env[Any, int]):
     def render(self) -> Any:
         """A text for render_mode="ansi", a picture uint8[height, width, 3] for "rgb_array"."""
         if self.render_mode is None:
-            gymnasium.logger.warn("render() shows nothing without a render mode: make the environment with render_mode='ansi' or 'rgb_array'")
+            gymnasium.logger.warn(
+                "render() shows nothing without a render mode: make the environment with render_mode='ansi' or 'rgb_array'"
+            )
             return None
         if self.model is None:
             raise gymnasium.error.ResetNeeded("Cannot call env.render() before calling env.reset()")

@@ -27,9 +27,7 @@ class Sight(ABC):
     def begin(self, tables: _vector.Tables, players: _vector.Players, mask: Mask, out: Seen) -> None: ...
 
     @abstractmethod
-    def step(
-        self, tables: _vector.Tables, players: _vector.Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask
-    ) -> int: ...
+    def step(self, tables: _vector.Tables, players: _vector.Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int: ...
 
 
 class LatentSight(Sight):
@@ -52,19 +50,25 @@ class BitSight(Sight):
     """A lock's bits, unpacked when they are shown."""
 
     def __init__(self, emission: LockBits, n_envs: int) -> None:
-        levels, horizon, n_words = emission.n_levels, emission.n_levels - 1, -(-emission.dimension // 64)
-        draws = -(-levels // max(1, 64 // horizon)) if n_words == 1 else levels * n_words  # as many as LockBits.draw takes
-        raw = np.empty((1, -(-draws // LANES), LANES), np.uint64)
-        words = np.empty((1, levels, 3, n_words), np.uint64)
-        self._scratch = _vector.Episodes(raw, raw.reshape(1, -1), words, words[0])
-        self._coins = np.zeros((levels, n_envs, n_words), np.uint64)
+        levels, horizon = np.arange(emission.n_levels), emission.n_levels - 1
+        n_words = -(-emission.dimension // 64)
+        share = max(1, 64 // horizon) if n_words == 1 else 1  # levels to a word
+        draws = -(-emission.n_levels * n_words // share)
+        raw = np.zeros((n_envs, -(-draws // LANES), LANES), np.uint64)
+        self._coins = _vector.Coins(
+            raw=raw,
+            words=raw.reshape(n_envs, -1),
+            first=levels // share * n_words,
+            shift=(levels % share * horizon).astype(np.uint64),
+            room=np.uint64(3 if n_words == 1 else 0),
+        )
         self._shape = n_envs, emission.dimension
 
     def empty(self) -> Seen:
         return np.empty(self._shape, np.int8)
 
     def begin(self, tables: _vector.Tables, players: _vector.Players, mask: Mask, out: Seen) -> None:
-        _vector.begin_bits(tables, players, mask, self._scratch, self._coins, out)
+        _vector.begin_bits(tables, players, mask, self._coins, out)
 
     def step(self, tables: _vector.Tables, players: _vector.Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
         return _vector.step_bits(tables, players, actions, self._coins, out, rewards, ended)
@@ -78,21 +82,29 @@ class RealSight(Sight):
         coordinates, levels = block.noise.shape[1:]
         pairs = coordinates * levels // 2
         bits = np.empty((pairs // LANES, LANES), np.uint64)
-        normals = np.empty((1, 2, pairs), np.float32)
-        self._scratch = _vector.Episodes(bits, bits.view(np.uint32).reshape(2, pairs), normals, normals.reshape(coordinates, levels))
-        self._deviation = np.float32(emission.noise)
-        self._noise = np.zeros((levels, n_envs, emission.dimension), np.float32)
-        self._means = np.ascontiguousarray(block.means.transpose(2, 0, 1))
+        drawn = np.empty((1, 2, pairs), np.float32)
+        noise = np.zeros((levels, n_envs, emission.dimension), np.float32)
+        self._normals = _vector.Normals(
+            deviation=np.float32(emission.noise),
+            bits=bits,
+            halves=bits.view(np.uint32).reshape(2, pairs),
+            drawn=drawn,
+            grid=drawn.reshape(coordinates, levels),
+            noise=noise,
+            flat=noise.reshape(levels, -1),
+            means=np.ascontiguousarray(block.means.transpose(2, 0, 1)),
+            head=block.head,
+        )
         self._shape = n_envs, emission.dimension
 
     def empty(self) -> Seen:
         return np.empty(self._shape, np.float32)
 
     def begin(self, tables: _vector.Tables, players: _vector.Players, mask: Mask, out: Seen) -> None:
-        _vector.begin_reals(tables, players, mask, self._scratch, self._deviation, self._noise, self._means, out)
+        _vector.begin_reals(tables, players, mask, self._normals, out, out.reshape(-1))
 
     def step(self, tables: _vector.Tables, players: _vector.Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
-        return _vector.step_reals(tables, players, actions, self._noise, self._means, out, rewards, ended)
+        return _vector.step_reals(tables, players, actions, self._normals, out, out.reshape(-1), rewards, ended)
 
 
 class AnySight(Sight):

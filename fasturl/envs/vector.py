@@ -71,9 +71,7 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         """The seed of each environment."""
         return tuple(self._seeds)
 
-    def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode in every environment, or in those of options["reset_mask"].
 
         seed
@@ -88,7 +86,7 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
             raise gymnasium.error.ResetNeeded("Cannot reset some environments before all have been reset once")
         seeds = self._reset_seeds(seed)
         redraw = mask & new_lock
-        for e in np.flatnonzero(mask):
+        for e in np.flatnonzero(mask).tolist():
             if seeds[e] is not None or self._seeds[e] is None:
                 self._plant(e, seeds[e])
                 redraw[e] = True
@@ -116,7 +114,7 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
             self._trails.step(self._players, chosen, rewards, waiting)
         if waiting is not None:
             self._begin(waiting, seen)
-        infos = {}
+        infos: dict[str, Any] = {}
         if self._over and self.autoreset_mode is AutoresetMode.SAME_STEP:
             infos = {"final_obs": self._final(seen, ended), "_final_obs": ended.copy()}
             infos |= {"final_info": self._infos(ended), "_final_info": ended.copy()}
@@ -181,9 +179,11 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
     def _checked(self, actions: Any) -> Actions:
         """Actions that cannot lead a kernel outside its tables."""
         given = np.asarray(actions)
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= self.family.n_actions:
-            raise gymnasium.error.InvalidAction(f"{actions!r} ({type(actions)}) is not in {self.action_space}")
-        return np.ascontiguousarray(given, np.int64)
+        if given.shape == (self.num_envs,) and given.dtype.kind in "iu":
+            chosen = np.ascontiguousarray(given, np.int64)
+            if chosen.view(np.uint64).max() < self.family.n_actions:  # one pass: as unsigned numbers, negative ones are huge
+                return chosen
+        raise gymnasium.error.InvalidAction(f"{actions!r} ({type(actions)}) is not in {self.action_space}")
 
     def _infos(self, mask: Mask | None) -> dict[str, Any]:
         """The info of all environments, or of those in the mask: each key has a mask of its own beside it."""
@@ -192,10 +192,13 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
             "latent_state": self._players.states.copy(),
             "optimal_value": np.full(self.num_envs, self.optimal_value),
         }
+        present = np.ones((len(everyone), self.num_envs), np.bool_)
+        if mask is not None:
+            present[:] = mask
         infos: dict[str, Any] = {}
-        for key, value in everyone.items():
+        for (key, value), where in zip(everyone.items(), present, strict=True):
             infos[key] = value if mask is None else np.where(mask, value, value.dtype.type(0))
-            infos[f"_{key}"] = np.ones(self.num_envs, np.bool_) if mask is None else mask.copy()
+            infos[f"_{key}"] = where
         return infos
 
     def _final(self, seen: Seen, ended: Mask) -> NDArray[np.object_]:
@@ -203,7 +206,7 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         where = np.flatnonzero(ended)
         last = seen[where]
         rows = last.tolist() if last.ndim == 1 else last
-        for e, row in zip(where, rows, strict=True):
+        for e, row in zip(where.tolist(), rows, strict=True):
             final[e] = row
         return final
 
@@ -287,7 +290,7 @@ def _tables(family: Environment, n_envs: int) -> tuple[NDArray[np.float64], _vec
     if isinstance(family, LockBernoulli | LockGaussian):
         on = 1.0 - family.switch
         chances = np.array([[on, family.switch, 0.0], [family.switch, on, 0.0], [0.0, 0.0, 1.0]])
-        ways = np.zeros((horizon, n_envs, size, n_actions), np.int32)
+        ways: NDArray[np.integer] = np.zeros((horizon, n_envs, size, n_actions), np.uint8)
     else:
         chances = model.transitions.reshape(-1, size)
         ways = np.arange(len(chances), dtype=np.int32).reshape(horizon, 1, size, n_actions)
