@@ -55,6 +55,10 @@ class Agent(ABC):
         """How many trajectories a run of so many episodes has."""
         return episodes
 
+    def oracle_name(self, env: Environment) -> str | None:
+        """The oracle that it learns to see with, if it has one."""
+        return None
+
 
 @dataclass(frozen=True)
 class LatentAgent(Agent):

@@ -14,19 +14,47 @@ from . import validation
 from .agents import Agent, LatentAgent
 from .learners import OracleQ, QLearning
 from .models import Environment, LockBernoulli, LockGaussian
+from .observation_agent import ObservationAgent
+from .url import DEFAULT_LEARNER, URL
 
 ENVIRONMENTS: dict[str, Callable[..., Environment]] = {maker.name: maker for maker in (LockBernoulli, LockGaussian)}
 
 
-def _latent(learner: Callable[..., Any]) -> Callable[..., Agent]:
+def _seeing(agent: Callable[[Any], Agent], learner: Callable[..., Any]) -> Callable[..., Agent]:
+    """Makes the agent of a learner from the learner's settings."""
+
     def make(**fields: Any) -> Agent:
-        return LatentAgent(learner(**fields))
+        return agent(learner(**fields))
 
     make.__signature__ = inspect.signature(learner)  # type: ignore[attr-defined]  # read by _make
     return make
 
 
-AGENTS: dict[str, Callable[..., Agent]] = {"oracleq-lat": _latent(OracleQ), "qlearning-lat": _latent(QLearning)}
+def _url(
+    oracle: str | None = None,
+    form: str = "practical",
+    batch: int | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    epsilon_1: float | None = None,
+    delta_1: float | None = None,
+    learning_rate: float | None = None,
+    confidence: float = DEFAULT_LEARNER.confidence,
+    schedule: str | None = None,
+) -> Agent:
+    """URL with OracleQ; a learning rate asks for the constant schedule."""
+    chosen = schedule or (DEFAULT_LEARNER.schedule if learning_rate is None else "constant")
+    learner = OracleQ(learning_rate=learning_rate, confidence=confidence, schedule=chosen)
+    return URL(oracle, learner, form, batch, epsilon, delta, epsilon_1, delta_1)
+
+
+AGENTS: dict[str, Callable[..., Agent]] = {
+    "url": _url,
+    "oracleq-lat": _seeing(LatentAgent, OracleQ),
+    "qlearning-lat": _seeing(LatentAgent, QLearning),
+    "oracleq-obs": _seeing(ObservationAgent, OracleQ),
+    "qlearning-obs": _seeing(ObservationAgent, QLearning),
+}
 
 
 def environment(name: str, **fields: Any) -> Environment:

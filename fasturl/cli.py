@@ -26,7 +26,7 @@ from .warmup import warmup as compile_everything
 app = typer.Typer(
     name="fasturl",
     help="Exploration with rich observations: the URL framework and its baselines, compiled.",
-    epilog="Example: fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent oracleq-lat --seeds 50",
+    epilog="Example: fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent url --seeds 50",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -71,24 +71,37 @@ def _common(
     "train",
     epilog="""Examples:
 
-fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent oracleq-lat
+fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent url --oracle kmeans
 
-fasturl train lock-gaussian --horizon 10 --agent qlearning-lat --episodes 20000 --seeds 1000:1050 --json result.json""",
+fasturl train lock-gaussian --horizon 10 --noise 0.2 --agent oracleq-lat --episodes 20000 --seeds 1000:1050 --json result.json
+
+fasturl train lock-gaussian --horizon 2 --agent url --form as-written --episodes 20 --batch 20 --epsilon 0.3 --delta 0.3 --seeds 1""",
 )
 def train_command(
     env: Annotated[str, typer.Argument(metavar="ENV", help="lock-bernoulli or lock-gaussian", show_default=False)],
-    agent: Annotated[str, typer.Option(help=f"One of {', '.join(catalog.AGENTS)}.")] = "oracleq-lat",
+    agent: Annotated[str, typer.Option(help=f"One of {', '.join(catalog.AGENTS)}.")] = "url",
     horizon: Annotated[int, typer.Option(help="Number of levels that are acted in.")] = 20,
     switch: Annotated[float | None, typer.Option(help="Chance that a good action leads to the other live state.", show_default="0")] = None,
     noise: Annotated[float | None, typer.Option(help="lock-gaussian: standard deviation of the noise.", show_default="0.1")] = None,
-    episodes: Annotated[int, typer.Option(help="Trajectories of each run.")] = 50_000,
+    episodes: Annotated[int, typer.Option(help="Trajectories of each run; as written: the learner's episodes.")] = 50_000,
     seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = "50",
     learning_rate: Annotated[float | None, typer.Option(help="Of the learner.", show_default="the learner's")] = None,
-    confidence: Annotated[float | None, typer.Option(help="oracleq: scale of the bonus.", show_default="0.001")] = None,
+    confidence: Annotated[float | None, typer.Option(help="oracleq, url: scale of the bonus.", show_default="0.001; url 0.0001")] = None,
     exploration_fraction: Annotated[
         float | None, typer.Option(help="qlearning: share of the episodes over which epsilon falls.", show_default="0.5")
     ] = None,
-    schedule: Annotated[str | None, typer.Option(help="oracleq: constant or jin.", show_default="constant")] = None,
+    schedule: Annotated[str | None, typer.Option(help="oracleq, url: constant or jin.", show_default="constant; url jin")] = None,
+    oracle: Annotated[str | None, typer.Option(help="url: kmeans, dbscan or gmm.", show_default="kmeans for bits, gmm for reals")] = None,
+    form: Annotated[str | None, typer.Option(help="url: practical or as-written.", show_default="practical")] = None,
+    batch: Annotated[int | None, typer.Option(help="url: trajectories of a batch.", show_default="from the horizon")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="url as written: distance from optimal.", show_default="0.1")] = None,
+    delta: Annotated[float | None, typer.Option(help="url as written: probability of failure.", show_default="0.1")] = None,
+    epsilon_1: Annotated[
+        float | None, typer.Option("--epsilon-1", help="url as written: error of the decoders.", show_default="0.01")
+    ] = None,
+    delta_1: Annotated[
+        float | None, typer.Option("--delta-1", help="url as written: their probability of failure.", show_default="0.01")
+    ] = None,
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads.", show_default="all cores")] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.", show_default=False)
@@ -97,10 +110,20 @@ def train_command(
 ) -> None:
     """Train one agent on one environment over many seeds."""
     environment = catalog.environment(env, **_given(horizon=horizon, switch=switch, noise=noise))
-    player = catalog.agent(
-        agent,
-        **_given(learning_rate=learning_rate, confidence=confidence, exploration_fraction=exploration_fraction, schedule=schedule),
+    settings = _given(
+        learning_rate=learning_rate,
+        confidence=confidence,
+        exploration_fraction=exploration_fraction,
+        schedule=schedule,
+        oracle=oracle,
+        form=form,
+        batch=batch,
+        epsilon=epsilon,
+        delta=delta,
+        epsilon_1=epsilon_1,
+        delta_1=delta_1,
     )
+    player = catalog.agent(agent, **settings)
     with _outputs(None if json_file == "-" else json_file, plot) as (json_path, plot_path):
         run = train(environment, player, episodes, _parse_seeds(seeds), n_jobs=n_jobs)
         if plot_path:
@@ -168,7 +191,7 @@ def _print_table(run: Run) -> None:
     table.add_column(style="dim")
     table.add_column()
     n_seeds = len(run.seeds)
-    table.add_row("agent", run.agent)
+    table.add_row("agent", run.agent if run.oracle is None else f"{run.agent} with {run.oracle}")
     table.add_row("trajectories", f"{run.trajectories[-1]:,} x {n_seeds} seed{'s' if n_seeds > 1 else ''}")
     table.add_row("average reward", f"{summary['average_reward_mean']:.4f} ± {summary['average_reward_std']:.4f} (one standard deviation)")
     table.add_row("value of final policy", f"{summary['value_mean']:.4f} of V* = {run.v_star:g}")

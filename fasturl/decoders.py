@@ -173,12 +173,10 @@ class LevelDecoder(Decoder):
         self.decoders = list(decoders)
 
     def table(self, block: Block) -> Labels:
-        X = block.every_state()
-        labels = np.empty(X.shape[:-1], np.uint8)
+        labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
         for level, decoder in enumerate(self.decoders):
-            seen = np.ascontiguousarray(X[:, level]).reshape(-1, block.dimension)
-            labels[:, level] = decoder.decode(seen).reshape(labels.shape[0], labels.shape[2])
-        return self.relabel[labels]
+            labels[:, level] = decoder.table(block.level(level))[:, 0]
+        return np.asarray(self.relabel[labels])
 
     def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
         return self.relabel[self.decoders[level].decode(X)].astype(np.int64)

@@ -39,6 +39,14 @@ class Block(ABC):
     def observe(self, states: States) -> NDArray[np.generic]:
         """What is seen along the paths `states` [E, L]: an array [E, L, D]."""
 
+    @abstractmethod
+    def level(self, h: int) -> Block:
+        """What belongs to level h alone."""
+
+    @abstractmethod
+    def episodes(self, first: int, end: int) -> Block:
+        """What belongs to the episodes from `first` up to `end`."""
+
     def every_state(self) -> NDArray[np.generic]:
         """What would be seen in each state: an array [E, L, S, D]."""
         shape = (self.n_episodes, self.n_levels)
@@ -66,6 +74,13 @@ class RealBlock(Block):
         _emission.observe_reals(self.noise, self.means, np.ascontiguousarray(states), out)
         return out
 
+    def level(self, h: int) -> RealBlock:
+        noise, means = self.noise[:, :, h : h + 1], self.means[:, :, h : h + 1]
+        return RealBlock(np.ascontiguousarray(noise), np.ascontiguousarray(means), self.head)
+
+    def episodes(self, first: int, end: int) -> RealBlock:
+        return RealBlock(self.noise[first:end], self.means, self.head)
+
 
 @dataclass(frozen=True)
 class BitBlock(Block):
@@ -81,6 +96,12 @@ class BitBlock(Block):
     def observe(self, states: States) -> NDArray[np.uint8]:
         episodes, levels = np.ogrid[: self.n_episodes, : self.n_levels]
         return self._unpack(self.words[episodes, levels, states])
+
+    def level(self, h: int) -> BitBlock:
+        return BitBlock(np.ascontiguousarray(self.words[:, h : h + 1]), self.dimension)
+
+    def episodes(self, first: int, end: int) -> BitBlock:
+        return BitBlock(self.words[first:end], self.dimension)
 
     def every_state(self) -> NDArray[np.uint8]:
         return self._unpack(self.words)

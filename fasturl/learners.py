@@ -24,7 +24,7 @@ from ._kernels.dynamics import Dynamics
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Labels = NDArray[np.uint8]
+Labels = NDArray[np.uint8] | NDArray[np.int32]
 Stream = NDArray[np.uint64]
 
 

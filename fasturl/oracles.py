@@ -12,6 +12,7 @@ Any other object with `fit` and `predict` (a clusterer or a pipeline) serves as 
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from itertools import combinations
@@ -303,7 +304,7 @@ class DBSCAN(_Oracle):
 
 def n_axes(wanted: int | str | None, n_states: int, data: Floats) -> int:
     if wanted is None or wanted == "all":
-        return min(n_states - 1, data.shape[1])
+        return min(n_states - 1, int(data.shape[1]))
     return validation.integer("n_components", wanted, least=1, most=data.shape[1])
 
 
@@ -330,7 +331,7 @@ def mixture_decoder(mixture: Any, matrix: Floats | None = None, offset: Floats |
 
 def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int) -> Decoder:
     """Fit a fresh copy of the oracle and return its decoder. The given oracle is left as it is."""
-    fitted = clone(oracle) if hasattr(oracle, "get_params") else oracle
+    fitted = clone(oracle) if hasattr(oracle, "get_params") else copy.deepcopy(oracle)
     if hasattr(fitted, "get_params"):
         seeds = {name: random_state for name, value in fitted.get_params().items() if name.endswith("random_state") and value is None}
         fitted.set_params(**seeds)

@@ -79,7 +79,7 @@ def train(
         env=env.name,
         parameters=env.parameters(),
         agent=player.name,
-        oracle=getattr(player, "oracle_name", None),
+        oracle=player.oracle_name(env),
         episodes=episodes,
         seeds=chosen,
         v_star=env.optimal_value(),

@@ -36,6 +36,7 @@ DEFAULT_LEARNER = OracleQ(schedule="jin", confidence=1e-4)
 """The theoretical rates with a small bonus: the final policy does not waver as it does with a constant rate."""
 
 
+ORACLES = ("kmeans", "dbscan", "gmm")
 AS_WRITTEN_DEFAULTS = {"epsilon": 0.1, "delta": 0.1, "epsilon_1": 0.01, "delta_1": 0.01}
 AS_WRITTEN_BATCH = 50
 _MOST_TRAJECTORIES = 10**9
@@ -50,8 +51,8 @@ class URL(Agent):
     """
 
     oracle: Any = None
-    """Any object with `fit` and `predict`; if not given, k-means for bits and a Gaussian mixture for reals, with as many labels as a
-    level has states."""
+    """Any object with `fit` and `predict`, or the name of one of ours with as many labels as a level has states: "kmeans", "dbscan" or
+    "gmm". If not given, k-means for bits and a Gaussian mixture for reals."""
     learner: Learner = DEFAULT_LEARNER
     """A tabular learner on (level, label)."""
     form: str = "practical"
@@ -78,16 +79,26 @@ class URL(Agent):
                 validation.real(name, value, least=0, most=1, open_left=True, open_right=True)
                 if self.form == "practical":
                     raise ValueError(f"{name} must be left out when form='practical', which has no use for it, got {value}")
-        if isinstance(self.oracle, type) or not (self.oracle is None or (hasattr(self.oracle, "fit") and hasattr(self.oracle, "predict"))):
-            raise ValueError(f"oracle must be an object with fit and predict, got {self.oracle!r}")
+        if isinstance(self.oracle, str):
+            validation.choice("oracle", self.oracle, ORACLES)
+        elif self.oracle is not None and (isinstance(self.oracle, type) or not all(hasattr(self.oracle, n) for n in ("fit", "predict"))):
+            raise ValueError(f"oracle must be an object with fit and predict or one of {', '.join(ORACLES)}, got {self.oracle!r}")
 
     @property
     def name(self) -> str:
         return "url"
 
-    @property
-    def oracle_name(self) -> str | None:
-        return None if self.oracle is None else type(self.oracle).__name__.lower()
+    def oracle_name(self, env: Environment) -> str:
+        return type(self._oracle(env)).__name__.lower()
+
+    def _oracle(self, env: Environment) -> Any:
+        if self.oracle is not None and not isinstance(self.oracle, str):
+            return self.oracle
+        from .oracles import DBSCAN, GMM, KMeans
+
+        assert env.emission is not None
+        makers = {"kmeans": KMeans, "dbscan": DBSCAN, "gmm": GMM}
+        return makers[self.oracle or ("kmeans" if env.emission.discrete else "gmm")](max(env.n_states))
 
     def check(self, env: Environment) -> None:
         if env.emission is None:
@@ -115,7 +126,7 @@ class URL(Agent):
 
     def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
         model = env.draw(streams)
-        oracle = default_oracle(model) if self.oracle is None else self.oracle
+        oracle = self._oracle(env)
         if self.form == "practical":
             return _PracticalRun(self, oracle, model, streams, episodes, tick).outcome()
         from .url_as_written import AsWrittenRun
@@ -237,12 +248,3 @@ class _PracticalRun:
         begin = time.perf_counter()
         yield
         self.seconds[phase] += time.perf_counter() - begin
-
-
-def default_oracle(model: BlockMDP) -> Any:
-    """k-means for bits, a Gaussian mixture for reals, with as many labels as a level has states."""
-    from .oracles import GMM, KMeans
-
-    assert model.emission is not None
-    n_states = max(model.n_states)
-    return KMeans(n_states) if model.emission.discrete else GMM(n_states)

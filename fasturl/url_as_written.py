@@ -33,6 +33,9 @@ from .streams import Streams
 
 Observations = NDArray[np.generic]
 
+_CHUNK = 4096
+"""Trajectories that are drawn together."""
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -184,7 +187,7 @@ class AsWrittenRun:
             current = DecodedPolicy(actions, decoder)
             policies.append(current)
             shares = self.lottery.multinomial(len(policies) * sizes.batch, np.full(len(policies), 1 / len(policies)))
-            training = np.concatenate([self._play(policies[i], int(shares[i])).observations for i in np.flatnonzero(shares)])
+            training = self._play_each(policies, shares).observations
             testing = self._play(current, sizes.batch).observations
             begin = time.perf_counter()
             decoder = LevelDecoder(
@@ -204,17 +207,36 @@ class AsWrittenRun:
         return fitted
 
     def _play(self, policy: DecodedPolicy, count: int) -> _Played:
+        return self._play_each([policy], np.array([count]))
+
+    def _play_each(self, policies: list[DecodedPolicy], shares: Ints) -> _Played:
+        """Play shares[i] trajectories of policy i, in order, for every i."""
         begin = time.perf_counter()
-        emission = self.model.emission
-        assert emission is not None
+        ends = np.cumsum(shares)
         parts = []
-        for first in range(0, count, emission.block_episodes):
-            block = emission.draw(emission_lanes(self.streams), min(emission.block_episodes, count - first))
-            luck, choice = self.streams.row("dynamics"), self.streams.row("policy")
-            states, actions, rewards = rollout(self.model.dynamics, policy.decoder.table(block), policy.actions, 0.0, luck, choice)
-            parts.append((block.observe(states), actions, rewards))
-            self.returns[self.played : self.played + len(rewards)] = rewards.sum(axis=1)
-            self.played += len(rewards)
-            self.tick(len(rewards))
+        for first in range(0, int(ends[-1]), _CHUNK):
+            bounds = np.clip([0, *ends], first, first + _CHUNK) - first
+            parts.append(self._play_chunk(policies, bounds))
         self.seconds["play"] += time.perf_counter() - begin
         return _Played(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _play_chunk(self, policies: list[DecodedPolicy], bounds: Ints) -> _Played:
+        """Play trajectories bounds[i] up to bounds[i+1] with policy i, all in one call.
+
+        A label of policy i becomes label i * n_labels + label of one large policy that holds all of them side by side.
+        """
+        emission, n_labels = self.model.emission, self.sizes.n_labels
+        assert emission is not None
+        block = emission.draw(emission_lanes(self.streams), int(bounds[-1]))
+        labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.int32)
+        met = [i for i in range(len(policies)) if bounds[i] < bounds[i + 1]]
+        for position, i in enumerate(met):
+            own = slice(bounds[i], bounds[i + 1])
+            labels[own] = policies[i].decoder.table(block.episodes(own.start, own.stop)).astype(np.int32) + position * n_labels
+        side_by_side = np.concatenate([policies[i].actions for i in met], axis=1)
+        luck, choice = self.streams.row("dynamics"), self.streams.row("policy")
+        states, actions, rewards = rollout(self.model.dynamics, labels, side_by_side, 0.0, luck, choice)
+        self.returns[self.played : self.played + len(rewards)] = rewards.sum(axis=1)
+        self.played += len(rewards)
+        self.tick(len(rewards))
+        return _Played(block.observe(states), actions, rewards)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 
 from . import catalog
 from .training import train
+from .url import ORACLES
 
 
 def warmup() -> float:
     """Compile or load all kernels; returns the seconds it took."""
     begin = time.perf_counter()
+    bits, reals = catalog.environment("lock-bernoulli", horizon=3), catalog.environment("lock-gaussian", horizon=3)
     for name in catalog.AGENTS:
-        train(catalog.environment("lock-bernoulli", horizon=3), catalog.agent(name), episodes=10, progress=False)
+        train(bits, catalog.agent(name), episodes=300, progress=False)
+    for env, oracle in product((bits, reals), ORACLES):
+        train(env, catalog.agent("url", oracle=oracle), episodes=300, progress=False)
+    train(reals, catalog.agent("url", form="as-written", epsilon=0.9, delta=0.9, batch=10), episodes=1, progress=False)
     return time.perf_counter() - begin

@@ -1,0 +1,51 @@
+"""Environments and agents by name."""
+
+import pytest
+
+import fasturl as fu
+from fasturl import catalog
+from fasturl.observation_agent import ObservationAgent
+
+
+def test_an_environment_is_made_from_its_name_and_settings():
+    env = catalog.environment("lock-gaussian", horizon=7, switch=0.2, noise=0.3)
+    assert isinstance(env, fu.LockGaussian)
+    assert env.parameters() == {"horizon": 7, "switch": 0.2, "noise": 0.3}
+
+
+@pytest.mark.parametrize("name", catalog.AGENTS)
+def test_every_agent_calls_itself_by_the_name_it_is_made_from(name):
+    assert catalog.agent(name).name == name
+
+
+def test_settings_reach_the_learner():
+    agent = catalog.agent("oracleq-obs", learning_rate=0.7)
+    assert agent == ObservationAgent(fu.OracleQ(learning_rate=0.7))
+
+
+def test_url_keeps_its_own_learner_unless_told_otherwise():
+    assert catalog.agent("url") == fu.URL()
+
+
+def test_a_learning_rate_asks_url_for_the_constant_schedule():
+    assert catalog.agent("url", learning_rate=0.3).learner == fu.OracleQ(learning_rate=0.3, confidence=1e-4, schedule="constant")
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "settings", "message"),
+    [
+        (catalog.environment, "lock-bernouli", {}, "environment must be one of 'lock-bernoulli', 'lock-gaussian', got 'lock-bernouli'"),
+        (catalog.environment, "lock-bernoulli", {"noise": 0.1}, "noise is not a setting of lock-bernoulli; it has horizon, switch"),
+        (catalog.agent, "dqn", {}, "agent must be one of .*, got 'dqn'"),
+        (catalog.agent, "qlearning-lat", {"confidence": 1.0}, "confidence is not a setting of qlearning-lat"),
+        (
+            catalog.agent,
+            "oracleq-lat",
+            {"learning_rat": 1.0},
+            r"learning_rat is not a setting of oracleq-lat \(did you mean learning_rate\?\)",
+        ),
+    ],
+)
+def test_what_is_not_known_is_refused(make, name, settings, message):
+    with pytest.raises(ValueError, match=message):
+        make(name, **settings)

@@ -1,0 +1,130 @@
+"""The command line, run as a person runs it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import fasturl as fu
+
+QUICK = ["train", "lock-bernoulli", "--agent", "oracleq-lat", "--horizon", "3", "--episodes", "200", "--seeds", "3"]
+
+
+def fasturl(*words, **options):
+    return subprocess.run(
+        [sys.executable, "-c", "from fasturl.cli import main; main()", *words], capture_output=True, text=True, check=False, **options
+    )
+
+
+def test_json_on_standard_output_is_all_that_is_printed_there():
+    done = fasturl(*QUICK, "--switch", "0.2", "--json", "-")
+    result = json.loads(done.stdout)
+    expected = fu.train(fu.LockBernoulli(3, 0.2), fu.OracleQ(), 200, seeds=3)
+    assert done.returncode == 0
+    names = "env horizon switch noise agent oracle episodes seeds v_star average_reward_mean average_reward_std value_mean success_rate"
+    assert set(names.split()) | {"trajectories", "wall_seconds", "curve", "version"} <= set(result)
+    assert result["env"], result["agent"] == ("lock-bernoulli", "oracleq-lat")
+    assert (result["horizon"], result["switch"], result["noise"], result["episodes"], result["seeds"]) == (3, 0.2, None, 200, 3)
+    assert result["average_reward_mean"] == expected.average_reward[:, -1].mean()
+    assert result["curve"]["mean"] == expected.average_reward.mean(axis=0).tolist()
+    assert result["curve"]["trajectories"][-1] == result["trajectories"] == 200
+
+
+def test_a_range_of_seeds():
+    done = fasturl(*QUICK[:-1], "1000:1003", "--json", "-")
+    assert json.loads(done.stdout)["seed_values"] == [1000, 1001, 1002]
+
+
+def test_url_with_an_oracle_of_choice():
+    done = fasturl("train", "lock-gaussian", "--horizon", "3", "--oracle", "kmeans", "--episodes", "400", "--seeds", "1", "--json", "-")
+    result = json.loads(done.stdout)
+    assert (result["agent"], result["oracle"], result["noise"]) == ("url", "kmeans", 0.1)
+
+
+def test_the_form_as_written_counts_all_its_trajectories():
+    words = "train lock-gaussian --horizon 2 --form as-written --epsilon 0.5 --delta 0.5 --batch 10 --episodes 1 --seeds 1 --json -"
+    result = json.loads(fasturl(*words.split()).stdout)
+    sizes = fu.URL(form="as-written", epsilon=0.5, delta=0.5, batch=10).sizes(fu.LockGaussian(2), 1)
+    assert (result["episodes"], result["trajectories"]) == (1, sizes.trajectories)
+
+
+def test_without_json_there_is_a_table():
+    done = fasturl(*QUICK)
+    assert done.returncode == 0
+    assert "near-optimal seeds" in done.stdout
+    assert "lock-bernoulli, horizon 3, switch 0" in done.stdout
+
+
+def test_files_are_written_whole(tmp_path):
+    done = fasturl(*QUICK, "--json", "result.json", "--plot", "curve.png", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "result.json").read_text())["agent"] == "oracleq-lat"
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["curve.png", "result.json"]
+
+
+def test_version():
+    assert fasturl("--version").stdout == f"fasturl {fu.__version__}\n"
+
+
+def test_info_names_versions_cores_and_cache():
+    out = fasturl("info").stdout
+    assert all(word in out for word in ("numba", "scikit-learn", "cores", "cache folder"))
+
+
+def test_warmup_fills_the_cache(tmp_path):
+    import os
+
+    environment = os.environ | {"FASTURL_CACHE_DIR": str(tmp_path)}
+    assert "cold" in fasturl("info", env=environment).stdout
+    assert fasturl("warmup", env=environment).returncode == 0
+    assert "warm" in fasturl("info", env=environment).stdout
+
+
+@pytest.mark.parametrize("command", [[], ["train"]])
+def test_help_teaches_by_example(command):
+    done = fasturl(*command, "--help", env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
+    assert done.returncode == 0
+    assert "fasturl train lock-bernoulli --horizon 20" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("train lock-bernouli", "environment must be one of 'lock-bernoulli', 'lock-gaussian', got 'lock-bernouli'"),
+        ("train", "Missing argument 'ENV'"),
+        ("train lock-bernoulli --horizon 0", "horizon must be an integer >= 1, got 0"),
+        ("train lock-bernoulli --horizon many", "--horizon"),
+        ("train lock-bernoulli --switch nan", "switch must be a number in [0, 1], got nan"),
+        ("train lock-gaussian --noise -1", "noise must be a number in [0, inf), got -1.0"),
+        ("train lock-bernoulli --noise 0.1", "noise is not a setting of lock-bernoulli"),
+        ("train lock-bernoulli --episodes 0", "episodes must be an integer >= 1, got 0"),
+        ("train lock-bernoulli --seeds 0", "seeds must be an integer >= 1, got 0"),
+        ("train lock-bernoulli --seeds 5:5", "seeds must name at least one seed, got none"),
+        ("train lock-bernoulli --seeds -3:2", "seeds must be an integer >= 0, got -3"),
+        ("train lock-bernoulli --seeds ten", "seeds must be a count such as 50 or a range such as 1000:1050, got 'ten'"),
+        ("train lock-bernoulli --agent dqn", "agent must be one of"),
+        ("train lock-bernoulli --agent oracleq-lat --learning-rate 0", "learning_rate must be a number in (0, 1], got 0.0"),
+        ("train lock-bernoulli --agent oracleq-lat --learning-rate 0.1 --schedule jin", "learning_rate must be left out"),
+        ("train lock-bernoulli --agent qlearning-lat --confidence 1", "confidence is not a setting of qlearning-lat"),
+        ("train lock-bernoulli --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
+        ("train lock-bernoulli --oracle spectral", "oracle must be one of 'kmeans', 'dbscan', 'gmm', got 'spectral'"),
+        ("train lock-bernoulli --batch 0", "batch must be an integer >= 1, got 0"),
+        ("train lock-bernoulli --form as-written --delta 2", "delta must be a number in (0, 1), got 2.0"),
+        ("train lock-bernoulli --form as-typed", "form must be one of 'practical', 'as-written', got 'as-typed'"),
+        ("train lock-gaussian --agent oracleq-obs", "needs an environment with discrete observations"),
+        ("train lock-bernoulli --json missing/result.json", "cannot write missing/result.json: No such file or directory"),
+        ("train lock-bernoulli --json .", "cannot write .: it is a folder"),
+        ("train lock-bernoulli --bogus", "No such option"),
+        ("fly", "No such command 'fly'"),
+    ],
+)
+def test_bad_input_gets_one_line_and_exit_code_2(words, message, tmp_path):
+    done = fasturl(*words.split(), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("fasturl: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,70 @@
+"""The baselines that take every raw observation for a state."""
+
+import naive
+import numpy as np
+import pytest
+
+import fasturl as fu
+from fasturl.emissions import Gaussian
+from fasturl.learners import Task
+from fasturl.models import emission_lanes
+from fasturl.observation_agent import _GrowingTable
+from fasturl.streams import Streams
+
+
+@pytest.mark.parametrize("learner", [fu.OracleQ(), fu.QLearning()])
+def test_a_run_is_that_of_a_dictionary_keyed_by_level_and_observation(learner):
+    env, episodes, seed = fu.LockBernoulli(horizon=4, switch=0.3), 300, 5
+    run = fu.train(env, learner, episodes, seeds=[seed], sees="observation", points=episodes)
+
+    streams = Streams(seed)
+    model = env.draw(streams)
+    rules = learner.rules(Task(4, 3 * 2**7, 4, 1.0, episodes, streams.row("policy")))
+    words = env.emission.draw(emission_lanes(streams), episodes).words
+    rows = 4 * episodes
+    table = naive.hashing.Table({}, np.full((rows, 1, 4), rules.initial), np.zeros((rows, 1, 4), np.int64))
+    luck, choice, returns = streams.row("dynamics").tolist(), streams.row("policy").tolist(), np.empty(episodes)
+    naive.hashing.learn(model.dynamics, words, table, rules.rates, rules.bonuses, rules.cap, rules.epsilons, luck, choice, returns)
+    np.testing.assert_array_equal(run.average_reward[0], np.cumsum(returns) / np.arange(1, episodes + 1))
+
+
+def test_short_locks_are_solved_and_longer_ones_are_not():
+    short = fu.train(fu.LockBernoulli(3), fu.OracleQ(), 20_000, seeds=5, sees="observation")
+    long = fu.train(fu.LockBernoulli(12), fu.OracleQ(), 5_000, seeds=5, sees="observation")
+    assert short.success_rate == 1.0
+    assert long.success_rate == 0.0
+
+
+def test_the_agent_says_how_many_observations_it_met():
+    run = fu.train(fu.LockBernoulli(1), fu.QLearning(), 500, sees="observation")
+    assert run.agent == "qlearning-obs"
+    assert run.diagnostics[0]["observations_met"] == 2  # level 1, live state 0, one coin
+
+
+def test_growing_keeps_every_row():
+    table = _GrowingTable(initial=0.5, n_words=1, n_actions=2)
+    table.make_room(3)
+    keys = np.array([[0, 7], [1, 7], [0, 9]], np.uint64)
+    table.arrays.keys[:3], table.arrays.q[:3, 0], table.arrays.size[0] = keys, [[1, 2], [3, 4], [5, 6]], 3
+    table.make_room(1000)
+    np.testing.assert_array_equal(table.arrays.keys[:3], keys)
+    np.testing.assert_array_equal(table.arrays.q[:3, 0], [[1, 2], [3, 4], [5, 6]])
+    assert (table.arrays.q[3:] == 0.5).all()
+    assert sorted(table.arrays.slots[table.arrays.slots >= 0]) == [0, 1, 2]
+
+
+def test_continuous_observations_are_refused():
+    with pytest.raises(ValueError, match="needs an environment with discrete observations, got lock-gaussian"):
+        fu.train(fu.LockGaussian(3), fu.OracleQ(), 10, sees="observation")
+    model = fu.BlockMDP(np.ones((1, 1, 2, 1)), np.zeros((1, 1, 2)), emission=Gaussian([[0.0]], 1.0, n_levels=2))
+    with pytest.raises(ValueError, match="discrete observations, got block-mdp"):
+        fu.train(model, fu.OracleQ(), 10, sees="observation")
+
+
+def test_a_learner_without_rules_is_refused():
+    class Other:
+        def start(self, task):
+            raise AssertionError
+
+    with pytest.raises(ValueError, match="agent must be OracleQ or QLearning when sees='observation'"):
+        fu.train(fu.LockBernoulli(3), Other(), 10, sees="observation")

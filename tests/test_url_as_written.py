@@ -1,0 +1,164 @@
+"""URL as written: Algorithms 1, 2 and 3."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+import fasturl as fu
+from fasturl.decoders import PredictDecoder
+from fasturl.emissions import Gaussian
+from fasturl.url_as_written import Sizes, _Standards
+
+SMALL = {"form": "as-written", "epsilon": 0.4, "delta": 0.3, "batch": 6}
+
+
+class Perfect:
+    """Knows the states (the largest of the first coordinates), but names them anew at every fit."""
+
+    def __init__(self, n_states=3):
+        self.n_states = n_states
+
+    def fit(self, X):
+        self.names = np.random.default_rng(zlib.crc32(X.tobytes())).permutation(self.n_states)
+        return self
+
+    def predict(self, X):
+        return self.names[np.asarray(X)[:, : self.n_states].argmax(axis=1)]
+
+
+class FirstTrace:
+    """A learner that always plays action 0 and remembers every trajectory it is fed."""
+
+    def __init__(self):
+        self.memories = []
+
+    def start(self, task):
+        memory = _Trace(task)
+        self.memories.append(memory)
+        return memory
+
+
+class _Trace:
+    def __init__(self, task):
+        self.task, self.fed = task, []
+
+    def policy(self):
+        return np.zeros((self.task.horizon, self.task.n_labels), np.int64)
+
+    def update(self, labels, actions, rewards):
+        self.fed.append((labels, actions, rewards))
+
+    def final_policy(self):
+        return np.eye(self.task.n_actions)[self.policy()]
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "horizon"), [(0.1, 0.1, 3), (0.5, 0.05, 2), (0.25, 0.6, 4)])
+def test_n_l_and_j_are_those_of_the_paper(epsilon, delta, horizon):
+    sizes = Sizes(horizon, 3, 10, 5, epsilon, delta, 0.01, 0.01)
+    assert sizes.restarts == int(np.ceil(np.log(2 / delta) / 2))
+    assert sizes.test_episodes == int(np.ceil(9 * horizon**2 / (2 * epsilon**2) * np.log(2 * sizes.restarts / delta)))
+    assert sizes.iterations == (horizon + 1) * 3 + 1
+
+
+@pytest.mark.parametrize(("horizon", "episodes", "batch"), [(2, 1, 3), (2, 3, 2), (3, 2, 4)])
+def test_the_number_of_trajectories_is_exactly_that_of_the_algorithm(horizon, episodes, batch):
+    agent = fu.URL(oracle=Perfect(), form="as-written", epsilon=0.5, delta=0.2, batch=batch)
+    env = fu.LockGaussian(horizon)
+    run = fu.train(env, agent, episodes)
+    N, L, J = (getattr(agent.sizes(env, episodes), name) for name in ("restarts", "test_episodes", "iterations"))
+    sampled = sum(((k - 1) * J + i + 1) * batch for k in range(1, episodes + 2) for i in range(1, J + 1))
+    assert run.trajectories[-1] == N * (sampled + episodes + 1) + N * L
+    assert run.diagnostics[0]["oracle_fits"] == N * (episodes + 1) * J * (horizon + 1)
+    assert run.diagnostics[0]["decoder_trajectories"] == N * sampled
+
+
+def test_each_restart_starts_the_learner_afresh_and_feeds_it_k_trajectories():
+    learner = FirstTrace()
+    fu.train(fu.LockGaussian(2), fu.URL(oracle=Perfect(), learner=learner, form="as-written", epsilon=0.5, delta=0.03, batch=3), 4)
+    assert [len(memory.fed) for memory in learner.memories] == [4, 4, 4]  # N = ceil(log(2 / 0.03) / 2) = 3
+
+
+def test_labels_keep_their_meaning_through_all_refits():
+    """The oracle renames the states at each fit; FixLabel must undo it once a label has its standard set.
+
+    The batch is large enough for the start state to have a standard set after the first iteration.
+    """
+    learner = FirstTrace()
+    fu.train(fu.LockGaussian(2, noise=0.05), fu.URL(oracle=Perfect(), learner=learner, **(SMALL | {"batch": 30})), 8)
+    for memory in learner.memories:
+        assert len({labels[0] for labels, _, _ in memory.fed}) == 1
+
+
+def test_fix_swaps_a_label_that_more_than_three_fifths_of_a_standard_set_gets():
+    class Fixed:
+        def predict(self, X):
+            return np.asarray(X)[:, 0].astype(int)
+
+    decoder = PredictDecoder(Fixed(), 3)
+    most = np.array([[2.0]] * 7 + [[0.0]] * 3, np.float32)
+    assert _Standards([{1: most}]).fix(0, decoder).decode(np.array([[0.0], [1.0], [2.0]])).tolist() == [0, 2, 1]
+    exactly = np.array([[2.0]] * 6 + [[0.0]] * 4, np.float32)
+    assert _Standards([{1: exactly}]).fix(0, decoder).decode(np.array([[0.0], [1.0], [2.0]])).tolist() == [0, 1, 2]
+
+
+def test_a_label_enters_the_standard_set_once_and_only_with_enough_observations():
+    standards = _Standards([{}])
+    seen = np.arange(10.0)[:, None]
+    standards.extend(0, np.array([0] * 7 + [1] * 3), seen, least=4)
+    assert {label: len(members) for label, members in standards.sets[0].items()} == {0: 7}
+    standards.extend(0, np.array([0] * 5 + [1] * 5), seen, least=4)
+    assert {label: len(members) for label, members in standards.sets[0].items()} == {0: 7, 1: 5}
+
+
+def small_block_mdp():
+    """Two levels, two states that look different at each level; one action sequence pays 1, and the rest at most 0.2."""
+    transitions = np.zeros((2, 2, 2, 2))
+    transitions[0, :, 0, 0] = transitions[0, :, 1, 1] = 1.0
+    transitions[1] = [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]
+    rewards = np.zeros((2, 2, 2))
+    rewards[1, 0, 1], rewards[1, 1, 0] = 0.2, 1.0
+    means = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]])
+    return fu.BlockMDP(transitions, rewards, emission=Gaussian(means, 0.1, n_levels=3))
+
+
+@pytest.mark.parametrize("oracle", [None, "kmeans"], ids=["gmm", "kmeans"])
+def test_a_small_block_mdp_is_solved_to_epsilon_at_the_promised_rate(oracle):
+    """delta = 0.3: of 8 seeds at least 3 must be epsilon-optimal; fewer has probability 1.1 % at the promised rate, and fails."""
+    run = fu.train(small_block_mdp(), fu.URL(oracle=oracle, **SMALL), 12, seeds=range(40, 48))
+    assert run.v_star == 1.0
+    assert (run.values >= run.v_star - SMALL["epsilon"]).sum() >= 3
+
+
+def test_a_lock_is_solved_with_a_perfect_oracle():
+    run = fu.train(fu.LockGaussian(2), fu.URL(oracle=Perfect(), **SMALL), 25, seeds=range(40, 44))
+    assert (run.values >= run.v_star - SMALL["epsilon"]).sum() >= 3
+
+
+def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
+    agent = fu.URL(**SMALL)
+    one, two = (fu.train(small_block_mdp(), agent, 2, seeds=3, n_jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.average_reward, two.average_reward)
+    np.testing.assert_array_equal(one.values, two.values)
+
+
+def test_too_many_trajectories_are_refused_before_anything_is_played():
+    with pytest.raises(ValueError, match=r"would play [\d,]+ trajectories .* at most 1,000,000,000 are allowed"):
+        fu.train(fu.LockGaussian(20), fu.URL(form="as-written"), 10_000)
+
+
+def test_an_oracle_with_too_many_labels_is_refused():
+    with pytest.raises(ValueError, match="oracle must give at most 3 labels a level, got 4"):
+        fu.train(fu.LockGaussian(2), fu.URL(oracle=Perfect(n_states=4), **SMALL), 1)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta", "epsilon_1", "delta_1"])
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.1, float("nan")])
+def test_probabilities_outside_zero_and_one_are_refused(name, value):
+    with pytest.raises(ValueError, match=rf"{name} must be a number in \(0, 1\)"):
+        fu.URL(form="as-written", **{name: value})
+
+
+def test_settings_of_this_form_are_refused_by_the_other():
+    with pytest.raises(ValueError, match="epsilon must be left out when form='practical'"):
+        fu.URL(epsilon=0.1)
