@@ -1,4 +1,4 @@
-"""Each kernel beside its reference of tests/naive.py: the same arguments, the same work."""
+"""Each kernel beside its reference of tests/naive: the same arguments, the same work."""
 
 import naive
 import numpy as np
