@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import validation
@@ -32,6 +32,7 @@ def _seeing(agent: Callable[[Any], Agent], learner: Callable[..., Any]) -> Calla
 
 def _url(
     oracle: str | None = None,
+    oracle_settings: dict[str, Any] | None = None,
     form: str = "practical",
     batch: int | None = None,
     epsilon: float | None = None,
@@ -42,10 +43,18 @@ def _url(
     confidence: float = DEFAULT_LEARNER.confidence,
     schedule: str | None = None,
 ) -> Agent:
-    """URL with OracleQ; a learning rate asks for the constant schedule."""
+    """URL with OracleQ; a learning rate asks for the constant schedule. Settings of the oracle are for the 3 states of a lock."""
     chosen = schedule or (DEFAULT_LEARNER.schedule if learning_rate is None else "constant")
     learner = OracleQ(learning_rate=learning_rate, confidence=confidence, schedule=chosen)
-    return URL(oracle, learner, form, batch, epsilon, delta, epsilon_1, delta_1)
+    eyes = _make_oracle(oracle, oracle_settings) if oracle_settings else oracle
+    return URL(eyes, learner, form, batch, epsilon, delta, epsilon_1, delta_1)
+
+
+def _make_oracle(name: str | None, settings: dict[str, Any]) -> Any:
+    from . import oracles
+
+    makers = {"kmeans": oracles.KMeans, "dbscan": oracles.DBSCAN, "gmm": oracles.GMM}
+    return _make("oracle", makers, name or "", settings)
 
 
 AGENTS: dict[str, Callable[..., Agent]] = {
@@ -69,7 +78,23 @@ def agent(name: str, **fields: Any) -> Agent:
     return made
 
 
-def _make(kind: str, makers: dict[str, Callable[..., Any]], name: str, fields: dict[str, Any]) -> Any:
+def agent_settings(name: str, **fields: Any) -> dict[str, Any]:
+    """All settings of an agent: those given, and the defaults of the rest."""
+    return _complete("agent", AGENTS, name, fields)
+
+
+def environment_settings(name: str, **fields: Any) -> dict[str, Any]:
+    """All settings of an environment: those given, and the defaults of the rest."""
+    return _complete("environment", ENVIRONMENTS, name, fields)
+
+
+def _complete(kind: str, makers: dict[str, Callable[..., Any]], name: str, fields: dict[str, Any]) -> dict[str, Any]:
+    _make(kind, makers, name, fields)
+    parameters = inspect.signature(makers[name]).parameters.values()
+    return {parameter.name: fields.get(parameter.name, parameter.default) for parameter in parameters}
+
+
+def _make(kind: str, makers: Mapping[str, Callable[..., Any]], name: str, fields: dict[str, Any]) -> Any:
     validation.choice(kind, name, makers)
     allowed = inspect.signature(makers[name]).parameters
     for field in fields:

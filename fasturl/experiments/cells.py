@@ -1,0 +1,79 @@
+"""One cell of an experiment: an environment and an agent with all their settings, and a stable id for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .. import catalog, validation
+from ..agents import Agent
+from ..models import Environment
+
+_POINTS = 200
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Settings are kept complete, so that an id changes when a default does."""
+
+    env: str
+    env_settings: dict[str, Any]
+    agent: str
+    agent_settings: dict[str, Any]
+    episodes: int
+    points: int
+
+    @classmethod
+    def make(
+        cls, env: str, env_settings: dict[str, Any], agent: str, agent_settings: dict[str, Any], episodes: int, points: int = _POINTS
+    ) -> Cell:
+        """A cell from the settings that differ from the defaults; whatever cannot be trained is refused here."""
+        cell = cls(
+            env,
+            catalog.environment_settings(env, **env_settings),
+            agent,
+            catalog.agent_settings(agent, **agent_settings),
+            validation.integer("episodes", episodes, least=1),
+            validation.integer("points", points, least=1),
+        )
+        cell.player().check(cell.environment())
+        return cell
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Cell:
+        return cls(**config)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {
+            "env": self.env,
+            "env_settings": self.env_settings,
+            "agent": self.agent,
+            "agent_settings": self.agent_settings,
+            "episodes": self.episodes,
+            "points": self.points,
+        }
+
+    @cached_property
+    def id(self) -> str:
+        """A digest of the whole configuration."""
+        return hashlib.sha256(json.dumps(self.config, sort_keys=True).encode()).hexdigest()[:16]
+
+    def run_id(self, seed: int) -> str:
+        return f"{self.id}-{seed}"
+
+    def environment(self) -> Environment:
+        return catalog.environment(self.env, **self.env_settings)
+
+    def player(self) -> Agent:
+        return catalog.agent(self.agent, **self.agent_settings)
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name} {value:g}" for name, value in self.env_settings.items())
+        return f"{self.env}, {settings}: {self.agent}, {self.episodes:,} episodes"
+
+    def __hash__(self) -> int:
+        return hash(self.id)
