@@ -20,6 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import DBSCAN as _SklearnDBSCAN
 from sklearn.cluster import KMeans as _SklearnKMeans
@@ -335,7 +336,10 @@ def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int) -> Decod
     if hasattr(fitted, "get_params"):
         seeds = {name: random_state for name, value in fitted.get_params().items() if name.endswith("random_state") and value is None}
         fitted.set_params(**seeds)
-    fitted.fit(X)
+    # ours have checked their settings and the data by the time scikit-learn would check them again, for a good part of the time
+    trusted = isinstance(fitted, _Oracle)
+    with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
+        fitted.fit(X)
     decoder = getattr(fitted, "decoder_", None)
     return decoder if isinstance(decoder, Decoder) else PredictDecoder(fitted, n_labels_of(fitted, X))
 
