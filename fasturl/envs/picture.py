@@ -21,13 +21,13 @@ LOST: Color = (176, 180, 188)
 WHITE: Color = (255, 255, 255)
 
 _RUNG, _CHIP, _GAP, _DISC = 36, 16, 4, 9
-_LEFT, _TOP, _BOTTOM, _BETWEEN = 46, 44, 20, 26
+_LEFT, _TOP, _BOTTOM, _BETWEEN, _WIDTH = 46, 44, 20, 26, 440
 
 # five rows of three pixels for each sign, a row being an octal digit: 4 is left, 2 middle, 1 right
 _SIGNS = {
     "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717", "6": "74757", "7": "71222", "8": "75757",
     "9": "75717", "A": "25755", "D": "65556", "E": "74647", "G": "74557", "L": "44447", "N": "65555", "O": "75557", "R": "65655",
-    "S": "74717", "T": "72222", "U": "55557", "V": "55552", "W": "55775", ".": "00002", "-": "00700", " ": "00000",
+    "S": "74717", "T": "72222", "U": "55557", "V": "55552", "W": "55775", ".": "00002", "-": "00700", "+": "02720", " ": "00000",
 }  # fmt: skip
 
 
@@ -46,7 +46,7 @@ class Rung(NamedTuple):
 def draw(rungs: list[Rung], n_states: int, n_actions: int, total: float) -> NDArray[np.uint8]:
     """The picture, rungs from the bottom up."""
     pitch = 2 * _DISC + _GAP + n_actions * (_CHIP + _GAP) + _BETWEEN
-    width = max(_LEFT + n_states * pitch, 320)
+    width = max(_LEFT + n_states * pitch, _WIDTH)
     canvas = Canvas(width + width % 2, _TOP + _RUNG * len(rungs) + _BOTTOM)
     heights = {rung.number: canvas.height - _BOTTOM - _RUNG * place - _RUNG // 2 for place, rung in enumerate(rungs)}
     columns = [_LEFT + pitch * s + _DISC for s in range(n_states)]
@@ -74,7 +74,7 @@ def _legend(canvas: Canvas, verdicts: set[int], total: float) -> None:
     for word, color in (*words, ("AGENT", AGENT)):
         canvas.disc(x + 5, 20, 5, color)
         x = canvas.write(word, x + 15, 15, INK) + 12
-    canvas.write(f"RETURN {total:.2f}", x, 15, INK)
+    canvas.write(f"RETURN {total:.3g}".upper(), x, 15, INK)
 
 
 def _state(canvas: Canvas, rung: Rung, s: int, living: bool, x: int, y: int) -> None:

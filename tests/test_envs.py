@@ -1,0 +1,496 @@
+"""Scalar environments as Gymnasium's users meet them, `rollout`, and pictures."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+from importlib.metadata import entry_points
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from strategies import chances
+
+import fasturl as fu
+import fasturl.envs
+from fasturl.agents import latent_labels
+from fasturl.emissions import Bernoulli, BitBlock, Categorical, Emission, Gaussian, RealBlock
+from fasturl.envs import picture
+from fasturl.envs.ladder import RUNGS, Ladder
+from fasturl.learners import rollout
+from fasturl.models import emission_lanes
+from fasturl.streams import Streams
+
+LOCKS = ["fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0"]
+
+
+def block_mdp(emission=None, horizon=3, n_states=3, n_actions=2):
+    draw = np.random.default_rng(5)
+    transitions = chances(draw, horizon, n_states, n_actions, n_states)
+    return fu.BlockMDP(transitions, draw.random((horizon, n_states, n_actions)), start=chances(draw, n_states), emission=emission)
+
+
+EMISSIONS = {
+    "none": None,
+    "gaussian": Gaussian(np.eye(3, 4), 0.3, n_levels=4),
+    "bernoulli": Bernoulli(np.random.default_rng(0).random((3, 70)), n_levels=4),
+    "categorical": Categorical(chances(np.random.default_rng(1), 3, 5), n_levels=4),
+}
+CASES = {
+    **{
+        f"{name}, {observe}": (name, {"horizon": 3, "switch": 0.2, "observe": observe})
+        for name in LOCKS
+        for observe in ("observation", "latent")
+    },
+    **{
+        f"model, {kind}": ("fasturl/BlockMDP-v0", {"model": block_mdp(emission), "observe": "observation" if emission else "latent"})
+        for kind, emission in EMISSIONS.items()
+    },
+}
+
+
+def make(case, **changes):
+    identity, settings = CASES.get(case, (case, {}))
+    return gymnasium.make(identity, **(settings | changes))
+
+
+def episode(env, actions, **resetting):
+    """Everything that one episode returns."""
+    seen, info = env.reset(**resetting)
+    record = [(seen, info)]
+    for action in actions:
+        record.append(env.step(action))
+        if record[-1][2]:
+            break
+    return record
+
+
+# --- Gymnasium's own checks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_gymnasium_finds_nothing_to_warn_of(case):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(make(case).unwrapped)
+
+
+def test_every_registered_id_is_checked():
+    assert {identity for identity in gymnasium.registry if identity.startswith("fasturl/")} == set(fasturl.envs.IDS)
+    assert {identity for identity, _ in CASES.values()} == set(fasturl.envs.IDS)
+
+
+def test_gymnasium_alone_is_enough_when_the_id_says_where_to_look():
+    code = 'import gymnasium; print(gymnasium.make("fasturl.envs:fasturl/LockBernoulli-v0", horizon=2).reset(seed=0)[1]["level"])'
+    done = subprocess.run([sys.executable, "-P", "-W", "error", "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout == "1\n"
+
+
+def test_the_entry_point_registers_once():
+    (point,) = (point for point in entry_points(group="gymnasium.envs") if point.name == "fasturl")
+    before = dict(gymnasium.registry)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        point.load()()
+    assert dict(gymnasium.registry) == before
+
+
+def test_without_gymnasium_the_error_names_the_extra():
+    code = "import sys; sys.modules['gymnasium'] = None\ntry:\n    import fasturl.envs\nexcept ImportError as error:\n    print(error)"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout == "fasturl.envs needs gymnasium: pip install 'fasturl[gym]'\n"
+
+
+# --- the science ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", [fu.LockBernoulli(20, 0.2), fu.LockBernoulli(70, 0.5), fu.LockGaussian(6, 0.2, 0.3)])
+def test_episodes_are_those_that_training_meets_with_the_same_seed(family):
+    """The lock, the noise and the luck of 40 trajectories, against the loop that `train` plays."""
+    streams = Streams(9)
+    model = family.draw(streams)
+    block = model.emission.draw(emission_lanes(streams), 40)
+    labels = latent_labels(40, family.horizon, 3)
+    q = np.random.default_rng(0).random((family.horizon, 3, 4)) + 2 * (model._optimal_tables()[0] > 0)
+    states, actions, rewards = rollout(model.dynamics, labels, q, 0.0, streams.row("dynamics"), streams.row("policy"))
+    seen = block.observe(states)
+
+    env = gymnasium.make(f"fasturl/{type(family).__name__}-v0", **family.parameters())
+    for e in range(40):
+        record = episode(env, actions[e], **({"seed": 9} if e == 0 else {}))
+        assert [step[-1]["latent_state"] for step in record] == states[e].tolist()
+        np.testing.assert_array_equal(np.stack([step[0] for step in record]), seen[e])
+        assert [step[1] for step in record[1:]] == rewards[e].tolist()
+    assert rewards.sum() > 0
+    np.testing.assert_array_equal(env.unwrapped.model.transitions, model.transitions)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_episode_runs_through_all_levels_and_terminates(case):
+    env = make(case)
+    record = episode(env, [0] * 99, seed=0)
+    assert [step[-1]["level"] for step in record] == [1, 2, 3, 4]
+    assert [step[2] for step in record[1:]] == [False, False, True]
+    assert not any(step[3] for step in record[1:])
+    value = env.unwrapped.family.optimal_value()
+    assert all(step[-1]["optimal_value"] == value for step in record)
+    assert all(step[0] in env.observation_space for step in record)
+
+
+def test_latent_observations_are_the_latent_states():
+    for case in ("fasturl/LockGaussian-v0, latent", "model, none"):
+        assert all(step[0] == step[-1]["latent_state"] for step in episode(make(case), [1, 0, 1], seed=2))
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "bernoulli", "categorical"])
+def test_a_model_is_seen_through_its_emission(kind):
+    env = make(f"model, {kind}")
+    streams = Streams(3)
+    block = EMISSIONS[kind].draw(emission_lanes(streams), 2)
+    for e in range(2):
+        record = episode(env, [0, 1, 0], **({"seed": 3} if e == 0 else {}))
+        states = np.array([[step[-1]["latent_state"] for step in record]] * 2)
+        np.testing.assert_array_equal(np.stack([step[0] for step in record]), block.observe(states)[e])
+
+
+@pytest.mark.parametrize("identity", LOCKS)
+def test_a_new_lock_is_the_next_of_its_stream(identity):
+    env, streams = gymnasium.make(identity, horizon=6, switch=0.2), Streams(4)
+    family = env.unwrapped.family
+    locks = [family.draw(streams).transitions for _ in range(3)]
+    drawn = []
+    for options in ({}, {"new_lock": False}, {"new_lock": True}, None, {"new_lock": True}):
+        env.reset(seed=4 if not drawn else None, options=options)
+        drawn.append(env.unwrapped.model.transitions)
+    for lock, place in zip(drawn, [0, 0, 1, 1, 2], strict=True):
+        np.testing.assert_array_equal(lock, locks[place])
+
+
+def test_a_seed_brings_its_own_lock_whether_a_new_one_is_asked_for_or_not():
+    env = gymnasium.make(LOCKS[0], horizon=6)
+    env.reset(seed=1)
+    env.reset(seed=2, options={"new_lock": True})
+    np.testing.assert_array_equal(env.unwrapped.model.transitions, fu.LockBernoulli(6).instance(2).transitions)
+
+
+def test_without_a_seed_two_environments_differ():
+    first, second = (gymnasium.make(LOCKS[1]) for _ in range(2))
+    assert not np.array_equal(first.reset()[0], second.reset()[0])
+
+
+def test_a_generator_of_ones_own_is_where_the_seed_comes_from():
+    env, seen = gymnasium.make(LOCKS[1]).unwrapped, []
+    for _ in range(2):
+        env = gymnasium.make(LOCKS[1]).unwrapped
+        env.np_random = np.random.default_rng(0)
+        seen.append(env.reset()[0])
+    np.testing.assert_array_equal(*seen)
+
+
+def test_the_bounds_of_reals_hold_the_most_extreme_noise_there_is():
+    """A radius from 32 bits is at most sqrt(2 log 2^33) deviations."""
+    space = gymnasium.make(LOCKS[1], horizon=3, noise=0.2).observation_space
+    assert space.low.max() < -0.2 * np.sqrt(2 * 33 * np.log(2)) < 0
+    assert space.high.min() > 1 + 0.2 * np.sqrt(2 * 33 * np.log(2))
+
+
+@pytest.mark.parametrize("means", [np.zeros((3, 2)), np.eye(3)])
+def test_reals_without_noise_have_a_space_with_room(means):
+    env = make("fasturl/BlockMDP-v0", model=block_mdp(Gaussian(means, 0.0, n_levels=4)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
+
+
+class Doubled(Emission):
+    """An emission of somebody else: the state twice, in reals of unknown bounds."""
+
+    discrete = False
+    n_levels, n_states, dimension = 4, 3, 2
+
+    def draw(self, lanes, episodes):
+        means = np.repeat(np.arange(3, dtype=np.float32)[:, None, None], 2, axis=1).repeat(4, axis=2)
+        return RealBlock(np.zeros((episodes, 2, 4), np.float32), np.ascontiguousarray(means), 2)
+
+    def _episode_bytes(self):
+        return 100
+
+
+class Flags(Doubled):
+    """Bits of somebody else."""
+
+    discrete = True
+
+    def draw(self, lanes, episodes):
+        return BitBlock(np.full((episodes, 4, 3, 1), 2, np.uint64), 2)
+
+
+def test_any_emission_can_be_shown_by_both_forms():
+    for emission, space in ((Doubled(), gymnasium.spaces.Box(-np.inf, np.inf, (2,))), (Flags(), gymnasium.spaces.MultiBinary(2))):
+        model = block_mdp(emission)
+        env, envs = (gymnasium.make("fasturl/BlockMDP-v0", model=model), gymnasium.make_vec("fasturl/BlockMDP-v0", 2, model=model))
+        assert env.observation_space == space
+        record = episode(env, [0, 1, 1], seed=1)
+        observations, _ = envs.reset(seed=[1, 1])
+        for place, action in enumerate([0, 1, 1]):
+            np.testing.assert_array_equal(observations, [record[place][0]] * 2)
+            assert observations in envs.observation_space
+            observations, *_ = envs.step([action] * 2)
+    assert [step[0].tolist() for step in record] == [[0, 1]] * 4
+
+
+# --- bad input -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", [4, -1, 2**70, 0.0, np.nan, "1", None, [1], np.array([1]), np.float64(1), np.uint64(1)])
+def test_an_action_outside_the_space_is_refused_and_nothing_moves(action):
+    env, untouched = make(LOCKS[0]), make(LOCKS[0])
+    env.reset(seed=0), untouched.reset(seed=0)
+    with pytest.raises(gymnasium.error.InvalidAction, match=r"is not in Discrete\(4\)$"):
+        env.step(action)
+    assert data_equivalence(env.step(1), untouched.step(1), exact=True)
+
+
+@pytest.mark.parametrize("action", [1, np.int64(1), np.int8(1), np.array(1)])
+def test_an_action_may_be_any_integer_of_the_space(action):
+    env, usual = make(LOCKS[0]), make(LOCKS[0])
+    env.reset(seed=0), usual.reset(seed=0)
+    assert data_equivalence(env.step(action), usual.step(1), exact=True)
+
+
+def test_a_step_before_reset_is_refused_with_and_without_wrappers():
+    for env in (make(LOCKS[0]), make(LOCKS[0]).unwrapped):
+        with pytest.raises(gymnasium.error.ResetNeeded, match=r"^Cannot call env.step\(\) before calling env.reset\(\)"):
+            env.step(0)
+
+
+def test_a_step_after_the_end_is_refused_until_the_next_reset():
+    env = make(LOCKS[0], horizon=2)
+    episode(env, [0, 0], seed=0)
+    for _ in range(2):
+        with pytest.raises(gymnasium.error.ResetNeeded, match="after the episode has terminated"):
+            env.step(0)
+    assert len(episode(env, [0, 0])) == 3
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "3"])
+def test_other_seeds_are_refused_as_gymnasium_does(seed):
+    with pytest.raises(gymnasium.error.Error, match=r"^Seed must be "):
+        make(LOCKS[0]).reset(seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("identity", "settings", "match"),
+    [
+        (LOCKS[0], {"horizon": 0}, "^horizon must be "),
+        (LOCKS[1], {"noise": -1.0}, "^noise must be "),
+        (LOCKS[0], {"observe": "everything"}, "^observe must be one of 'observation', 'latent', got 'everything'"),
+        ("fasturl/BlockMDP-v0", {"model": "lock"}, "^model must be a fasturl.BlockMDP, got 'lock'"),
+        ("fasturl/BlockMDP-v0", {"model": block_mdp()}, "^observe must be 'latent' for a model without emission"),
+    ],
+)
+def test_other_settings_are_refused_by_both_forms(identity, settings, match):
+    for maker in (gymnasium.make, gymnasium.make_vec):
+        with pytest.raises(ValueError, match=match):
+            maker(identity, **settings)
+
+
+def test_other_render_modes_are_refused():
+    with pytest.raises(ValueError, match=r"^render_mode must be one of 'ansi', 'rgb_array', got 'smell'"):
+        fasturl.envs.LockBernoulliEnv(render_mode="smell")
+
+
+def test_a_model_has_no_lock_to_draw():
+    env = make("model, none")
+    with pytest.raises(ValueError, match="has no action labels to draw"):
+        env.reset(options={"new_lock": True})
+
+
+# --- outside clients -----------------------------------------------------------------------------------------------
+
+
+def test_gymnasium_wrappers_work():
+    env = gymnasium.make(LOCKS[1], horizon=6, max_episode_steps=4)
+    env = gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.wrappers.FlattenObservation(env))
+    record = episode(env, [0] * 4, seed=0)
+    assert record[-1][2:4] == (False, True)
+    assert record[-1][4]["episode"]["l"] == 4
+    assert record[0][0].shape == (9,)
+
+
+def test_gymnasium_makes_one_hot_codes_of_latent_states_and_resets_by_itself():
+    env = gymnasium.wrappers.Autoreset(gymnasium.wrappers.FlattenObservation(gymnasium.make(LOCKS[0], horizon=2, observe="latent")))
+    observation, info = env.reset(seed=0)
+    levels = []
+    for _ in range(6):
+        np.testing.assert_array_equal(observation, np.eye(3)[info["latent_state"]])
+        observation, _, _, _, info = env.step(0)
+        levels.append(info["level"])
+    assert levels == [2, 3, 1, 2, 3, 1]
+
+
+def test_a_tabular_agent_that_only_knows_gymnasium_opens_a_lock():
+    """Q-learning on (level, latent state) from rewards alone, its value told exactly by the model."""
+    env = gymnasium.make(LOCKS[0], horizon=3, switch=0.2, observe="latent", disable_env_checker=True)
+    q, draw = np.zeros((4, 3, 4)), np.random.default_rng(0)
+    state, info = env.reset(seed=1)
+    for _ in range(1500):
+        state, info = env.reset()
+        terminated = False
+        while not terminated:
+            level = info["level"] - 1
+            action = int(draw.integers(4)) if draw.random() < 0.5 else int(q[level, state].argmax())
+            following, reward, terminated, _, info = env.step(action)
+            q[level, state, action] += 0.1 * (reward + q[level + 1, following].max() * (not terminated) - q[level, state, action])
+            state = following
+    assert env.unwrapped.model.policy_value(q[:3].argmax(axis=2)) == pytest.approx(0.5)
+
+
+def test_a_pickled_environment_goes_on_where_it_was():
+    env = make(LOCKS[1]).unwrapped
+    env.reset(seed=5)
+    env.step(0)
+    twin = pickle.loads(pickle.dumps(env))
+    for _ in range(3):
+        assert data_equivalence(env.step(1), twin.step(1), exact=True)
+    assert data_equivalence(env.reset(), twin.reset(), exact=True)
+
+
+# --- rollout -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", [fu.LockBernoulli(5, 0.2), fu.LockGaussian(5, 0.5, 0.2)])
+def test_a_rollout_is_what_stepping_through_the_environment_gives(family):
+    policy = family.optimal_policy(7)
+    observations, actions, rewards, states = fasturl.envs.rollout(family, policy, 600, seed=7)
+    env = gymnasium.make(f"fasturl/{type(family).__name__}-v0", **family.parameters())
+    assert (len(observations), len(states), len(actions), len(rewards)) == (600 * 6, 600 * 6, 600 * 5, 600 * 5)
+    for e in range(600):
+        record = [env.reset(seed=7 if e == 0 else None)]
+        while len(record) < 6:
+            info = record[-1][-1]
+            record.append(env.step(policy[info["level"] - 1, info["latent_state"]]))
+        np.testing.assert_array_equal(observations[6 * e : 6 * e + 6], np.stack([step[0] for step in record]))
+        assert states[6 * e : 6 * e + 6].tolist() == [step[-1]["latent_state"] for step in record]
+        assert rewards[5 * e : 5 * e + 5].tolist() == [step[1] for step in record[1:]]
+    np.testing.assert_array_equal(actions.reshape(600, 5), policy[np.arange(5), states.reshape(600, 6)[:, :5]])
+
+
+def test_a_rollout_of_probabilities_has_the_exact_value():
+    """20,000 episodes: the mean return is within five standard errors."""
+    model, draw = block_mdp(), np.random.default_rng(8)
+    policy = chances(draw, 3, 3, 2)
+    played = fasturl.envs.rollout(model, policy, 20_000)
+    returns = played.rewards.reshape(-1, 3).sum(axis=1)
+    assert abs(returns.mean() - model.policy_value(policy)) < 5 * returns.std() / np.sqrt(returns.size)
+    shares = np.bincount(played.actions.reshape(-1, 3)[played.states.reshape(-1, 4)[:, 0] == 1, 0], minlength=2)
+    assert abs(shares[0] / shares.sum() - policy[0, 1, 0]) < 5 / np.sqrt(shares.sum())
+
+
+def test_a_rollout_without_emission_observes_latent_states():
+    played = fasturl.envs.rollout(block_mdp(), np.zeros((3, 3), int), 10)
+    np.testing.assert_array_equal(played.observations, played.states)
+
+
+def test_a_rollout_takes_environments_of_gymnasium_and_leaves_them_alone():
+    env, envs = make(f"{LOCKS[0]}, observation"), gymnasium.make_vec(LOCKS[0], 2, horizon=3, switch=0.2)
+    env.reset(seed=1)
+    ref = fasturl.envs.rollout(fu.LockBernoulli(3, 0.2), np.zeros((3, 3), int), 4, seed=2)
+    for gym_env in (env, envs):
+        for ours, theirs in zip(fasturl.envs.rollout(gym_env, np.zeros((3, 3), int), 4, seed=2), ref, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    untouched = make(f"{LOCKS[0]}, observation")
+    untouched.reset(seed=1)
+    assert data_equivalence(env.step(0), untouched.step(0), exact=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (("lock", np.zeros((3, 3), int), 1), "^env must be an environment of fasturl or of fasturl.envs, got 'lock'"),
+        ((fu.LockBernoulli(3), np.full((3, 3), 4), 1), "^policy must hold actions from 0 to 3"),
+        ((fu.LockBernoulli(3), np.zeros((2, 3), int), 1), "^policy must be "),
+        ((fu.LockBernoulli(3), np.zeros((3, 3), int), 0), "^episodes must be an integer >= 1, got 0"),
+    ],
+)
+def test_a_rollout_refuses(arguments, match):
+    with pytest.raises(ValueError, match=match):
+        fasturl.envs.rollout(*arguments)
+
+
+# --- pictures ------------------------------------------------------------------------------------------------------
+
+# Two levels of two states; at the first, action 1 is worse than action 0 in state 0, and state 1 is lost.
+PLAIN = fu.BlockMDP(
+    [[[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.0, 1.0]]], [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]]],
+    [np.zeros((2, 2, 2)), np.array([[[0.8, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])],
+)
+
+
+def test_a_text_shows_levels_actions_and_the_agent():
+    assert Ladder(PLAIN, [0, 0], [1], 0.0).text().splitlines() == [
+        "level   state 0  state 1 ",
+        "    3     end       x",
+        "    2     [0x]      xx",
+        "    1     (0-)      xx",
+        "action 1, return 0",
+    ]
+
+
+@pytest.mark.parametrize("identity", LOCKS)
+def test_a_lock_shows_two_good_and_two_dead_actions_for_the_living(identity):
+    env = gymnasium.make(identity, horizon=4, switch=0.2, render_mode="ansi")
+    env.reset(seed=0)
+    transitions = env.unwrapped.model.transitions
+    lines = env.render().splitlines()[1:-1]
+    for h, line in enumerate(reversed(lines[1:])):
+        cells = [cell.strip("[]()") for cell in line.split()[1:]]
+        for s in range(3):
+            assert cells[s] == "".join("x" if transitions[h, s, a, 2] == 1 else str(a) for a in range(4))
+
+
+def test_of_a_long_ladder_the_rungs_around_the_agent_are_shown():
+    model = fu.LockBernoulli(100).instance()
+    for steps, first in ((0, 1), (11, 1), (50, 39), (100, 78)):
+        levels = [int(line.split()[0]) for line in Ladder(model, [0] * (steps + 1), [0] * steps, 0.0).text().splitlines()[1:-1]]
+        assert levels == list(range(first, first + RUNGS))[::-1]
+
+
+def test_a_picture_has_the_colours_of_what_it_shows_and_changes_with_the_agent():
+    env = gymnasium.make(LOCKS[0], horizon=5, render_mode="rgb_array")
+    env.reset(seed=0)
+    frames = [env.render()]
+    env.step(0)
+    frames.append(env.render())
+    assert all(frame.dtype == np.uint8 and frame.shape == frames[0].shape for frame in frames)
+    assert all(side % 2 == 0 for side in frames[0].shape[:2])  # as video encoders want it
+    assert not np.array_equal(*frames)
+    good, _, dead = picture.VERDICTS
+    for color in (good, dead, picture.AGENT, picture.PAPER, picture.LOST, picture.PRIZE):
+        assert (frames[0] == color).all(axis=2).sum() > 50
+    assert not (frames[0] == picture.TRAIL).all(axis=2).any()
+    assert (frames[1] == picture.TRAIL).all(axis=2).sum() > 50
+    assert not (frames[0] == picture.VERDICTS[1]).all(axis=2).any()
+    assert (Ladder(PLAIN, [0], [], 0.0).picture() == picture.VERDICTS[1]).all(axis=2).sum() > 50
+
+
+def test_pictures_need_no_drawing_library():
+    code = (
+        "import sys; sys.modules['matplotlib'] = sys.modules['PIL'] = sys.modules['pygame'] = None\n"
+        "import fasturl.envs\nenv = fasturl.envs.LockBernoulliEnv(3, render_mode='rgb_array')\nenv.reset(seed=0)\nprint(env.render().ndim)"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout == "3\n"
+
+
+def test_rendering_needs_a_mode_and_a_reset():
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        make(LOCKS[0], render_mode="ansi").unwrapped.render()
+    with pytest.warns(UserWarning, match="render mode"):
+        assert make(LOCKS[0]).unwrapped.render() is None
+
+
+@pytest.mark.parametrize("total", [-12345.5, 1e300, 0.5, 3.0])
+def test_any_return_can_be_written(total):
+    assert Ladder(PLAIN, [0, 0, 0], [0, 0], total).picture().shape[2] == 3

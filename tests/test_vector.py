@@ -1,0 +1,484 @@
+"""Many environments at once: kernels against their references, and the vector environment against Gymnasium's own way to have many."""
+
+import warnings
+
+import gymnasium
+import hypothesis
+import hypothesis.strategies as st
+import naive_envs
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode
+from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, row
+
+import fasturl as fu
+import fasturl.envs
+from fasturl._kernels import vector
+from fasturl.emissions import Bernoulli, Categorical, Gaussian, LockBits
+from fasturl.envs.sights import AnySight, BitSight, RealSight, sight
+
+HORIZONS = [1, 2, 4, 5, 20, 21, 32, 33, 60, 61, 62, 64, 125, 126]
+"""From many levels in one raw word to several words in one observation, and observations of fewer than eight bits."""
+
+
+# --- kernels against references ------------------------------------------------------------------------------------
+
+
+def tables(draw, sizes, n_models):
+    """Random tables; every environment has ways of its own where there are several models."""
+    horizon, n_states, n_actions = sizes
+    known = dynamics(draw, *sizes)
+    outcomes = known.transitions.reshape(-1, n_states)
+    kind = np.uint8 if n_models > 1 else np.int32
+    ways = draw.integers(0, min(255, len(outcomes)), (horizon, n_models, n_states, n_actions)).astype(kind)
+    return vector.Tables(known.start, outcomes, ways, known.rewards, known.random_rewards)
+
+
+def players(draw, n_envs):
+    words = draw.integers(1, 2**63, (n_envs, 20)).astype(np.uint64)
+    luck, lanes = words[:, :4].copy(), words[:, 4:].reshape(n_envs, 4, 4).copy()
+    return vector.Players(luck, lanes, np.zeros(n_envs, np.int64), np.zeros(n_envs, np.int64))
+
+
+def copied(group):
+    return type(group)(*(np.copy(part) for part in group))
+
+
+def play_both(draw, kind, given, n_envs, ref_noise, comp_noise, empty, flat=False, close=0.0):
+    """Play kernel and reference side by side, with episodes that begin at different times, and compare everything they leave."""
+    horizon, _, _, n_actions = given.ways.shape
+    begin, step = getattr(vector, f"begin_{kind}"), getattr(vector, f"step_{kind}")
+    ref_begin, ref_step = getattr(naive_envs, f"begin_{kind}"), getattr(naive_envs, f"step_{kind}")
+    comp = players(draw, n_envs)
+    ref = copied(comp)
+    for turn in range(min(2 * horizon + 3, 10)):
+        outs, results = [empty() for _ in range(2)], []
+        mask = np.ones(n_envs, bool) if turn == 0 else draw.random(n_envs) < 0.3
+        actions = draw.integers(0, n_actions, n_envs)
+        for (start, move), these, noise, out in zip(
+            ((ref_begin, ref_step), (begin, step)), (ref, comp), (ref_noise, comp_noise), outs, strict=True
+        ):
+            also = (out, out.reshape(-1)) if flat else (out,)
+            if turn % 3 == 0:
+                start(given, these, mask, *noise, *also)
+                results.append((0, np.zeros(n_envs), np.zeros(n_envs, bool)))
+            else:
+                rewards, ended = np.full(n_envs, np.nan), np.ones(n_envs, bool)
+                count = move(given, these, actions, *noise, *also, rewards, ended)
+                results.append((count, rewards, ended))
+        np.testing.assert_allclose(outs[1], outs[0], rtol=0, atol=close)
+        for ours, theirs in zip(results[1], results[0], strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        for ours, theirs in zip(comp, ref, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        if turn == 0:
+            comp.levels[:] = ref.levels[:] = draw.integers(max(0, horizon - 9), horizon + 1, n_envs) * (draw.random() < 0.5)
+
+
+@pytest.mark.kernel
+@hypothesis.settings(max_examples=20)
+@hypothesis.given(st.lists(GENERATORS, min_size=1, max_size=4), st.integers(1, 4), DRAWS)
+def test_locks_equal_their_reference(states, horizon, draw):
+    mask = draw.random(len(states)) < 0.7
+    ref, comp = np.full((2, horizon, len(states), 3, 4), 9, np.uint8)
+    ref_streams, comp_streams = row(states), row(states)
+    naive_envs.draw_locks(ref_streams, mask, np.empty(4, np.int64), ref)
+    vector.draw_locks(comp_streams, mask, np.empty(4, np.int64), comp)
+    np.testing.assert_array_equal(comp, ref)
+    np.testing.assert_array_equal(comp_streams, ref_streams)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("horizon", HORIZONS)
+def test_bits_equal_their_reference(horizon):
+    draw, n_envs = np.random.default_rng(horizon), 3
+    given = tables(draw, (horizon, 3, 4), n_envs)
+    ref, comp = (BitSight(LockBits(horizon), n_envs) for _ in range(2))
+    play_both(draw, "bits", given, n_envs, (ref._coins,), (comp._coins,), lambda: np.full((n_envs, horizon + 3), 9, np.int8))
+
+
+@pytest.mark.kernel
+@hypothesis.settings(max_examples=12)
+@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.integers(1, 5), st.booleans())
+def test_reals_equal_their_reference(draw, sizes, n_envs, dimension, own):
+    """To the precision of the normals: those of the reference are rounded from doubles."""
+    given = tables(draw, sizes, n_envs if own else 1)
+    means = draw.normal(size=(sizes[0] + 1, sizes[1], dimension)) * (draw.random(dimension) < 0.7)
+    ref, comp = (RealSight(Gaussian(means, 0.5, n_levels=sizes[0] + 1), n_envs) for _ in range(2))
+
+    def empty():
+        return np.full((n_envs, dimension), np.nan, np.float32)
+
+    play_both(draw, "reals", given, n_envs, (ref._normals,), (comp._normals,), empty, flat=True, close=1e-3)
+
+
+@pytest.mark.kernel
+def test_reals_are_the_noise_plus_the_mean_whether_levels_differ_or_not():
+    """The two ways of showing them give the same bits, signs of zeros included."""
+    draw, n_envs, horizon = np.random.default_rng(0), 4, 3
+    given = tables(draw, (horizon, 3, 2), n_envs)
+    normals = RealSight(Gaussian(np.eye(3, 5), 0.1, n_levels=horizon + 1), n_envs)._normals
+    there, out = players(draw, n_envs), np.empty((n_envs, 5), np.float32)
+    normals.noise[0, :, 1] = -0.0
+    for levels in ([0, 0, 0, 0], [0, 1, 0, 2]):
+        there.levels[:], there.states[:] = levels, [0, 1, 2, 1]
+        vector.begin_reals(given, there, np.zeros(n_envs, bool), normals, out, out.reshape(-1))
+        expected = normals.noise[there.levels, np.arange(n_envs)] + normals.means[there.levels, there.states]
+        assert out.tobytes() == expected.tobytes()
+
+
+@pytest.mark.kernel
+@hypothesis.settings(max_examples=12)
+@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.booleans(), st.sampled_from([np.int8, np.float32]))
+def test_looks_equal_their_reference(draw, sizes, n_envs, own, kind):
+    given = tables(draw, sizes, n_envs if own else 1)
+    looks = (draw.normal(size=(sizes[0] + 1, n_envs, sizes[1], 3)) * 20).astype(kind)
+    play_both(draw, "looks", given, n_envs, (looks,), (looks,), lambda: np.full((n_envs, 3), 99, kind))
+
+
+@pytest.mark.kernel
+@hypothesis.settings(max_examples=12)
+@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.booleans())
+def test_latent_states_equal_their_reference(draw, sizes, n_envs, own):
+    play_both(draw, "latent", tables(draw, sizes, n_envs if own else 1), n_envs, (), (), lambda: np.full(n_envs, -1))
+
+
+@pytest.mark.kernel
+@hypothesis.given(DRAWS, SIZES, GENERATORS, GENERATORS, st.integers(0, 4))
+def test_playing_a_policy_equals_its_reference(draw, sizes, luck, choice, episodes):
+    horizon, n_states, n_actions = sizes
+    given, policy = dynamics(draw, *sizes), chances(draw, horizon, n_states, n_actions).cumsum(axis=2)
+    policy[..., -1] = 1.0
+    ref, comp = (
+        [np.full((episodes, horizon + 1), -1), np.full((episodes, horizon), -1), np.full((episodes, horizon), np.nan)] for _ in range(2)
+    )
+    rows = row(luck), row(choice)
+    naive_envs.play_policy(given, policy, luck, choice, *ref)
+    vector.play_policy(given, policy, *rows, *comp)
+    for ours, theirs in zip(comp, ref, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert [stream.tolist() for stream in rows] == [luck, choice]
+
+
+# --- the vector environment against many scalar ones ---------------------------------------------------------------
+
+
+def block_mdp(emission=None, horizon=4, n_states=3, n_actions=2):
+    draw = np.random.default_rng(5)
+    transitions = chances(draw, horizon, n_states, n_actions, n_states)
+    rewards = draw.random((horizon, n_states, n_actions))
+    return fu.BlockMDP(transitions, rewards, start=chances(draw, n_states), emission=emission)
+
+
+def emission(kind, horizon=4, n_states=3):
+    draw = np.random.default_rng(6)
+    shape = (horizon + 1, n_states, 70)
+    if kind == "gaussian":
+        return Gaussian(draw.normal(size=(n_states, 5)), 0.3, n_levels=horizon + 1)
+    if kind == "bernoulli":
+        return Bernoulli(draw.random(shape), n_levels=horizon + 1)
+    return Categorical(chances(draw, *shape), n_levels=horizon + 1)
+
+
+CASES = {
+    "bits": ("fasturl/LockBernoulli-v0", {"horizon": 3, "switch": 0.2}),
+    "many bits": ("fasturl/LockBernoulli-v0", {"horizon": 65, "switch": 0.5}),
+    "reals": ("fasturl/LockGaussian-v0", {"horizon": 3, "switch": 0.2, "noise": 0.3}),
+    "latent": ("fasturl/LockGaussian-v0", {"horizon": 3, "switch": 1.0, "observe": "latent"}),
+    "one step": ("fasturl/LockBernoulli-v0", {"horizon": 1}),
+    "model, gaussian": ("fasturl/BlockMDP-v0", {"model": block_mdp(emission("gaussian"))}),
+    "model, bernoulli": ("fasturl/BlockMDP-v0", {"model": block_mdp(emission("bernoulli"))}),
+    "model, categorical": ("fasturl/BlockMDP-v0", {"model": block_mdp(emission("categorical"))}),
+    "model, latent": ("fasturl/BlockMDP-v0", {"model": block_mdp(), "observe": "latent"}),
+}
+MODES = list(AutoresetMode)
+
+
+def make(name, num_envs=3, **changes):
+    identity, settings = CASES[name]
+    return gymnasium.make_vec(identity, num_envs, "vector_entry_point", **(settings | changes))
+
+
+def sync(name, num_envs=3, mode=AutoresetMode.NEXT_STEP):
+    identity, settings = CASES[name]
+    return gymnasium.make_vec(identity, num_envs, "sync", vector_kwargs={"autoreset_mode": mode}, **settings)
+
+
+def assert_same(ours, theirs):
+    assert type(ours) is tuple
+    assert len(ours) == len(theirs)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert data_equivalence(mine, other, exact=True), (mine, other)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", CASES)
+def test_equals_as_many_scalar_environments_step_by_step(name, mode):
+    """Observations, rewards, ends and infos with all their masks, over several episodes."""
+    ours, theirs = make(name, autoreset_mode=mode), sync(name, mode=mode)
+    actions = np.random.default_rng(0)
+    assert ours.metadata["autoreset_mode"] is mode
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    assert_same(ours.reset(seed=11), theirs.reset(seed=11))
+    for _ in range(2 * CASES[name][1].get("horizon", 4) + 3):
+        chosen = actions.integers(0, ours.single_action_space.n, 3)
+        results = ours.step(chosen)
+        assert_same(results, theirs.step(chosen))
+        assert results[0] in ours.observation_space
+        if mode is AutoresetMode.DISABLED and results[2].any():
+            assert_same(ours.reset(), theirs.reset())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_equals_scalar_environments_that_are_at_different_levels(mode):
+    ours, theirs = make("bits", autoreset_mode=mode), sync("bits", mode=mode)
+    assert_same(ours.reset(seed=0), theirs.reset(seed=0))
+    over = np.zeros(3, bool)
+    for turn in range(12):
+        if turn in (1, 4, 9) or (mode is AutoresetMode.DISABLED and over.any()):
+            mask = np.array([turn % 2 == 0, True, False]) | over
+            assert_same(ours.reset(options={"reset_mask": mask}), theirs.reset(options={"reset_mask": mask.copy()}))
+        results = ours.step(np.full(3, turn % 4))
+        assert_same(results, theirs.step(np.full(3, turn % 4)))
+        over = results[2]
+
+
+@pytest.mark.parametrize("name", ["reals", "model, bernoulli"])
+def test_some_environments_can_be_reset_with_seeds_of_their_own(name):
+    ours, theirs = make(name), sync(name)
+    assert_same(ours.reset(seed=0), theirs.reset(seed=0))
+    mask = np.array([False, True, True])
+    assert_same(ours.step([0, 1, 0]), theirs.step(np.array([0, 1, 0])))
+    assert_same(ours.reset(seed=[1, 7, None], options={"reset_mask": mask}), theirs.reset(seed=[1, 7, None], options={"reset_mask": mask}))
+    assert_same(ours.step([0, 1, 0]), theirs.step(np.array([0, 1, 0])))
+    assert ours.np_random_seed == (0, 7, 2)
+
+
+def test_new_locks_equal_those_of_scalar_environments():
+    ours, theirs = make("bits"), sync("bits")
+    assert_same(ours.reset(seed=3), theirs.reset(seed=3))
+    before = [ours.model(e).transitions for e in range(3)]
+    assert_same(ours.reset(options={"new_lock": True}), theirs.reset(options={"new_lock": True}))
+    for e in range(3):
+        np.testing.assert_array_equal(ours.model(e).transitions, theirs.envs[e].unwrapped.model.transitions)
+        assert not np.array_equal(ours.model(e).transitions, before[e])
+
+
+def test_an_integer_seeds_environments_one_after_the_other_and_a_list_each_by_itself():
+    one, listed = make("bits"), make("bits")
+    assert_same(one.reset(seed=5), listed.reset(seed=[5, 6, 7]))
+    assert one.np_random_seed == (5, 6, 7)
+    np.testing.assert_array_equal(one.model(1).transitions, fu.LockBernoulli(3, 0.2).instance(6).transitions)
+
+
+def test_without_seeds_environments_differ_and_streams_go_on():
+    first, second = make("reals"), make("reals")
+    seen = [envs.reset()[0] for envs in (first, second, first)]
+    assert len({each.tobytes() for observations in seen for each in observations}) == 9
+    assert len(set(first.np_random_seed)) == 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["bits", "reals", "model, categorical", "latent"])
+def test_buffers_are_copied_or_reused_by_choice(name, mode):
+    """What is copied stays what it was; what is reused is the same array with the same content."""
+    copied, reused = make(name, autoreset_mode=mode), make(name, copy=False, autoreset_mode=mode)
+    kept = [copied.reset(seed=0)[0]]
+    buffer = reused.reset(seed=0)[0]
+    frozen = [kept[0].copy()]
+    for _ in range(3):
+        observations, *_, infos = copied.step([0, 1, 0])
+        same, *_, reused_infos = reused.step([0, 1, 0])
+        assert same is buffer
+        np.testing.assert_array_equal(same, observations)
+        assert data_equivalence(infos, reused_infos, exact=True)
+        kept.append(observations)
+        frozen.append(observations.copy())
+    for array, then in zip(kept, frozen, strict=True):
+        np.testing.assert_array_equal(array, then)
+    assert not any(np.shares_memory(a, b) for i, a in enumerate(kept) for b in kept[:i])
+
+
+def test_what_is_returned_can_be_spoiled_without_harm():
+    ours, theirs = make("bits", autoreset_mode="SameStep"), sync("bits", mode=AutoresetMode.SAME_STEP)
+    ours.reset(seed=0), theirs.reset(seed=0)
+    for turn in range(7):
+        results, expected = ours.step([turn % 4] * 3), theirs.step(np.array([turn % 4] * 3))
+        assert_same(results, expected)
+        for array in (*results[:4], *(value for value in results[4].values() if isinstance(value, np.ndarray))):
+            array.fill(0)
+
+
+def test_the_fast_sights_are_taken_where_they_fit():
+    assert type(sight(LockBits(3), 2)) is BitSight
+    assert type(sight(emission("gaussian"), 2)) is RealSight
+    assert type(sight(emission("bernoulli"), 2)) is AnySight
+
+
+# --- bad input -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bits", "reals", "latent", "model, bernoulli"])
+@pytest.mark.parametrize(
+    "actions",
+    [
+        [0, 1, 4],
+        [0, -1, 0],
+        [0, 0, 2**40],
+        [0, 1],
+        [[0, 1, 0]],
+        0,
+        [0.0, 1.0, 0.0],
+        [np.nan, 0, 0],
+        [True, False, True],
+        ["0", "1", "0"],
+        None,
+        [2**63, 0, 0],
+        np.array([2**64 - 1, 0, 0], np.uint64),
+        np.array([255, 0, 0], np.uint8),
+    ],
+)
+def test_an_action_outside_the_space_is_refused_and_nothing_moves(name, actions):
+    envs, untouched = make(name), make(name)
+    envs.reset(seed=0), untouched.reset(seed=0)
+    with pytest.raises(gymnasium.error.InvalidAction, match="is not in MultiDiscrete"):
+        envs.step(actions)
+    assert_same(envs.step([0, 1, 0]), untouched.step([0, 1, 0]))
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint64])
+def test_actions_of_any_integer_type_are_taken(kind):
+    envs, usual = make("bits"), make("bits")
+    envs.reset(seed=0), usual.reset(seed=0)
+    assert_same(envs.step(np.array([3, 0, 1, 9, 2, 9], kind)[[0, 2, 4]]), usual.step(np.array([3, 1, 2])))
+    strided = np.array([3, 9, 0, 9, 1, 9], kind)[::2]
+    assert_same(envs.step(strided), usual.step(np.array([3, 0, 1])))
+
+
+def test_a_step_before_reset_is_refused():
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"^Cannot call envs.step\(\) before calling envs.reset\(\)"):
+        make("bits").step([0, 0, 0])
+
+
+def test_a_step_after_the_end_is_refused_where_nothing_resets_by_itself():
+    envs = make("one step", autoreset_mode="Disabled")
+    envs.reset(seed=0)
+    envs.step([0, 0, 0])
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"reset environments \[0, 1, 2\] first"):
+        envs.step([0, 0, 0])
+    envs.reset(options={"reset_mask": np.array([True, False, True])})
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"reset environments \[1\] first"):
+        envs.step([0, 0, 0])
+    envs.reset()
+    assert envs.step([0, 0, 0])[2].all()
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "3", np.int64(3), [1, -2, 3], [1, 2.0, 3]])
+def test_other_seeds_are_refused_as_gymnasium_does(seed):
+    envs, untouched = make("bits"), make("bits")
+    envs.reset(seed=0), untouched.reset(seed=0)
+    with pytest.raises(gymnasium.error.Error, match=r"^Seed must be "):
+        envs.reset(seed=seed)
+    assert_same(envs.step([0, 1, 2]), untouched.step([0, 1, 2]))
+
+
+def test_a_list_of_seeds_must_have_one_for_each():
+    with pytest.raises(ValueError, match="must match num_envs=3 but got length=2"):
+        make("bits").reset(seed=[1, 2])
+
+
+@pytest.mark.parametrize(
+    ("mask", "error"),
+    [([True, False, True], TypeError), (np.array([1, 0, 1]), TypeError), (np.ones(2, bool), ValueError), (np.zeros(3, bool), ValueError)],
+)
+def test_other_reset_masks_are_refused(mask, error):
+    envs = make("bits")
+    envs.reset(seed=0)
+    with pytest.raises(error, match=r"^`options\['reset_mask'\]` must "):
+        envs.reset(options={"reset_mask": mask})
+
+
+def test_no_part_can_be_reset_before_the_whole():
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        make("bits").reset(options={"reset_mask": np.array([True, False, False])})
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"), [({"autoreset_mode": "Sometimes"}, "AutoresetMode"), ({"observe": "all"}, "^observe must be ")]
+)
+def test_other_settings_are_refused(changes, match):
+    with pytest.raises(ValueError, match=match):
+        make("bits", **changes)
+
+
+@pytest.mark.parametrize("num_envs", [0, -1, 1.5])
+def test_there_is_at_least_one_environment(num_envs):
+    with pytest.raises(ValueError, match=r"^num_envs must be an integer >= 1, got "):
+        fasturl.envs.LockBernoulliVectorEnv(num_envs)
+
+
+# --- outside clients -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_gymnasium_records_statistics_of_every_episode(mode):
+    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(make("bits", num_envs=5, autoreset_mode=mode))
+    envs.reset(seed=0)
+    policies = [envs.unwrapped.model(e).optimal_policy() for e in range(5)]
+    states, returns = envs.unwrapped._players.states, []
+    for turn in range(8 if mode is AutoresetMode.NEXT_STEP else 6):
+        level = turn % (4 if mode is AutoresetMode.NEXT_STEP else 3)
+        actions = [policies[e][min(level, 2), states[e]] for e in range(5)]
+        _, rewards, ended, _, _ = envs.step(actions)
+        returns.extend(rewards[ended])
+    assert list(envs.length_queue) == [3] * 10
+    assert list(envs.return_queue) == returns
+    assert 0 < sum(returns) < 10
+
+
+def test_gymnasium_wrappers_of_vector_environments_work():
+    envs = gymnasium.wrappers.vector.RescaleObservation(make("reals"), np.float32(-1), np.float32(1))
+    envs = gymnasium.wrappers.vector.DictInfoToList(gymnasium.wrappers.vector.ClipReward(envs, -0.5, 0.5))
+    observations, infos = envs.reset(seed=0)
+    assert np.abs(observations).max() < 1
+    assert infos == [{"level": 1, "latent_state": 0, "optimal_value": 0.5}] * 3
+    for _ in range(4):
+        *_, infos = envs.step(envs.action_space.sample())
+    assert [info["level"] for info in infos] == [1, 1, 1]
+
+
+def test_latent_states_can_be_flattened_to_one_hot_codes():
+    envs = gymnasium.wrappers.vector.FlattenObservation(make("latent"))
+    observations, infos = envs.reset(seed=0)
+    np.testing.assert_array_equal(observations, np.eye(3, dtype=int)[infos["latent_state"]])
+
+
+@pytest.mark.parametrize("render_mode", ["ansi", "rgb_array"])
+def test_frames_are_those_of_scalar_environments(render_mode):
+    ours = make("bits", render_mode=render_mode)
+    identity, settings = CASES["bits"]
+    theirs = gymnasium.make_vec(identity, 3, "sync", render_mode=render_mode, **settings)
+    ours.reset(seed=4), theirs.reset(seed=4)
+    for turn in range(6):
+        for mine, other in zip(ours.render(), theirs.render(), strict=True):
+            np.testing.assert_array_equal(mine, other)
+        ours.step([turn % 4] * 3), theirs.step(np.array([turn % 4] * 3))
+
+
+def test_rendering_needs_a_mode_and_a_reset():
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        make("bits", render_mode="ansi").render()
+    with pytest.warns(UserWarning, match="render mode"):
+        assert make("bits").render() is None
+
+
+def test_the_spec_makes_the_same_again():
+    envs = make("bits", autoreset_mode="SameStep")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = gymnasium.make_vec(envs.spec)
+    assert again.metadata == envs.metadata
+    assert_same(again.reset(seed=1), envs.reset(seed=1))
