@@ -31,18 +31,20 @@ class Table(NamedTuple):
 @inlined
 def _fold(key: np.uint64, word: np.uint64) -> np.uint64:
     key = (key ^ word) * _FOLD
-    return key ^ (key >> _29)
+    return key ^ (key >> _32)
 
 
 @inlined
 def _finish(key: np.uint64) -> np.uint64:
-    return (key * _MIX) ^ (key >> _32)
+    """The low bits choose the slot, so the high bits, which depend on every bit of the key, are folded onto them."""
+    key *= _MIX
+    return key ^ (key >> _29)
 
 
 @inlined
 def _slot(table: Table, words: np.ndarray, e: int, h: int, s: int) -> int:
     """The slot that holds the observation's row, or the empty one where it belongs."""
-    key = np.uint64(h)
+    key = _fold(np.uint64(0), np.uint64(h + 1))
     for w in range(words.shape[3]):
         key = _fold(key, words[e, h, s, w])
     last = np.uint64(table.slots.size - 1)
@@ -128,7 +130,7 @@ def rehash(table: Table) -> None:
     """Enter every row into `slots`, which the caller has emptied."""
     last = np.uint64(table.slots.size - 1)
     for row in range(table.size[0]):
-        key = table.keys[row, 0]
+        key = _fold(np.uint64(0), table.keys[row, 0] + np.uint64(1))
         for w in range(1, table.keys.shape[1]):
             key = _fold(key, table.keys[row, w])
         slot = _finish(key) & last
