@@ -14,8 +14,9 @@ CACHE_FOLDER = _compile_cache.find_folder()
 with _compile_cache.keeping_in(CACHE_FOLDER):
     from .learners import OracleQ, QLearning
     from .models import BlockMDP, LockBernoulli, LockGaussian
+    from .pcid import PCID
     from .runs import Run
     from .training import train
     from .url import URL
 
-__all__ = ["URL", "BlockMDP", "LockBernoulli", "LockGaussian", "OracleQ", "QLearning", "Run", "train"]
+__all__ = ["PCID", "URL", "BlockMDP", "LockBernoulli", "LockGaussian", "OracleQ", "QLearning", "Run", "train"]

@@ -37,7 +37,6 @@ from . import evaluation, validation
 from ._kernels import fitting as _fitting
 from ._kernels import pcid as _pcid
 from ._kernels import planning as _planning
-from ._kernels import rng as _rng
 from .agents import Agent, Outcome, Tick
 from .decoders import MAX_LABELS, Decoder, Labels, block_of
 from .emissions import BitBlock, Block, RealBlock
@@ -50,9 +49,12 @@ LEAST_SAMPLES = 30
 STARTS = 10
 """Starts of k-means."""
 MOVES = 300
+"""Moves of the centres after which a start of k-means ends."""
 RIDGE = 1e-9
-ADAM_ITERATIONS = 100
-ADAM_RATE = 0.05
+"""Added to the variance of each standardised coordinate in the normal equations."""
+ADAM_ITERATIONS = 40
+"""Few, from a good start: the network then has no time to fit the noise of a hundred coordinates."""
+ADAM_RATE = 0.02
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -208,25 +210,35 @@ class _Linear:
 
 
 class _Network:
-    """g(x) = output' (logistic(hidden (z, 1)), 1), with as many logistic units as clusters, z being the standardised observation."""
+    """g(x) = output' (logistic(hidden (z, 1)), 1), with as many logistic units as clusters, z being the standardised observation.
 
-    def __init__(self, data: _Standardised, codes: Ints, n_codes: int, n_units: int, stream: NDArray[np.uint64]) -> None:
-        n, dimension = data.rows.shape
+    Training starts where the network is the linear fit as nearly as its units allow: each has the direction of one of the leading
+    principal axes of the linear predictions, on which logistic(u) is about 1/2 + u/4.
+    """
+
+    def __init__(self, data: _Standardised, codes: Ints, n_codes: int, n_units: int) -> None:
+        dimension = data.rows.shape[1]
         self.data = data
-        rows, columns = np.column_stack([data.rows, np.ones(n)]), np.concatenate([data.columns, np.ones((1, n))])
-        start = np.empty(n_units * (dimension + n_codes))
-        _rng.fill_uniforms(stream, start)
-        inner, outer = np.split(2 * start - 1, [n_units * dimension])
-        hidden, output = np.zeros((n_units, dimension + 1)), np.empty((n_units + 1, n_codes))
-        hidden[:, :-1] = inner.reshape(n_units, dimension) / np.sqrt(dimension)
-        output[:-1] = outer.reshape(n_units, n_codes) / np.sqrt(n_units)
-        output[-1] = np.bincount(codes, minlength=n_codes) / n
-        scratch = np.empty_like(hidden), np.empty_like(output), np.zeros((2, *hidden.shape)), np.zeros((2, *output.shape))
-        units = np.empty((n_units, n))
-        _fitting.train_network(rows, columns, codes, ADAM_RATE, ADAM_ITERATIONS, hidden, output, *scratch, units, np.empty(n_codes))
-        self.hidden, self.output = hidden, output
-        _fitting.embed(hidden, np.zeros(n_units), columns, units)
-        self.points = np.empty((n_codes, n))
+        linear = _Linear(data, codes, n_codes)
+        variances, axes = np.linalg.eigh(np.cov(linear.points, bias=True))
+        kept = min(n_units, n_codes)
+        lengths, axes = np.sqrt(np.maximum(variances[::-1][:kept], 0.0)), axes.T[::-1][:kept]
+        inverses = np.divide(1.0, lengths, out=np.zeros(kept), where=lengths > 1e-6)
+        self.hidden, self.output = np.zeros((n_units, dimension + 1)), np.zeros((n_units + 1, n_codes))
+        self.hidden[:kept, :-1] = inverses[:, None] * (axes @ linear.slopes)
+        self.output[:kept] = 4 * lengths[:, None] * axes
+        self.output[-1] = linear.offset - self.output[:-1].sum(axis=0) / 2
+        self._train(codes)
+
+    def _train(self, codes: Ints) -> None:
+        hidden, output, n = self.hidden, self.output, codes.size
+        rows, columns = np.column_stack([self.data.rows, np.ones(n)]), np.concatenate([self.data.columns, np.ones((1, n))])
+        slopes = np.empty_like(hidden), np.empty_like(output)
+        moments = np.zeros((2, *hidden.shape)), np.zeros((2, *output.shape))
+        units, errors = np.empty((hidden.shape[0], n)), np.empty(output.shape[1])
+        _fitting.train_network(rows, columns, codes, ADAM_RATE, ADAM_ITERATIONS, hidden, output, *slopes, *moments, units, errors)
+        _fitting.embed(hidden, np.zeros(hidden.shape[0]), columns, units)
+        self.points = np.empty((output.shape[1], n))
         _fitting.embed(np.ascontiguousarray(output[:-1].T), output[-1], 1 / (1 + np.exp(-units)), self.points)
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
@@ -244,7 +256,7 @@ def cluster(stream: NDArray[np.uint64], points: Floats, n_clusters: int) -> Floa
         _fitting.kmeans(stream, points, STARTS, MOVES, *scratch, centres, sizes)
         if sizes.min() >= LEAST_SAMPLES:
             return centres
-    return points.mean(axis=1)[None]
+    return np.asarray(points.mean(axis=1)[None])
 
 
 class _Run:
@@ -317,7 +329,7 @@ class _Run:
     def _fit(self, level: int, X: NDArray[np.generic], codes: Ints) -> None:
         n_codes = int(self.decoder.found[level - 1]) * self.n_actions
         stream, data = self.streams.row("oracle"), _Standardised(X)
-        fit = _Linear(data, codes, n_codes) if self.agent.model == "linear" else _Network(data, codes, n_codes, self.n_labels, stream)
+        fit = _Linear(data, codes, n_codes) if self.agent.model == "linear" else _Network(data, codes, n_codes, self.n_labels)
         centres = cluster(stream, fit.points, self.n_labels)
         self.decoder.learn(level, centres.shape[0], *fit.scores(centres))
 
@@ -345,7 +357,7 @@ class _Run:
     def _transitions(self) -> Floats:
         """Shares of the transitions seen; zeros for pairs that were never tried."""
         visits = self.counts.sum(axis=3, keepdims=True)
-        return np.divide(self.counts, visits, out=np.zeros_like(self.counts), where=visits > 0)
+        return np.asarray(np.divide(self.counts, visits, out=np.zeros_like(self.counts), where=visits > 0))
 
     def _draw(self, wanted: int) -> Block:
         return self.emission.draw(emission_lanes(self.streams), min(self.emission.block_episodes, wanted))

@@ -1,4 +1,5 @@
-"""Fits: least squares by the normal equations, k-means by Lloyd's iterations, a network with one logistic layer by Adam.
+"""Fits: least squares by the normal equations, k-means by Lloyd's iterations, a network with one logistic layer by Adam
+(Kingma and Ba, 2015).
 
 Everything is summed in the order that is written here, so a fit does not depend on a BLAS library or its number of threads.
 Samples are the fastest axis of `points` and `columns`, so that loops over samples become vector instructions.
@@ -208,7 +209,7 @@ def train_network(
     units: np.ndarray,
     errors: np.ndarray,
 ) -> None:
-    """Fit the one-hot code of targets int64[n] by least squares: output' (logistic(hidden x), 1), from the given weights on (Kingma, Ba, 2015).
+    """Fit the one-hot code of targets int64[n] by least squares: output' (logistic(hidden x), 1), from the given weights on.
 
     rows float64[n, D + 1] and columns float64[D + 1, n] hold the same samples, whose last coordinate is 1; hidden float64[K, D + 1],
     output float64[K + 1, R]. Every iteration sees all samples. Scratch: slopes like the weights, moments float64[2, ...] of zeros,

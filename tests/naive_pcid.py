@@ -1,0 +1,271 @@
+"""Slow, obvious references for the kernels of PCID, and the whole algorithm as one plain loop.
+
+Same names and arguments as the kernels, scratch included; a generator is a list of four Python integers.
+"""
+
+import math
+
+import naive
+import numpy as np
+
+# --- episodes ------------------------------------------------------------------------------------------------------
+
+
+def explore(dynamics, labels, reach, level, luck, choice, before, taken, gained, after, returns):
+    """To a random target along its reach-policy, then at random; the transition into `level` is recorded."""
+    horizon, _, n_actions, _ = dynamics.transitions.shape
+    for e in range(len(returns)):
+        target = naive.below(choice, len(reach))
+        states, rewards = [naive.start_state(dynamics, luck)], []
+        for h in range(horizon):
+            if h < level - 1:
+                a, _ = naive.greedy(reach[target], h, int(labels[e, h, states[h]]), choice)
+            else:
+                a = naive.below(choice, n_actions)
+            s, reward = naive.step(dynamics, luck, h, states[h], a)
+            states.append(s)
+            rewards.append(reward)
+            if h == level - 1:
+                before[e], taken[e], gained[e], after[e] = labels[e, h, states[h]], a, reward, s
+        returns[e] = 0.0
+        for reward in rewards:  # in order, as the kernel adds them
+            returns[e] += reward
+
+
+def count(before, taken, gained, after, counts, sums):
+    """One transition and one reward at a time."""
+    for x, a, reward, following in zip(before, taken, gained, after, strict=True):
+        counts[x, a, following] += 1
+        sums[x, a] += reward
+
+
+# --- decoding ------------------------------------------------------------------------------------------------------
+
+
+def fill_nibble_tables(weights, bias, tables):
+    """Entry (group, value): the weights of the bits that are set in the value, and the bias in the first group."""
+    tables[:] = 0
+    for group in range(tables.shape[0]):
+        for value in range(16):
+            for k in range(len(bias)):
+                total = float(bias[k]) if group == 0 else 0.0
+                for bit in range(4):
+                    if value >> bit & 1 and 4 * group + bit < weights.shape[1]:
+                        total += float(weights[k, 4 * group + bit])
+                tables[group, value, k] = total
+
+
+def _label(scores, found, mixing, h):
+    """The first of the greatest scores, or of the greatest mixtures of logistic units."""
+    if mixing.size == 0:
+        return int(np.argmax(scores[:found]))
+    units = [1 / (1 + math.exp(-score)) for score in scores]
+    return int(np.argmax([mixing[h, k, -1] + sum(m * z for m, z in zip(mixing[h, k], units, strict=False)) for k in range(found)]))
+
+
+def bit_labels(words, tables, found, mixing, levels, scores, labels):
+    """Look every group of four bits up."""
+    n_units = mixing.shape[2] - 1 if mixing.size else len(scores)
+    for e, h, s in np.ndindex(words.shape[0], levels, words.shape[2]):
+        total = np.zeros(len(scores))
+        for group in range(tables.shape[1]):
+            value = int(words[e, h, s, group // 16]) >> 4 * (group % 16) & 15
+            total += tables[h, group, value]
+        labels[e, h, s] = 0 if found[h] == 1 else _label(total[:n_units], found[h], mixing, h)
+
+
+def real_labels(noise, means, head, weights, bias, found, mixing, levels, tail, sums, scores, labels):
+    """Make the observation, and then its scores."""
+    for e, h, s in np.ndindex(noise.shape[0], levels, means.shape[0]):
+        x = noise[e, : means.shape[1], h].astype(float) + means[s, :, h]
+        labels[e, h, s] = _label(bias[:, h] + weights[:, :, h].astype(float) @ x, found[h], mixing, h)
+
+
+# --- fits ----------------------------------------------------------------------------------------------------------
+
+
+def least_squares(rows, codes, ridge, gram, slopes):
+    """The normal equations."""
+    onehot = np.eye(len(slopes))[codes]
+    slopes[:] = np.linalg.solve(rows.T @ rows + ridge * np.eye(rows.shape[1]), rows.T @ onehot).T
+
+
+def embed(slopes, offset, columns, points):
+    """One sample at a time."""
+    for i in range(columns.shape[1]):
+        points[:, i] = offset + slopes @ columns[:, i]
+
+
+def _square_distance(point, centre):
+    total = 0.0
+    for x, c in zip(point, centre, strict=True):
+        total += (x - c) ** 2
+    return total
+
+
+def _nearest(samples, centres):
+    """For each sample the first of its nearest centres, and the squared distance from it."""
+    labels, closest = [], []
+    for point in samples:
+        distances = [_square_distance(point, centre) for centre in centres]
+        closest.append(min(distances))
+        labels.append(distances.index(closest[-1]))
+    return labels, closest
+
+
+def _first_centres(stream, samples, n_clusters):
+    """k-means++: the chance of a sample is its squared distance from the centres so far."""
+    centres = [samples[naive.below(stream, len(samples))]]
+    while len(centres) < n_clusters:
+        _, closest = _nearest(samples, centres)
+        running = np.cumsum(closest)
+        goal = naive.uniform(stream) * running[-1]
+        centres.append(samples[next((i for i, sum_so_far in enumerate(running) if sum_so_far > goal), len(samples) - 1)])
+    return centres
+
+
+def kmeans(stream, points, starts, iterations, trial, labels, last_labels, closest, distances, centres, sizes):
+    """Lloyd from several starts; the one with the least sum of squared distances is kept."""
+    samples = points.T.tolist()
+    best = math.inf
+    for _ in range(starts):
+        found = _first_centres(stream, samples, len(centres))
+        given, near = _nearest(samples, found)
+        for _ in range(iterations):
+            for k in range(len(found)):
+                mine = [point for point, label in zip(samples, given, strict=True) if label == k]
+                if mine:
+                    found[k] = [float(np.cumsum(axis)[-1] / len(mine)) for axis in zip(*mine, strict=True)]
+            before = given
+            given, near = _nearest(samples, found)
+            if given == before:
+                break
+        if np.cumsum(near)[-1] < best:
+            best, centres[:] = np.cumsum(near)[-1], found
+    labels[:], closest[:] = _nearest(samples, centres.tolist())
+    sizes[:] = [np.sum(labels == k) for k in range(len(centres))]
+
+
+def train_network(rows, columns, targets, rate, iterations, hidden, output, *scratch):
+    """Adam with its usual constants on the mean of half the squared error, all samples at once."""
+    onehot = np.eye(output.shape[1])[targets]
+    moments = [[np.zeros_like(weights), np.zeros_like(weights)] for weights in (hidden, output)]
+    for t in range(1, iterations + 1):
+        units = 1 / (1 + np.exp(-rows @ hidden.T))
+        layer = np.column_stack([units, np.ones(len(rows))])
+        errors = (layer @ output - onehot) / len(rows)
+        slopes = (errors @ output[:-1].T * units * (1 - units)).T @ rows, layer.T @ errors
+        for weights, slope, moment in zip((hidden, output), slopes, moments, strict=True):
+            moment[0] = 0.9 * moment[0] + 0.1 * slope
+            moment[1] = 0.999 * moment[1] + 0.001 * slope**2
+            weights -= rate * (moment[0] / (1 - 0.9**t)) / (np.sqrt(moment[1] / (1 - 0.999**t)) + 1e-8)
+
+
+# --- the whole algorithm -------------------------------------------------------------------------------------------
+
+
+def _cluster(stream, predictions, n_clusters):
+    """Fewer clusters while any has under 30 samples."""
+    for size in range(n_clusters, 1, -1):
+        centres, sizes = np.empty((size, predictions.shape[1])), np.empty(size, int)
+        n = len(predictions)
+        kmeans(stream, predictions.T, 10, 300, None, np.empty(n, int), None, np.empty(n), None, centres, sizes)
+        if sizes.min() >= 30:
+            return centres
+    return predictions.mean(axis=0)[None]
+
+
+def _probabilities(counts):
+    visits = counts.sum(axis=-1, keepdims=True)
+    return counts / np.where(visits > 0, visits, 1)
+
+
+class Explorer:
+    """PCID with a linear model, one episode and one observation at a time, on a lock seen through bits or reals.
+
+    `streams` are those of the run; the noise of an episode is drawn from them as the library draws it, and decoded when it is met.
+    """
+
+    def __init__(self, model, streams, lanes, n_clusters, samples):
+        self.model, self.lanes, self.n_clusters, self.samples = model, lanes, n_clusters, samples
+        self.luck, self.choice, self.oracle = (streams.row(name).tolist() for name in ("dynamics", "policy", "oracle"))
+        self.regressions = {0: None}
+        shape = (model.horizon, n_clusters, model.n_actions)
+        self.counts, self.sums = np.zeros((*shape, n_clusters)), np.zeros(shape)
+
+    def decode(self, level, x):
+        """The label of one observation: the nearest centre to its prediction."""
+        if self.regressions.get(level) is None:
+            return 0
+        slopes, centres = self.regressions[level]
+        gaps = centres - np.append(x, 1.0) @ slopes
+        return int(np.argmin((gaps * gaps).sum(axis=1)))
+
+    def episode(self, act):
+        """Play one; `act(level, label)` chooses. Returns labels as they were met, observations, actions and rewards."""
+        X = self.model.emission.draw(self.lanes, 1).every_state()[0]
+        s = naive.start_state(self.model.dynamics, self.luck)
+        labels, seen, actions, rewards = [], [X[0, s]], [], []
+        for h in range(self.model.horizon):
+            labels.append(self.decode(h, X[h, s]))
+            actions.append(act(h, labels[-1]))
+            s, reward = naive.step(self.model.dynamics, self.luck, h, s, actions[-1])
+            seen.append(X[h + 1, s])
+            rewards.append(reward)
+        return labels, seen, actions, rewards
+
+    def best(self, transitions, rewards):
+        """Backward induction."""
+        q, values = np.empty(transitions.shape[:3]), np.empty((len(transitions) + 1, self.n_clusters))
+        naive.optimal_q(transitions, rewards, q, values)
+        return q
+
+    def learn_level(self, level):
+        """One level: explore, regress, cluster, count. Returns the returns of its episodes."""
+        transitions = _probabilities(self.counts[: level - 1])
+        found = 1 if self.regressions[level - 1] is None else len(self.regressions[level - 1][1])
+        reach = [np.zeros((0, self.n_clusters, self.model.n_actions))]
+        if level > 1:
+            hits = [np.zeros_like(transitions) for _ in range(found)]
+            for target, table in enumerate(hits):
+                table[-1, :, :, target] = 1
+            reach = [self.best(transitions, table) for table in hits]
+        samples, returns = [], []
+        for _ in range(self.samples):
+            q = reach[naive.below(self.choice, found)]
+
+            def act(h, label, q=q):
+                if h < level - 1:
+                    return naive.greedy(q, h, label, self.choice)[0]
+                return naive.below(self.choice, self.model.n_actions)
+
+            labels, seen, actions, rewards = self.episode(act)
+            samples.append((labels[level - 1], actions[level - 1], rewards[level - 1], seen[level]))
+            returns.append(sum(rewards))
+        X = np.array([np.append(x, 1.0) for *_, x in samples])
+        onehot = np.eye(found * self.model.n_actions)[[x * self.model.n_actions + a for x, a, *_ in samples]]
+        slopes = np.linalg.lstsq(X, onehot, rcond=1e-10)[0]
+        centres = _cluster(self.oracle, X @ slopes, self.n_clusters)
+        self.regressions[level] = None if len(centres) == 1 else (slopes, centres)
+        for x, a, reward, seen in samples:
+            self.counts[level - 1, x, a, self.decode(level, seen)] += 1
+            self.sums[level - 1, x, a] += reward
+        return returns
+
+    def final_q(self):
+        """Value iteration on the learned model with the mean rewards seen."""
+        visits = self.counts.sum(axis=3)
+        means = self.sums / np.where(visits > 0, visits, 1)
+        return self.best(_probabilities(self.counts), np.repeat(means[..., None], self.n_clusters, axis=3))
+
+    def play(self, episodes):
+        """The return of every episode."""
+        returns = []
+        for level in range(1, self.model.horizon + 1):
+            if episodes - len(returns) < self.samples:
+                break
+            returns += self.learn_level(level)
+        q = self.final_q()
+        while len(returns) < episodes:
+            returns.append(sum(self.episode(lambda h, label: naive.greedy(q, h, label, self.choice)[0])[3]))
+        return np.array(returns)

@@ -1,0 +1,217 @@
+"""PCID: against a slow reference, its published figures, and what it cannot do."""
+
+import naive_pcid
+import numpy as np
+import pytest
+
+import fasturl as fu
+from fasturl.emissions import Bernoulli, Categorical, Gaussian
+from fasturl.models import emission_lanes
+from fasturl.pcid import PastDecoder, _Linear, _Standardised, cluster, default_samples
+from fasturl.streams import Streams
+
+
+def ladder(emission, horizon=3):
+    """Two states, three actions; rewards at every level that depend on state and action and say nothing of the next state."""
+    draw = np.random.default_rng(5)
+    transitions = draw.dirichlet([0.3, 0.3], (horizon, 2, 3))
+    rewards = draw.integers(0, 3, (horizon, 2, 3)) / 2
+    return fu.BlockMDP(transitions, rewards, emission=emission)
+
+
+def two_looks(n_levels):
+    """Six bits that are usually on in one state and off in the other."""
+    return Bernoulli([[0.95] * 6, [0.05] * 6], n_levels=n_levels)
+
+
+@pytest.mark.parametrize(
+    ("env", "n_clusters", "samples", "episodes"),
+    [
+        pytest.param(fu.LockBernoulli(3, 0.2), 3, 250, 900, id="lock of bits"),
+        pytest.param(fu.LockBernoulli(3, 0.5), 3, 200, 700, id="states that look alike"),
+        pytest.param(fu.LockGaussian(3, 0.0, 0.2), 3, 250, 900, id="lock of reals"),
+        pytest.param(ladder(two_looks(4)), 2, 100, 400, id="rewards everywhere"),
+        pytest.param(fu.LockBernoulli(3, 0.2), 4, 60, 200, id="too few samples for clusters"),
+        pytest.param(fu.LockBernoulli(3, 0.2), 3, 200, 450, id="episodes end while exploring"),
+    ],
+)
+def test_a_run_equals_its_reference(env, n_clusters, samples, episodes):
+    for seed in range(2):
+        streams = Streams(seed)
+        ref = naive_pcid.Explorer(env.instance(seed), streams, emission_lanes(streams), n_clusters, samples).play(episodes)
+        comp = fu.PCID(n_clusters, samples).play(env, Streams(seed), episodes, lambda _: None)
+        np.testing.assert_array_equal(ref, comp.returns)
+
+
+def live_share(horizon, samples):
+    """The rewards that exploration of a lock is due to meet: who is alive at level h survives each random action with chance 1/2."""
+    return samples * sum((1 if level == 1 else 2 / 3) * 0.5 ** (horizon + 2 - level) for level in range(1, horizon + 1))
+
+
+@pytest.mark.parametrize(
+    ("env", "samples", "episodes"),
+    [
+        (fu.LockBernoulli(5, 0.0), 300, 4000),
+        (fu.LockBernoulli(5, 0.2), 300, 4000),
+        (fu.LockGaussian(5, 0.2, 0.1), 300, 4000),
+        (fu.LockBernoulli(10, 0.2), 500, 8000),
+    ],
+)
+@pytest.mark.parametrize("model", ["linear", "neural"])
+def test_the_average_reward_is_that_of_a_right_decoder(env, samples, episodes, model):
+    """Every exploring episode reaches its target, every other one earns 1/2: the published 0.337 and 0.209."""
+    run = fu.train(env, fu.PCID(3, samples, model), episodes, seeds=5)
+    explored = env.horizon * samples
+    expected = (live_share(env.horizon, samples) + (episodes - explored) / 2) / episodes
+    deviation = np.sqrt(live_share(env.horizon, samples) + (episodes - explored) / 4) / episodes / np.sqrt(len(run.seeds))
+    assert abs(run.average_reward[:, -1].mean() - expected) < 4.5 * deviation
+    assert run.success_rate == 1
+    for diagnostics in run.diagnostics:
+        assert diagnostics["states_found"] == [1] + [3] * env.horizon
+        assert min(diagnostics["decoder_accuracy"]) > 0.97
+        assert diagnostics["exploration_trajectories"] == explored
+        assert diagnostics["seconds"].keys() == {"exploration", "regression", "exploitation", "evaluation"}
+
+
+@pytest.mark.parametrize("model", ["linear", "neural"])
+@pytest.mark.parametrize("switch", [0.0, 0.2])
+def test_the_default_number_of_samples_solves_a_lock_with_twenty_levels(model, switch):
+    run = fu.train(fu.LockBernoulli(20, switch), fu.PCID(model=model), 20 * default_samples(20, 3, 4), seeds=4)
+    assert run.success_rate == 1
+
+
+def test_the_live_states_of_a_lock_with_switch_one_half_have_one_backward_distribution():
+    """Their predictions draw together as samples grow, down to nothing; with switch 0.2 they stay apart."""
+
+    def gap(switch, n):
+        draw = np.random.default_rng(3)
+        before, taken = draw.integers(2, size=n), draw.integers(2, size=n)
+        after = np.where(draw.random(n) < switch, 1 - taken, taken)  # alive, and the action that is good
+        data = _Standardised(np.eye(2)[after])
+        points = _Linear(data, before * 2 + taken, 4).points
+        return np.linalg.norm(points[:, after == 0].mean(axis=1) - points[:, after == 1].mean(axis=1))
+
+    assert gap(0.5, 400_000) < 0.1 * gap(0.5, 400) < 0.05
+    assert abs(gap(0.2, 400_000) - 0.6) < 0.01
+
+
+def test_the_live_states_of_a_lock_with_switch_one_half_are_not_told_apart():
+    half, fifth = (
+        np.array([d["decoder_accuracy"][1:] for d in fu.train(fu.LockBernoulli(5, switch), fu.PCID(3, 600), 4000, seeds=10).diagnostics])
+        for switch in (0.5, 0.2)
+    )
+    assert fifth.min() == 1
+    assert half.mean() < 0.75  # 2/3 where the third label is never given
+
+
+def test_a_lock_with_switch_one_half_is_not_solved():
+    run = fu.train(fu.LockBernoulli(10, 0.5), fu.PCID(3, 500), 8000, seeds=10)
+    assert run.values.mean() < 0.25
+    assert run.average_reward[:, -1].mean() < 0.1
+
+
+@pytest.mark.parametrize("model", ["linear", "neural"])
+@pytest.mark.parametrize(
+    "emission",
+    [
+        two_looks(5),
+        Gaussian([[0, 0, 1.0], [1.0, 0, 0]], 0.1, n_levels=5),
+        Categorical([[0.5, 0.5, 0, 0], [0, 0, 0.3, 0.7]], n_levels=5),
+    ],
+    ids=["bits", "reals", "symbols"],
+)
+def test_any_block_mdp_with_vectors_can_be_learned(emission, model):
+    env = ladder(emission, 4)
+    run = fu.train(env, fu.PCID(2, 1000, model), 5000, seeds=2)
+    best = env.optimal_value()
+    assert (run.values > 0.93 * best).all()
+
+
+def test_more_clusters_than_states_do_no_harm():
+    run = fu.train(fu.LockBernoulli(5, 0.2), fu.PCID(6, 800), 5000, seeds=3)
+    assert run.success_rate == 1
+
+
+def test_pairs_that_were_never_tried_give_no_nan():
+    """Thirty samples over forty actions."""
+    transitions = np.tile([0.5, 0.5], (3, 2, 40, 1))
+    env = fu.BlockMDP(transitions, np.full((3, 2, 40), 0.5), emission=two_looks(4))
+    run = fu.train(env, fu.PCID(2, 30), 200, seeds=3)
+    assert np.isfinite(run.average_reward).all()
+    assert np.isfinite(run.values).all()
+
+
+@pytest.mark.parametrize("episodes", [1, 299, 300, 700, 1500])
+def test_a_run_that_ends_while_exploring_is_valid(episodes):
+    run = fu.train(fu.LockBernoulli(5, 0.2), fu.PCID(3, 300), episodes, seeds=2)
+    learned = min(episodes // 300, 5)
+    for diagnostics in run.diagnostics:
+        assert diagnostics["exploration_trajectories"] == 300 * learned
+        assert diagnostics["states_found"] == [1] + [3] * learned + [1] * (5 - learned)
+    assert np.isfinite(run.values).all()
+
+
+@pytest.mark.parametrize("env", [fu.LockBernoulli(4, 0.2), fu.LockGaussian(4, 0.2)], ids=["bits", "reals"])
+@pytest.mark.parametrize("model", ["linear", "neural"])
+def test_the_number_of_threads_changes_nothing(env, model):
+    agent = fu.PCID(3, 200, model)
+    one, two = (fu.train(env, agent, 1200, seeds=3, n_jobs=n_jobs) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.average_reward, two.average_reward)
+    np.testing.assert_array_equal(one.values, two.values)
+
+
+def random_decoder(dimension, n_levels, n_labels, logistic):
+    draw = np.random.default_rng(8)
+    decoder = PastDecoder(n_levels, dimension, n_labels, logistic=logistic)
+    for level in range(1, n_levels):
+        mixing = draw.normal(size=(n_labels - 1, n_labels + 1)) if logistic else None
+        n_scores = n_labels if logistic else n_labels - 1
+        decoder.learn(level, n_labels - 1, draw.normal(size=(n_scores, dimension)), draw.normal(size=n_scores), mixing)
+    return decoder
+
+
+@pytest.mark.parametrize("env", [fu.LockBernoulli(66), fu.LockGaussian(6, noise=1.0)], ids=["bits", "reals"])
+@pytest.mark.parametrize("logistic", [False, True])
+def test_a_block_gets_the_labels_of_its_observations(env, logistic):
+    emission = env.emission
+    decoder = random_decoder(emission.dimension, emission.n_levels, 5, logistic).relabelled([3, 1, 0, 2, 4])
+    block = emission.draw(emission_lanes(Streams(0)), 50)
+    labels, X = decoder.table(block), block.every_state()
+    assert set(labels[:, 0].ravel()) == {3}
+    assert set(labels[:, 1:].ravel()) == {0, 1, 2, 3}
+    for level in range(emission.n_levels):
+        seen = X[:, level].reshape(-1, emission.dimension)
+        np.testing.assert_array_equal(decoder.decode(seen, level), labels[:, level].ravel())
+    np.testing.assert_array_equal(decoder.first_levels(block, 4)[:, :4], labels[:, :4])
+
+
+@pytest.mark.parametrize(("sizes", "found"), [([40, 40, 40], 3), ([40, 40, 29], 2), ([100, 29], 1), ([30], 1)])
+def test_a_cluster_has_at_least_thirty_samples(sizes, found):
+    places = 10.0 * np.eye(3)[np.repeat(np.arange(len(sizes)), sizes)]
+    points = np.ascontiguousarray((places + np.random.default_rng(0).normal(0, 0.1, places.shape)).T)
+    centres = cluster(Streams(0).row("oracle"), points, 3)
+    assert len(centres) == found
+    if found == 3:
+        np.testing.assert_allclose(centres[np.argsort(centres @ [0.0, 1.0, 2.0])], 10 * np.eye(3), atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"samples_per_level": 29}, "samples_per_level must be an integer >= 30, got 29"),
+        ({"n_clusters": 40, "samples_per_level": 39}, "samples_per_level must be an integer >= 40, got 39"),
+        ({"samples_per_level": 50.5}, "samples_per_level must be an integer >= 30, got 50.5"),
+        ({"n_clusters": 1}, "n_clusters must be an integer from 2 to 256, got 1"),
+        ({"n_clusters": 257}, "n_clusters must be an integer from 2 to 256, got 257"),
+        ({"model": "forest"}, "model must be one of 'linear', 'neural', got 'forest'"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(ValueError) as error:
+        fu.PCID(**settings)
+    assert str(error.value) == message
+
+
+def test_an_environment_without_vectors_is_refused():
+    with pytest.raises(ValueError, match="^env must have an emission that shows vectors"):
+        fu.train(ladder(None), fu.PCID(2), 100)

@@ -1,0 +1,191 @@
+"""The kernels of PCID against their references."""
+
+import hypothesis
+import hypothesis.strategies as st
+import naive_pcid
+import numpy as np
+import pytest
+from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
+
+from fasturl._kernels import fitting, pcid
+
+pytestmark = pytest.mark.kernel
+
+EPISODES = 5
+FEW = hypothesis.settings(max_examples=15)
+
+
+@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.data(), GENERATORS, GENERATORS)
+def test_explore_equals_its_reference(draw, sizes, n_labels, data, luck, choice):
+    horizon, n_states, n_actions = sizes
+    level = data.draw(st.integers(1, horizon))
+    tables = dynamics(draw, *sizes)
+    labels = draw.integers(0, n_labels, (EPISODES, horizon + 1, n_states)).astype(np.uint8)
+    reach = draw.integers(0, 3, (n_labels, level - 1, n_labels, n_actions)) / 2
+    rows = row(luck), row(choice)
+    ref, comp = ([np.full(EPISODES, -1, kind) for kind in (int, int, float, int, float)] for _ in range(2))
+    naive_pcid.explore(tables, labels, reach, level, luck, choice, *ref)
+    pcid.explore(tables, labels, reach, level, *rows, *comp)
+    for expected, given in zip(ref, comp, strict=True):
+        np.testing.assert_array_equal(expected, given)
+    assert [stream.tolist() for stream in rows] == [luck, choice]
+
+
+@hypothesis.given(DRAWS, st.integers(0, 30))
+def test_count_equals_its_reference(draw, n):
+    before, after, taken, gained = draw.integers(3, size=n), draw.integers(3, size=n), draw.integers(4, size=n), draw.random(n)
+    ref, comp = ((np.ones((3, 4, 3)), np.ones((3, 4))) for _ in range(2))
+    naive_pcid.count(before, taken, gained, after, *ref)
+    pcid.count(before, taken, gained, after, *comp)
+    for expected, given in zip(ref, comp, strict=True):
+        np.testing.assert_array_equal(expected, given)
+
+
+def small_integers(draw, *shape):
+    """Weights whose sums float32 holds exactly, in any order."""
+    return draw.integers(-50, 51, shape).astype(np.float32) / 4
+
+
+@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(1, 70))
+def test_nibble_tables_equal_their_reference(draw, n_scores, dimension):
+    weights, bias = small_integers(draw, n_scores, dimension), small_integers(draw, n_scores)
+    ref, comp = (np.full((-(-dimension // 4), 16, -(-n_scores // 4) * 4), np.nan, np.float32) for _ in range(2))
+    naive_pcid.fill_nibble_tables(weights, bias, ref)
+    pcid.fill_nibble_tables(weights, bias, comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
+def mixtures(draw, n_levels, n_labels, logistic):
+    return draw.normal(size=(n_levels, n_labels, n_labels + 1)) if logistic else np.empty((n_levels, 0, 0))
+
+
+@FEW
+@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 70), st.booleans(), st.data())
+def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, data):
+    levels = data.draw(st.integers(0, n_levels))
+    words = draw.integers(0, 2**64, (EPISODES, n_levels, 2, -(-dimension // 64)), np.uint64)
+    tables = small_integers(draw, n_levels, -(-dimension // 4), 16, -(-n_labels // 4) * 4) / np.float32(16 if logistic else 1)
+    arguments = words, tables, draw.integers(1, n_labels + 1, n_levels), mixtures(draw, n_levels, n_labels, logistic), levels
+    ref, comp = (np.full(words.shape[:3], 255, np.uint8) for _ in range(2))
+    scratch = np.empty(tables.shape[-1], np.float32)
+    naive_pcid.bit_labels(*arguments, scratch, ref)
+    pcid.bit_labels(*arguments, scratch, comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
+@FEW
+@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 9), st.booleans(), st.data())
+def test_real_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, data):
+    levels, head = data.draw(st.integers(0, n_levels)), data.draw(st.integers(0, dimension))
+    noise, means = small_integers(draw, EPISODES, dimension + 1, n_levels), small_integers(draw, 2, dimension, n_levels)
+    means[:, head:] = 0
+    scale = np.float32(64 if logistic else 1)
+    weights, bias = small_integers(draw, n_labels, dimension, n_levels) / scale, small_integers(draw, n_labels, n_levels) / scale
+    found, mixing = draw.integers(1, n_labels + 1, n_levels), mixtures(draw, n_levels, n_labels, logistic)
+    scratch = np.empty_like(bias), np.empty_like(bias), np.empty(n_labels, np.float32)
+    ref, comp = (np.full((EPISODES, n_levels, 2), 255, np.uint8) for _ in range(2))
+    for kernel, labels in ((naive_pcid.real_labels, ref), (pcid.real_labels, comp)):
+        kernel(noise, means, head, weights, bias, found, mixing, levels, *scratch, labels)
+    np.testing.assert_array_equal(ref, comp)
+
+
+@FEW
+@hypothesis.given(DRAWS, st.integers(1, 6), st.integers(1, 5), st.integers(1, 40))
+def test_least_squares_equals_its_reference(draw, dimension, n_codes, n):
+    rows, codes = draw.normal(size=(n, dimension)), draw.integers(n_codes, size=n)
+    ref, comp = (np.full((n_codes, dimension), np.nan) for _ in range(2))
+    for kernel, slopes in ((naive_pcid.least_squares, ref), (fitting.least_squares, comp)):
+        kernel(rows, codes, 0.1, np.full((dimension, dimension), np.nan), slopes)
+    np.testing.assert_allclose(ref, comp, rtol=1e-8, atol=1e-10)
+
+
+def test_a_coordinate_that_others_determine_does_not_spoil_the_fit():
+    draw = np.random.default_rng(0)
+    states = draw.integers(3, size=300)
+    rows = np.eye(3)[states] - np.eye(3)[states].mean(axis=0)
+    slopes, points = np.empty((3, 3)), np.empty((3, 300))
+    fitting.least_squares(rows, states, 1e-9 * 300, np.empty((3, 3)), slopes)
+    fitting.embed(slopes, np.bincount(states) / 300, np.ascontiguousarray(rows.T), points)
+    np.testing.assert_allclose(points.T, np.eye(3)[states], atol=1e-6)
+
+
+@FEW
+@hypothesis.given(DRAWS, st.integers(1, 6), st.integers(1, 5), st.integers(1, 9))
+def test_embed_equals_its_reference(draw, dimension, n_axes, n):
+    slopes, offset, columns = draw.normal(size=(n_axes, dimension)), draw.normal(size=n_axes), draw.normal(size=(dimension, n))
+    ref, comp = (np.full((n_axes, n), np.nan) for _ in range(2))
+    naive_pcid.embed(slopes, offset, columns, ref)
+    fitting.embed(slopes, offset, columns, comp)
+    np.testing.assert_allclose(ref, comp, rtol=1e-12, atol=1e-12)
+
+
+def clustered(kernel, stream, points, n_clusters, starts=3, iterations=20):
+    n_axes, n = points.shape
+    centres, sizes = np.full((n_clusters, n_axes), np.nan), np.full(n_clusters, -1)
+    scratch = np.empty((n_clusters, n_axes)), np.empty(n, int), np.empty(n, int), np.empty(n), np.empty(n)
+    kernel(stream, points, starts, iterations, *scratch, centres, sizes)
+    return centres, sizes
+
+
+@FEW
+@hypothesis.given(DRAWS, GENERATORS, st.integers(1, 4), st.integers(1, 3), st.integers(1, 20), st.sampled_from([1, 20]))
+def test_kmeans_equals_its_reference(draw, state, n_clusters, n_axes, n, iterations):
+    points, stream = draw.normal(size=(n_axes, n)), row(state)
+    ref = clustered(naive_pcid.kmeans, state, points, n_clusters, iterations=iterations)
+    comp = clustered(fitting.kmeans, stream, points, n_clusters, iterations=iterations)
+    for expected, given in zip(ref, comp, strict=True):
+        np.testing.assert_array_equal(expected, given)
+    assert stream.tolist() == state
+
+
+def test_kmeans_finds_clusters_that_are_far_apart():
+    draw = np.random.default_rng(1)
+    true = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
+    points = np.repeat(true, [10, 20, 30], axis=0) + draw.normal(0, 0.1, (60, 2))
+    centres, sizes = clustered(fitting.kmeans, row([1, 2, 3, 4]), np.ascontiguousarray(points.T), 3)
+    order = np.argsort(sizes)
+    assert sizes[order].tolist() == [10, 20, 30]
+    np.testing.assert_allclose(centres[order], true, atol=0.2)
+
+
+def test_kmeans_leaves_clusters_empty_where_points_are_equal():
+    centres, sizes = clustered(fitting.kmeans, row([1, 2, 3, 4]), np.ones((2, 12)), 3)
+    assert sizes.tolist() == [12, 0, 0]
+    np.testing.assert_array_equal(centres, 1.0)
+
+
+def network(draw, dimension, n_codes, n_units, n):
+    rows = np.column_stack([draw.normal(size=(n, dimension)), np.ones(n)])
+    weights = draw.normal(size=(n_units, dimension + 1)), draw.normal(size=(n_units + 1, n_codes))
+    return rows, draw.integers(n_codes, size=n), weights
+
+
+def trained(kernel, rows, codes, weights, iterations):
+    hidden, output = (table.copy() for table in weights)
+    slopes = np.full_like(hidden, np.nan), np.full_like(output, np.nan)
+    moments = np.zeros((2, *hidden.shape)), np.zeros((2, *output.shape))
+    scratch = np.empty((hidden.shape[0], len(rows))), np.empty(output.shape[1])
+    kernel(rows, np.ascontiguousarray(rows.T), codes, 0.05, iterations, hidden, output, *slopes, *moments, *scratch)
+    return hidden, output
+
+
+@FEW
+@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(1, 4), st.integers(1, 3), st.integers(1, 20))
+def test_train_network_equals_its_reference(draw, dimension, n_codes, n_units, n):
+    rows, codes, weights = network(draw, dimension, n_codes, n_units, n)
+    ref, comp = (trained(kernel, rows, codes, weights, 5) for kernel in (naive_pcid.train_network, fitting.train_network))
+    for expected, given in zip(ref, comp, strict=True):
+        np.testing.assert_allclose(expected, given, rtol=1e-6, atol=1e-8)
+
+
+def test_training_makes_the_error_of_the_network_smaller():
+    draw = np.random.default_rng(0)
+    rows, _, weights = network(draw, 3, 2, 2, 60)
+    codes = (rows[:, 0] > 0).astype(int)
+
+    def error(hidden, output):
+        units = np.column_stack([1 / (1 + np.exp(-rows @ hidden.T)), np.ones(len(rows))])
+        return np.square(units @ output - np.eye(2)[codes]).mean()
+
+    errors = [error(*trained(fitting.train_network, rows, codes, weights, iterations)) for iterations in (0, 30, 200)]
+    assert errors[0] > 2 * errors[1] > 4 * errors[2]
