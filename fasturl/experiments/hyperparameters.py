@@ -1,0 +1,30 @@
+"""The hyperparameters of the paper's figures, read from `hyperparameters.toml` beside this file."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from .. import validation
+
+
+def tuned_settings(agent: str, env: str, horizon: int) -> dict[str, Any]:
+    """The settings of an agent on an environment, for example tuned_settings("oracleq-lat", "lock-bernoulli", 20).
+
+    PCID has two entries, "pcid-linear" and "pcid-neural". A table named after the environment inside that of a horizon adds to it.
+    """
+    entries = all_tuned_settings()
+    validation.choice("agent", agent, entries)
+    if str(horizon) not in entries[agent]:
+        raise ValueError(f"horizon must be one of {', '.join(entries[agent])}, for which {agent} was tuned, got {horizon}")
+    entry = entries[agent][str(horizon)]
+    shared = {name: value for name, value in entry.items() if not isinstance(value, dict)}
+    return {**shared, **entry.get(env, {})}
+
+
+@cache
+def all_tuned_settings() -> dict[str, dict[str, dict[str, Any]]]:
+    """Every entry of the file: by agent and then by horizon, as text."""
+    return tomllib.loads(resources.files(__package__).joinpath("hyperparameters.toml").read_text(encoding="utf-8"))
