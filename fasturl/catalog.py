@@ -15,6 +15,7 @@ from .agents import Agent, LatentAgent
 from .learners import OracleQ, QLearning
 from .models import Environment, LockBernoulli, LockGaussian
 from .observation_agent import ObservationAgent
+from .pcid import PCID
 from .url import DEFAULT_LEARNER, URL
 
 ENVIRONMENTS: dict[str, Callable[..., Environment]] = {maker.name: maker for maker in (LockBernoulli, LockGaussian)}
@@ -59,6 +60,7 @@ def _make_oracle(name: str | None, settings: dict[str, Any]) -> Any:
 
 AGENTS: dict[str, Callable[..., Agent]] = {
     "url": _url,
+    "pcid": PCID,
     "oracleq-lat": _seeing(LatentAgent, OracleQ),
     "qlearning-lat": _seeing(LatentAgent, QLearning),
     "oracleq-obs": _seeing(ObservationAgent, OracleQ),

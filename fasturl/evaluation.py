@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ._kernels import labels as _labels
 from .decoders import Decoder
 from .learners import Floats, Labels, rollout
 from .models import BlockMDP, emission_lanes
@@ -62,10 +63,8 @@ def match_labels(old: NDArray[np.integer], new: NDArray[np.integer], n_labels: i
     """
     from scipy.optimize import linear_sum_assignment
 
-    from ._kernels.labels import count_pairs
-
     counts = np.empty((n_labels, n_labels), np.int64)
-    count_pairs(old.astype(np.uint8), new.astype(np.uint8), counts)
+    _labels.count_pairs(old.astype(np.uint8), new.astype(np.uint8), counts)
     rows, columns = linear_sum_assignment(counts, maximize=True)
     renaming = np.empty(n_labels, np.uint8)
     renaming[columns] = rows

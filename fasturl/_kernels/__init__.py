@@ -3,4 +3,10 @@
 Kernels trust their callers: the object layer above has checked every argument. They draw from
 generator rows that the caller owns, write into arrays that the caller owns, and keep no state, so the
 same arguments always give the same bits.
+
+All are imported here, since a kernel looks for its compiled form on disk while it is imported.
 """
+
+from . import decoding, dynamics, emission, fitting, hashing, labels, pcid, planning, rng, tabular, vector
+
+__all__ = ["decoding", "dynamics", "emission", "fitting", "hashing", "labels", "pcid", "planning", "rng", "tabular", "vector"]

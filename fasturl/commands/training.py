@@ -54,6 +54,11 @@ def train_command(
     delta_1: Annotated[
         float | None, typer.Option("--delta-1", help="url as written: their probability of failure.", show_default="0.01")
     ] = None,
+    model: Annotated[str | None, typer.Option(help="pcid: linear or neural.", show_default="linear")] = None,
+    clusters: Annotated[int | None, typer.Option(help="pcid: largest number of states of a level.", show_default="3")] = None,
+    samples_per_level: Annotated[
+        int | None, typer.Option(help="pcid: episodes that each level is learned from.", show_default="from the horizon")
+    ] = None,
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads.", show_default="all cores")] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.", show_default=False)
@@ -74,6 +79,9 @@ def train_command(
         delta=delta,
         epsilon_1=epsilon_1,
         delta_1=delta_1,
+        model=model,
+        n_clusters=clusters,
+        samples_per_level=samples_per_level,
     )
     player = catalog.agent(agent, **settings)
     with whole_files(None if json_file == "-" else json_file, plot) as (json_path, plot_path):
