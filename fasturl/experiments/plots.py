@@ -1,0 +1,417 @@
+"""Figures from stored results, for papers: `curves`, `success`, `scaling` and `heatmap` take a frame from `fasturl.experiments.load`.
+
+Agents have the same colours and lines in every figure, told apart by colour-blind readers and in grey. Figures are as wide as the text of a
+two-column paper, and say which measure of spread is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from .. import optional, validation
+from . import statistics, summaries
+from .summaries import BANDS, show
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TEXT_WIDTH = 6.9
+"""Inches: both columns of a two-column paper."""
+PANEL_HEIGHT = 1.75
+
+# Okabe and Ito's palette
+COLOURS = {
+    "url": "#D55E00",
+    "oracleq-lat": "#0072B2",
+    "qlearning-lat": "#56B4E9",
+    "pcid": "#CC79A7",
+    "oracleq-obs": "#009E73",
+    "qlearning-obs": "#E69F00",
+}
+_MORE_COLOURS = ("#000000", "#7F7F7F", "#8C564B", "#5D3A9B")
+_LINES: dict[str, Any] = {
+    "qlearning-lat": (0, (5, 1.5)),
+    "pcid": (0, (6, 1.5, 1.5, 1.5)),
+    "oracleq-obs": (0, (1.5, 1.2)),
+    "qlearning-obs": (0, (3, 1, 1, 1, 1, 1)),
+}
+_VARIANT_LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
+_MARKERS = "osD^vPX*"
+_MOST_PANELS = 48
+
+STYLE: dict[str, Any] = {
+    "font.size": 7.5,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7.5,
+    "xtick.labelsize": 6.5,
+    "ytick.labelsize": 6.5,
+    "legend.fontsize": 7,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlepad": 4,
+    "axes.labelpad": 2,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.2,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "figure.dpi": 200,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "fasturl",
+}
+SHOWN = {"average-reward": "reward_mean", "success-rate": "success_rate", "value": "value_mean"}
+_SHOWN_NAMES = {
+    "average-reward": "mean average reward at the last trajectory",
+    "success-rate": "share of near-optimal seeds",
+    "value": "mean value of the final policy",
+}
+
+
+def style() -> AbstractContextManager[Any]:
+    """Figures made inside this context have the looks of this file."""
+    return cast("AbstractContextManager[Any]", optional.need("matplotlib", "experiments", "a figure").rc_context(STYLE))
+
+
+def panels(rows: int, columns: int, *, width: float = TEXT_WIDTH, height: float = PANEL_HEIGHT) -> tuple[Figure, Any]:
+    """A figure and its axes [rows, columns]; `height` is that of one row, in inches."""
+    module = optional.need("matplotlib.figure", "experiments", "a figure")
+    with style():
+        figure: Figure = module.Figure(figsize=(width, rows * height + 0.35), layout="constrained")
+        return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Write a figure in the format of its name: PNG at 200 dots per inch, PDF or SVG. The same figure gives the same bytes."""
+    kind = Path(path).suffix.lower()
+    metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(kind)
+    try:
+        with style():
+            figure.savefig(path, dpi=200, metadata=cast(Any, metadata))
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        if "is not supported" not in str(error):
+            raise
+        raise ValueError(f"cannot write {path}: write .png, .pdf or .svg") from None
+
+
+def colour(agent: str) -> str:
+    """An agent's colour, the same everywhere."""
+    return COLOURS.get(agent) or _MORE_COLOURS[sum(agent.encode()) % len(_MORE_COLOURS)]
+
+
+def curve_panel(axes: Axes, frame: pandas.DataFrame, *, band: str = "std", legend: bool = False) -> None:
+    """Learning curves of the cells of one environment: the mean over seeds as a line, with a band.
+
+    band
+        "std": one standard deviation; "ci": the 95 % bootstrap confidence interval of the mean. `caption` says so in words.
+    """
+    validation.choice("band", band, BANDS)
+    named = summaries.labels(_something(frame))
+    groups = dict(iter(frame.groupby("cell", sort=False)))
+    limit = 0
+    for position, (cell, label) in enumerate(named.items()):
+        rows = groups[cell]
+        drawn = summaries.curve(rows)
+        paint, line = _look(rows["agent"].iloc[0], label, named.values())
+        front = 3 + (len(named) - position) / 100  # the agents that are named first lie on top
+        axes.plot(drawn.trajectories, drawn.mean, color=paint, linestyle=line, label=label, zorder=front)
+        low, high = drawn.band(band)
+        axes.fill_between(drawn.trajectories, low, high, color=paint, alpha=0.18, linewidth=0, zorder=front - 1)
+        limit = max(limit, int(drawn.trajectories[-1]))
+    v_star = float(frame["v_star"].max())
+    axes.axhline(v_star, color="0.35", linewidth=0.7, linestyle=(0, (4, 3)), zorder=1, label="_V*")
+    axes.set_xlim(0, limit)
+    axes.set_ylim(0, v_star * 1.12)
+    axes.annotate(
+        "V*",
+        (1, v_star),
+        xycoords=("axes fraction", "data"),
+        xytext=(-1, 1.5),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=6,
+        color="0.35",
+    )
+    _count_axis(axes)
+    if legend:
+        axes.legend()
+
+
+def caption(frame: pandas.DataFrame, band: str = "std") -> str:
+    """What line and band of a figure of learning curves are."""
+    return f"Line: mean over {_seeds(frame)}. Shaded: {BANDS[validation.choice('band', band, BANDS)]}."
+
+
+def title(rows: pandas.DataFrame) -> str:
+    """Environment, noise, horizon and switch in words, as far as they are the same in all rows."""
+    words = [str(rows["env"].iloc[0])] if rows["env"].nunique() == 1 else []
+    for name in summaries.env_settings(rows):
+        values = rows[name].unique()
+        if len(values) == 1 and show(values[0]) != "default":
+            words.append(f"{'H =' if name == 'horizon' else name} {show(values[0])}")
+    return ", ".join(words)
+
+
+def curves(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
+    """Learning curves: a panel for each environment, a line for each agent."""
+    _something(frame)
+    switches = frame["switch"].nunique() if "switch" in frame else 0
+    figure, all_axes, groups = _panels_of(frame, ["env", *summaries.env_settings(frame)], columns=switches if switches > 1 else 3)
+    with style():
+        for axes, rows in zip(all_axes, groups, strict=True):
+            curve_panel(axes, rows, band=band)
+            axes.set_title(title(rows))
+        _finish(figure, all_axes, "number of trajectories", "average reward", caption(frame, band))
+    return figure
+
+
+def success(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
+    """The share of near-optimal seeds against a parameter, with Wilson intervals: a panel for each setting of the rest."""
+    return _against(frame, x, "success")
+
+
+def scaling(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
+    """Trajectories to near-optimal against a parameter on logarithmic axes: the median over seeds, and the slope b of x^b.
+
+    `statistics.near_optimal_from` defines the number of a run. Where at least half of the seeds did not get there an arrow stands
+    at the number of trajectories that were played.
+    """
+    return _against(frame, x, "scaling")
+
+
+def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-reward") -> Figure:
+    """Colour over two parameters, a panel for each agent and setting of the rest: `of` is "average-reward", "success-rate" or "value"."""
+    _something(frame)
+    validation.choice("of", of, SHOWN)
+    across, up = _numeric(frame, x), _numeric(frame, y)
+    if across == up:
+        raise ValueError(f"a heat map needs two different parameters, got {x} twice")
+    table = summaries.cell_table(frame)
+    table = table.assign(label=table["cell"].map(_series(frame, across, up)))
+    table = table[table[across].notna() & table[up].notna()]
+    if table.empty:
+        raise ValueError(f"there is nothing to plot: no agent here has both {x} and {y}")
+    apart = [name for name in ("env", *summaries.env_settings(frame)) if name not in (across, up)]
+    figure, all_axes, groups = _panels_of(table, [*apart, "label"], columns=3, height=2.1)
+    top = float(table["v_star"].max()) if of != "success-rate" else 1.0
+    with style():
+        for axes, rows in zip(all_axes, groups, strict=True):
+            grid = rows.pivot_table(index=up, columns=across, values=SHOWN[of], dropna=False).sort_index().sort_index(axis=1)
+            image = axes.imshow(grid.to_numpy(float), origin="lower", aspect="auto", cmap="cividis", vmin=0, vmax=top)
+            axes.set_xticks(range(grid.shape[1]), [show(value) for value in grid.columns])
+            axes.set_yticks(range(grid.shape[0]), [show(value) for value in grid.index])
+            for (row, column), number in np.ndenumerate(grid.to_numpy(float)):
+                if math.isfinite(number):
+                    text = f"{number:.0%}" if of == "success-rate" else f"{number:.2f}"
+                    axes.text(column, row, text, ha="center", va="center", fontsize=6, color="white" if number < top / 2 else "black")
+            axes.tick_params(length=0)
+            axes.spines[:].set_visible(False)
+            where = title(rows) if any(_varies(table, name) for name in apart) or len(groups) == 1 else ""
+            axes.set_title("\n".join(filter(None, [where, rows["label"].iloc[0]])))
+        figure.colorbar(image, ax=list(all_axes), shrink=0.9, pad=0.02, aspect=25).outline.set_visible(False)
+        figure.supxlabel(_word(across), fontsize=7.5)
+        figure.supylabel(_word(up), fontsize=7.5)
+        _say(figure, f"Colour: {_SHOWN_NAMES[of]}, {_seeds(frame)}.")
+    return figure
+
+
+def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
+    _something(frame)
+    ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
+    across = _numeric(frame, x)
+    table = summaries.cell_table(frame)
+    table = table[table[across].notna()]
+    named = _series(frame, across)
+    apart = [name for name in ["env", *summaries.env_settings(frame)] if name != across]
+    figure, all_axes, groups = _panels_of(table, apart, columns=3, height=2.3)
+    with style():
+        for axes, rows in zip(all_axes, groups, strict=True):
+            _draw_series(axes, rows, across, named, kind)
+            axes.set_title(title(rows))
+            ticks = sorted(table[across].unique())
+            if len(ticks) <= 8:
+                axes.set_xticks(ticks, [show(tick) for tick in ticks])
+                axes.xaxis.set_minor_locator(ticker.NullLocator())
+        if kind == "success":
+            words = f"Bars: {statistics.LEVEL:.0%} Wilson interval, {_seeds(frame)}."
+            _finish(figure, all_axes, _word(across), "share of near-optimal seeds", words)
+        else:
+            figure.supylabel("trajectories to near-optimal", fontsize=7.5)
+            half = "arrows: at least half of the seeds did not get there"
+            _say(figure, f"Points: median over {_seeds(frame)}; bars: {statistics.LEVEL:.0%} interval of the median; {half}.")
+    return figure
+
+
+def _draw_series(axes: Axes, rows: pandas.DataFrame, across: str, named: dict[str, str], kind: str) -> None:
+    ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
+    present = rows["cell"].map(named)
+    order = [label for label in dict.fromkeys(named.values()) if (present == label).any()]
+    spread = sorted(rows[across].unique())
+    step = min(np.diff(np.log(spread) if min(spread) > 0 and kind == "scaling" else spread), default=1.0)
+    for position, label in enumerate(order):
+        line = rows[present == label].sort_values(across)
+        agent = str(line["agent"].iloc[0])
+        paint, dashes = _look(agent, label, order)
+        looks: dict[str, Any] = {
+            "color": paint,
+            "marker": _MARKERS[summaries.agent_rank(agent)[0] % len(_MARKERS)],
+            "markersize": 3.5,
+            "elinewidth": 0.9,
+            "capsize": 1.5,
+            "markeredgewidth": 0.6,
+        }
+        shift = (position - (len(order) - 1) / 2) * step * 0.06
+        xs = line[across].to_numpy(float)
+        if kind == "success":
+            share = line["success_rate"].to_numpy()
+            bars = np.array([share - line["success_low"], line["success_high"] - share]).clip(0)
+            axes.errorbar(xs + shift, share, bars, linestyle=dashes, label=label, **looks)
+        else:
+            _draw_needed(axes, line, xs, shift, label, dashes, looks)
+    if kind == "success":
+        axes.set_ylim(-0.04, 1.04)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    else:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(lambda value, _: _count(value))
+        axes.yaxis.set_minor_locator(ticker.NullLocator())
+        axes.set_xlabel(_word(across))
+        # below the panel, where it hides nothing
+        axes.legend(handlelength=1.6, loc="upper left", bbox_to_anchor=(0, -0.2), borderaxespad=0)
+
+
+def _draw_needed(axes: Axes, line: pandas.DataFrame, xs: Any, shift: float, label: str, dashes: Any, looks: dict[str, Any]) -> None:
+    moved = xs * math.exp(shift) if min(xs) > 0 else xs
+    needed = line["needed"].to_numpy()
+    there = np.isfinite(needed)
+    try:
+        slope = statistics.log_log_slope(xs, needed)
+    except ValueError:
+        slope = None
+    if slope:
+        error = "" if math.isnan(slope.error) else f" ± {slope.error:.2f}"
+        label = f"{label}: slope {slope.slope:.2f}{error}"
+        ends = np.array([xs[there].min(), xs[there].max()])
+        axes.plot(ends, np.exp(slope.intercept) * ends**slope.slope, color=looks["color"], linestyle=dashes, linewidth=0.9)
+    # an interval without an upper end reaches to the number of trajectories that were played
+    high = np.minimum(line["needed_high"].to_numpy(), line["trajectories"].to_numpy())
+    low = np.maximum(line["needed_low"].to_numpy(), 1)
+    bars = np.array([needed - low, high - needed])[:, there].clip(0)
+    axes.errorbar(moved[there], needed[there], bars, linestyle="none", label=label, **looks)
+    axes.plot(
+        moved[~there], line["trajectories"].to_numpy()[~there], linestyle="none", marker=r"$\uparrow$", markersize=6, color=looks["color"]
+    )
+
+
+def _series(frame: pandas.DataFrame, *axes: str) -> dict[str, str]:
+    """Names of the cells of a figure against some parameters: those do not set cells apart, nor do episodes that follow from them."""
+    plain = frame.assign(**{name: "any" for name in axes if name.startswith("agent.")})
+    follow = frame.groupby(["agent", *axes])["episodes"].nunique().max() == 1
+    return summaries.labels(plain.assign(episodes="any") if follow else plain)
+
+
+def _look(agent: str, label: str, labels: Iterable[str]) -> tuple[str, Any]:
+    """Colour of the agent; its own line, or one of several when it comes in variants."""
+    variants = [other for other in labels if other.partition(",")[0] == agent]
+    line = _LINES.get(agent, "-") if len(variants) < 2 else _VARIANT_LINES[variants.index(label) % len(_VARIANT_LINES)]
+    return colour(agent), line
+
+
+def _panels_of(
+    frame: pandas.DataFrame, keys: list[str], *, columns: int, height: float = PANEL_HEIGHT
+) -> tuple[Figure, list[Axes], list[Any]]:
+    """A figure with one panel for each combination of the keys, and the rows of each."""
+    groups = [rows for _, rows in frame.groupby(keys, dropna=False)] if keys else [frame]
+    if len(groups) > _MOST_PANELS:
+        raise ValueError(f"there are {len(groups)} panels to plot: choose some of the results, for example --where horizon=10")
+    columns = min(columns, 4, len(groups))
+    rows = math.ceil(len(groups) / columns)
+    width = TEXT_WIDTH if columns > 1 else 3.4
+    figure, axes = panels(rows, columns, width=width, height=height if columns > 1 else 2.3)
+    used = list(axes.ravel())
+    for spare in used[len(groups) :]:
+        spare.remove()
+    return figure, used[: len(groups)], groups
+
+
+def _finish(figure: Figure, all_axes: list[Axes], x: str, y: str, words: str) -> None:
+    """Names of the axes, one legend for all panels, and a line that says what is drawn."""
+    figure.supxlabel(x, fontsize=7.5)
+    figure.supylabel(y, fontsize=7.5)
+    handles: dict[str, Any] = {}
+    for axes in all_axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    names = sorted(handles, key=lambda label: (summaries.agent_rank(label.partition(",")[0]), label))
+    columns = max(1, int(figure.get_figwidth() / (0.4 + 0.052 * max(map(len, names)))))
+    looks: dict[str, Any] = {"loc": "outside upper center", "ncols": min(columns, len(names))}
+    figure.legend([handles[name] for name in names], names, title=_folded(figure, words), title_fontsize=6.5, **looks)
+
+
+def _say(figure: Figure, words: str) -> None:
+    figure.suptitle(_folded(figure, words), fontsize=6.5)
+
+
+def _folded(figure: Figure, words: str) -> str:
+    return "\n".join(textwrap.wrap(words, int(figure.get_figwidth() * 19)))
+
+
+def _count_axis(axes: Axes) -> None:
+    """Ticks such as 0, 10k, 20k."""
+    ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_formatter(lambda value, _: _count(value))
+    axes.yaxis.set_major_locator(ticker.MaxNLocator(5, steps=[1, 2, 5, 10]))
+
+
+def _count(value: float) -> str:
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}"
+
+
+def _seeds(frame: pandas.DataFrame) -> str:
+    counts = frame.groupby("cell")["seed"].nunique()
+    least, most = int(counts.min()), int(counts.max())
+    return f"{most} seed{'s' if most > 1 else ''}" if least == most else f"{least} to {most} seeds"
+
+
+def _something(frame: pandas.DataFrame) -> pandas.DataFrame:
+    if frame.empty:
+        raise ValueError("there is nothing to plot: no results")
+    return frame
+
+
+def _varies(frame: pandas.DataFrame, name: str) -> bool:
+    return bool(frame[name].map(show).nunique() > 1)
+
+
+def _numeric(frame: pandas.DataFrame, name: str) -> str:
+    column = summaries.parameter(frame, name)
+    pd = optional.need("pandas", "experiments", "a figure")
+    numbers = pd.to_numeric(frame[column], errors="coerce")
+    if numbers.isna().all():
+        raise ValueError(f"{name} is not a number in these results: it cannot be an axis")
+    return column
+
+
+def _word(column: str) -> str:
+    return column.removeprefix("agent.").replace("_", " ")
