@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ._version import __version__
-from .commands import machine, training
+from .commands import machine, training, tuning
 
 app = typer.Typer(
     name="fasturl",
@@ -21,6 +21,7 @@ app = typer.Typer(
 
 
 training.register(app)
+tuning.register(app)
 machine.register(app)
 
 

@@ -1,0 +1,460 @@
+"""Search for hyperparameters on Optuna.
+
+A trial is one choice of settings. It is trained on the tuning seeds, a block of them at a time, and its objective is the mean
+over seeds of the average reward at the last trajectory. Between blocks a trial whose seeds do worse than the same seeds of the best
+trial so far, by Wilcoxon's signed-rank test, is given up.
+
+Trials are numbered draws: the n-th point of the shuffled grid, or a sample of the tree-structured Parzen estimator (TPE) seeded by n. A
+search that is stopped goes on with the first draw that is not finished, so nothing is repeated, and an interrupted search
+makes the trials that an undisturbed one makes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import catalog, optional, validation
+from ..training import train
+from .cells import Cell
+from .store import FORMAT
+
+if TYPE_CHECKING:
+    import optuna
+
+JUDGING_SEEDS = range(50)
+"""What results are judged on; no search may look at them."""
+TUNING_SEEDS = range(10_000, 10_020)
+METHODS = ("grid", "tpe")
+TPE_TRIALS = 50
+
+_PRUNING_P = 0.05
+_HEARTBEAT_SECONDS = 30
+_DRAW = "draw"
+
+
+@dataclass(frozen=True)
+class Range:
+    """Positive numbers from low to high, alike on a logarithmic scale; integers where both ends are."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low <= self.high < math.inf:
+            raise ValueError(f"a range must have ends 0 < low <= high, got {self.low:g}:{self.high:g}")
+
+    @property
+    def whole(self) -> bool:
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+    def grid(self) -> tuple[float, ...]:
+        """Each power of ten, or each doubling of an integer, from low on; high is the last."""
+        factor = 2 if self.whole else 10
+        steps = itertools.takewhile(lambda x: x < self.high * (1 - 1e-9), (self.low * factor**n for n in itertools.count()))
+        return (*(x if self.whole else float(f"{x:.12g}") for x in steps), self.high)
+
+
+Space = Mapping[str, Range | Sequence[Any]]
+
+_STEP = Range(1e-4, 1.0)
+SPACES: dict[str, Space] = {
+    "oracleq-lat": {"learning_rate": _STEP, "confidence": _STEP},
+    "oracleq-obs": {"learning_rate": _STEP, "confidence": _STEP},
+    "qlearning-lat": {"learning_rate": _STEP, "exploration_fraction": _STEP},
+    "qlearning-obs": {"learning_rate": _STEP, "exploration_fraction": _STEP},
+    "url": {"batch": Range(25, 400), "confidence": _STEP},
+    "pcid": {"n_clusters": (3, 4, 6), "samples_per_level": Range(125, 2000), "model": ("linear", "neural")},
+}
+"""The paper's grids: what is searched for each agent if nothing else is asked for."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is tuned: the settings in `space` of an agent, for its mean over some environments and seeds."""
+
+    env: str
+    env_settings: tuple[dict[str, Any], ...]
+    agent: str
+    fixed: dict[str, Any]
+    space: Space
+    episodes: int
+    seeds: tuple[int, ...]
+
+    @classmethod
+    def make(
+        cls,
+        env: str,
+        agent: str,
+        *,
+        episodes: int,
+        env_settings: Mapping[str, Any] | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        search: Space | None = None,
+        seeds: int | Iterable[int] = TUNING_SEEDS,
+    ) -> Problem:
+        """Lists in `env_settings` are expanded: the environments of all combinations count alike. `search` replaces the paper's grid."""
+        validation.choice("agent", agent, catalog.AGENTS)
+        fixed = dict(fixed or {})
+        space = {name: values for name, values in (SPACES.get(agent, {}) if search is None else search).items() if name not in fixed}
+        if not space:
+            raise ValueError(f"there is nothing to search for {agent}: name a setting and its values")
+        for name, values in space.items():
+            if not isinstance(values, Range) and not values:
+                raise ValueError(f"{name} has no values to search")
+        lists = {name: value if isinstance(value, list | tuple) else [value] for name, value in (env_settings or {}).items()}
+        problem = cls(
+            env,
+            tuple(catalog.environment_settings(env, **chosen) for chosen in _combinations(lists)),
+            agent,
+            fixed,
+            space,
+            validation.integer("episodes", episodes, least=1),
+            _tuning_seeds(seeds),
+        )
+        problem._check()
+        return problem
+
+    def _check(self) -> None:
+        if not self.env_settings:
+            raise ValueError("there is no environment to tune on: a setting has an empty list of values")
+        ends = {name: (values.low, values.high) if isinstance(values, Range) else values for name, values in self.space.items()}
+        for point in _combinations(ends):
+            catalog.agent(self.agent, **self.settings(point))
+        for env_settings in self.env_settings:
+            Cell.make(self.env, env_settings, self.agent, self.settings(point), self.episodes)
+
+    def settings(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of the agent at a point of the space; None stands for the agent's own default."""
+        return {name: value for name, value in {**self.fixed, **point}.items() if value is not None}
+
+    def grid(self) -> list[dict[str, Any]]:
+        return _combinations({name: values.grid() if isinstance(values, Range) else values for name, values in self.space.items()})
+
+    def commands(self, settings: Mapping[str, Any]) -> list[str]:
+        """What trains the agent with these settings, on each environment."""
+        options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in settings.items())
+        return [
+            f"fasturl train {self.env} {' '.join(f'--{name} {value:g}' for name, value in env_settings.items())} "
+            f"--agent {self.agent} {options} --episodes {self.episodes}"
+            for env_settings in self.env_settings
+        ]
+
+    def evaluate(self, settings: Mapping[str, Any], seeds: Sequence[int], n_jobs: int | None) -> list[float]:
+        """For each seed the average reward at the last trajectory, mean over environments."""
+        player = catalog.agent(self.agent, **settings)
+        runs = [
+            train(catalog.environment(self.env, **chosen), player, self.episodes, seeds, points=1, n_jobs=n_jobs, progress=False)
+            for chosen in self.env_settings
+        ]
+        return [float(reward) for reward in np.mean([run.average_reward[:, -1] for run in runs], axis=0)]
+
+    def __str__(self) -> str:
+        varied = [
+            f"{name} {', '.join(dict.fromkeys(f'{chosen[name]:g}' for chosen in self.env_settings))}" for name in self.env_settings[0]
+        ]
+        return f"{self.agent} on {self.env}, {'; '.join(varied)}: {self.episodes:,} episodes, {len(self.seeds)} seeds"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A finished trial; a pruned one has the mean over the seeds that it was trained on."""
+
+    settings: dict[str, Any]
+    average_reward: float
+    seeds: int
+    pruned: bool
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The finished trials, in the order in which they were made."""
+
+    problem: Problem
+    study_name: str
+    trials: list[Trial]
+
+    @cached_property
+    def best(self) -> Trial:
+        """The first of the best trials that were not pruned."""
+        whole = [trial for trial in self.trials if not trial.pruned]
+        if not whole:
+            raise ValueError("no trial is complete yet")
+        return max(whole, key=lambda trial: trial.average_reward)
+
+    def summary(self) -> dict[str, Any]:
+        problem, best = self.problem, self.best
+        return {
+            "env": problem.env,
+            "env_settings": list(problem.env_settings),
+            "agent": problem.agent,
+            "episodes": problem.episodes,
+            "seed_values": list(problem.seeds),
+            "study": self.study_name,
+            "trials": len(self.trials),
+            "pruned": sum(trial.pruned for trial in self.trials),
+            "best": {"settings": best.settings, "average_reward_mean": best.average_reward},
+            "commands": problem.commands(best.settings),
+        }
+
+
+def tune(
+    problem: Problem,
+    *,
+    method: str = "tpe",
+    trials: int | None = None,
+    study: str | os.PathLike[str] | None = None,
+    storage: str | None = None,
+    prune: bool = True,
+    block: int = 5,
+    sampler_seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Tuning:
+    """Search until `trials` trials are finished, counting those that the study holds already.
+
+    trials
+        If not given, the whole grid, or 50 for TPE.
+    study
+        A file to keep the study in (SQLite); the same arguments with the same file go on where the last search stopped. One
+        file can hold many studies.
+    storage
+        Instead of a file: the URL of a database that Optuna can use. Several machines may then search at once.
+    prune, block
+        Whether to give trials up early, and after how many seeds each to think of it.
+    sampler_seed
+        The same seed makes the same trials.
+    """
+    validation.choice("method", method, METHODS)
+    grid = problem.grid() if method == "grid" else None
+    wanted = (len(grid) if grid else TPE_TRIALS) if trials is None else validation.integer("trials", trials, least=1)
+    wanted = min(wanted, len(grid)) if grid else wanted
+    block = validation.integer("block", block, least=1)
+    sampler_seed = validation.integer("sampler_seed", sampler_seed, least=0)
+    if n_jobs is not None:
+        validation.integer("n_jobs", n_jobs, least=1)
+    optuna = optional.need("optuna", "tune", "tuning")
+    name = f"{problem.agent} on {problem.env} {_digest(problem, method, prune, block, sampler_seed)}"
+    with _quiet_optuna(), _opened(study, storage) as kept:
+        pruner = optuna.pruners.WilcoxonPruner(p_threshold=_PRUNING_P) if prune else optuna.pruners.NopPruner()
+        record = optuna.create_study(storage=kept, study_name=name, load_if_exists=True, direction="maximize", pruner=pruner)
+        search = _Search(problem, record, grid, sampler_seed, block, n_jobs)
+        with _progress(wanted, len(problem.seeds), progress) as show:
+            while len(search.finished()) < wanted:
+                search.step(show)
+        return Tuning(problem, name, [_read(trial, problem) for trial in search.finished()])
+
+
+Show = Callable[["list[optuna.trial.FrozenTrial]", int], None]
+"""Told of the finished trials and of the seeds that the current one has."""
+
+
+class _Search:
+    """The trials of one study."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        study: optuna.Study,
+        grid: list[dict[str, Any]] | None,
+        sampler_seed: int,
+        block: int,
+        n_jobs: int | None,
+    ) -> None:
+        self.problem, self.study, self.grid, self.block, self.n_jobs = problem, study, grid, block, n_jobs
+        self.sampler_seed = sampler_seed
+        if grid:
+            # in a random order the first trials are spread out, and pruning has something good to compare with soon
+            np.random.default_rng(sampler_seed).shuffle(grid)
+
+    def finished(self) -> list[optuna.trial.FrozenTrial]:
+        return self._trials("COMPLETE", "PRUNED")
+
+    def step(self, show: Show) -> None:
+        """One more trial."""
+        import optuna
+
+        draw = self._next_draw()
+        if self.grid:
+            if not self._trials("WAITING"):
+                self.study.enqueue_trial(self.grid[draw], user_attrs={_DRAW: draw})
+        else:
+            seed = np.random.SeedSequence([self.sampler_seed, draw]).generate_state(1)[0]
+            self.study.sampler = optuna.samplers.TPESampler(seed=int(seed))
+        self.study.optimize(lambda trial: self._objective(trial, draw, show), n_trials=1)
+        show(self.finished(), 0)
+
+    def _next_draw(self) -> int:
+        """The first that nobody has made or is making; at the end of a grid, the first that nobody has finished."""
+        for states in (("COMPLETE", "PRUNED", "RUNNING"), ("COMPLETE", "PRUNED")):
+            taken = {trial.user_attrs.get(_DRAW) for trial in self._trials(*states)}
+            draw = next(n for n in itertools.count() if n not in taken)
+            if self.grid is None or draw < len(self.grid):
+                break
+        return draw
+
+    def _objective(self, trial: optuna.Trial, draw: int, show: Show) -> float:
+        import optuna
+
+        if not self.grid:
+            trial.set_user_attr(_DRAW, draw)
+        settings = self.problem.settings({name: self._suggest(trial, name) for name in self.problem.space})
+        rewards: list[float] = []
+        for first in range(0, len(self.problem.seeds), self.block):
+            part = self.problem.seeds[first : first + self.block]
+            for step, reward in enumerate(self.problem.evaluate(settings, part, self.n_jobs), first):
+                rewards.append(reward)
+                trial.report(reward, step)
+            show(self.finished(), len(rewards))
+            if len(rewards) < len(self.problem.seeds) and trial.should_prune():
+                raise optuna.TrialPruned
+        return math.fsum(rewards) / len(rewards)
+
+    def _suggest(self, trial: optuna.Trial, name: str) -> Any:
+        values = self.problem.space[name]
+        if not isinstance(values, Range):
+            return trial.suggest_categorical(name, values)
+        if self.grid:
+            return trial.suggest_categorical(name, values.grid())
+        if values.whole:
+            return trial.suggest_int(name, int(values.low), int(values.high), log=True)
+        return trial.suggest_float(name, values.low, values.high, log=True)
+
+    def _trials(self, *states: str) -> list[optuna.trial.FrozenTrial]:
+        import optuna
+
+        return self.study.get_trials(deepcopy=False, states=[optuna.trial.TrialState[state] for state in states])
+
+
+def _read(trial: optuna.trial.FrozenTrial, problem: Problem) -> Trial:
+    rewards = list(trial.intermediate_values.values())
+    pruned = trial.state.name == "PRUNED"
+    return Trial(problem.settings(trial.params), math.fsum(rewards) / len(rewards), len(rewards), pruned)
+
+
+def _tuning_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
+    chosen = validation.seeds(seeds)
+    overlap = [seed for seed in chosen if seed in JUDGING_SEEDS]
+    if overlap:
+        raise ValueError(
+            f"seeds 0..{JUDGING_SEEDS[-1]} are for judging and cannot be tuned on: choose others such as "
+            f"{TUNING_SEEDS[0]}:{TUNING_SEEDS[-1] + 1}, got {overlap[0]}{'' if len(overlap) == 1 else f'..{overlap[-1]}'}"
+        )
+    return tuple(chosen)
+
+
+def _combinations(lists: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+
+
+def _digest(problem: Problem, method: str, prune: bool, block: int, sampler_seed: int) -> str:
+    space = {
+        name: [values.low, values.high, "range"] if isinstance(values, Range) else list(values) for name, values in problem.space.items()
+    }
+    about = [FORMAT, problem.env, problem.env_settings, problem.agent, problem.fixed, space, problem.episodes, problem.seeds]
+    return hashlib.sha256(json.dumps([*about, method, prune, block, sampler_seed], sort_keys=True).encode()).hexdigest()[:12]
+
+
+@contextmanager
+def _opened(study: str | os.PathLike[str] | None, storage: str | None) -> Iterator[Any]:
+    """Optuna's storage: a file, a database, or memory alone."""
+    if study is not None and storage is not None:
+        raise ValueError("study and storage are two places for one thing: give one of them")
+    import optuna
+
+    if study is None and storage is None:
+        yield optuna.storages.InMemoryStorage()
+        return
+    url = storage or f"sqlite:///{_writable(Path(study or ''))}"
+    where = str(study or _without_password(url))
+    with _storage_errors(where, ImportError, ValueError, RuntimeError):
+        kept = optuna.storages.RDBStorage(url, heartbeat_interval=_HEARTBEAT_SECONDS, grace_period=3 * _HEARTBEAT_SECONDS)
+    try:
+        with _storage_errors(where):
+            yield kept
+    finally:
+        kept.remove_session()
+        kept.engine.dispose()
+
+
+def _writable(path: Path) -> Path:
+    if path.is_dir():
+        raise ValueError(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir():
+        raise ValueError(f"cannot write {path}: there is no folder {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"cannot write {path}: permission denied")
+    return path.resolve()
+
+
+def _without_password(url: str) -> str:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        raise ValueError(f"storage must be a URL such as sqlite:///study.db or postgresql://user@host/name, got {url!r}") from None
+
+
+@contextmanager
+def _storage_errors(where: str, *more: type[Exception]) -> Iterator[None]:
+    from optuna.exceptions import StorageInternalError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    kinds: tuple[type[Exception], ...] = (SQLAlchemyError, StorageInternalError, *more)
+    try:
+        yield
+    except kinds as error:
+        cause = error.__cause__ if isinstance(error, StorageInternalError) and error.__cause__ else error
+        reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
+        raise ValueError(f"cannot use the study in {where}: {reason}") from error
+
+
+@contextmanager
+def _quiet_optuna() -> Iterator[None]:
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # the pruner and the heartbeat
+            yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+@contextmanager
+def _progress(trials: int, seeds: int, wanted: bool | None) -> Iterator[Show]:
+    """Trials done, the best so far, time left."""
+    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+        yield lambda finished, seeds_done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(f"trials 0/{trials}", total=trials * seeds)
+
+        def show(finished: list[optuna.trial.FrozenTrial], seeds_done: int) -> None:
+            values = [trial.value for trial in finished if trial.state.name == "COMPLETE" and trial.value is not None]
+            best = f"  best {max(values):.4f}" if values else ""
+            done = len(finished)
+            bar.update(task, description=f"trials {done}/{trials}{best}", completed=done * seeds + seeds_done)
+
+        yield show
