@@ -231,20 +231,25 @@ class _Network:
         self._train(codes)
 
     def _train(self, codes: Ints) -> None:
-        hidden, output, n = self.hidden, self.output, codes.size
-        rows, columns = np.column_stack([self.data.rows, np.ones(n)]), np.concatenate([self.data.columns, np.ones((1, n))])
-        slopes = np.empty_like(hidden), np.empty_like(output)
-        moments = np.zeros((2, *hidden.shape)), np.zeros((2, *output.shape))
-        units, errors = np.empty((hidden.shape[0], n)), np.empty(output.shape[1])
-        _fitting.train_network(rows, columns, codes, ADAM_RATE, ADAM_ITERATIONS, hidden, output, *slopes, *moments, units, errors)
-        _fitting.embed(hidden, np.zeros(hidden.shape[0]), columns, units)
-        self.points = np.empty((output.shape[1], n))
-        _fitting.embed(np.ascontiguousarray(output[:-1].T), output[-1], 1 / (1 + np.exp(-units)), self.points)
+        n, (n_units, n_codes) = codes.size, (self.hidden.shape[0], self.output.shape[1])
+        columns = np.concatenate([self.data.columns, np.ones((1, n))])
+        rows, narrow, hidden, output = (table.astype(np.float32, order="C") for table in (columns.T, columns, self.hidden, self.output))
+        slopes, moments = (np.empty_like(hidden), np.empty_like(output)), (_zeros(2, *hidden.shape), _zeros(2, *output.shape))
+        layers = _zeros(n_units + 1, n), _zeros(n_codes, n), _zeros(n_units, n)
+        _fitting.train_network(rows, narrow, codes, ADAM_RATE, ADAM_ITERATIONS, hidden, output, *slopes, *moments, *layers)
+        self.hidden, self.output = hidden.astype(np.float64), output.astype(np.float64)
+        units, self.points = np.empty((n_units, n)), np.empty((n_codes, n))
+        _fitting.embed(self.hidden, np.zeros(n_units), columns, units)
+        _fitting.embed(np.ascontiguousarray(self.output[:-1].T), self.output[-1], 1 / (1 + np.exp(-units)), self.points)
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
         shifted = centres - self.output[-1]
         mixing = np.column_stack([shifted @ self.output[:-1].T, -np.square(shifted).sum(axis=1) / 2])
         return *self.data.undone(self.hidden[:, :-1], self.hidden[:, -1]), mixing
+
+
+def _zeros(*shape: int) -> NDArray[np.float32]:
+    return np.zeros(shape, np.float32)
 
 
 def cluster(stream: NDArray[np.uint64], points: Floats, n_clusters: int) -> Floats:

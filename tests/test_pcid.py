@@ -1,5 +1,7 @@
 """PCID: against a slow reference, its published figures, and what it cannot do."""
 
+import re
+
 import naive_pcid
 import numpy as np
 import pytest
@@ -207,11 +209,10 @@ def test_a_cluster_has_at_least_thirty_samples(sizes, found):
     ],
 )
 def test_bad_settings_are_named(settings, message):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         fu.PCID(**settings)
-    assert str(error.value) == message
 
 
 def test_an_environment_without_vectors_is_refused():
-    with pytest.raises(ValueError, match="^env must have an emission that shows vectors"):
+    with pytest.raises(ValueError, match=r"^env must have an emission that shows vectors"):
         fu.train(ladder(None), fu.PCID(2), 100)

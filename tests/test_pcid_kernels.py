@@ -110,7 +110,7 @@ def test_a_coordinate_that_others_determine_does_not_spoil_the_fit():
 
 
 @FEW
-@hypothesis.given(DRAWS, st.integers(1, 6), st.integers(1, 5), st.integers(1, 9))
+@hypothesis.given(DRAWS, st.integers(1, 9), st.integers(1, 5), st.integers(1, 9))
 def test_embed_equals_its_reference(draw, dimension, n_axes, n):
     slopes, offset, columns = draw.normal(size=(n_axes, dimension)), draw.normal(size=n_axes), draw.normal(size=(dimension, n))
     ref, comp = (np.full((n_axes, n), np.nan) for _ in range(2))
@@ -160,12 +160,14 @@ def network(draw, dimension, n_codes, n_units, n):
     return rows, draw.integers(n_codes, size=n), weights
 
 
-def trained(kernel, rows, codes, weights, iterations):
-    hidden, output = (table.copy() for table in weights)
+def trained(kernel, rows, codes, weights, iterations, kind=np.float32):
+    hidden, output = (table.astype(kind) for table in weights)
     slopes = np.full_like(hidden, np.nan), np.full_like(output, np.nan)
-    moments = np.zeros((2, *hidden.shape)), np.zeros((2, *output.shape))
-    scratch = np.empty((hidden.shape[0], len(rows))), np.empty(output.shape[1])
-    kernel(rows, np.ascontiguousarray(rows.T), codes, 0.05, iterations, hidden, output, *slopes, *moments, *scratch)
+    moments = np.zeros((2, *hidden.shape), kind), np.zeros((2, *output.shape), kind)
+    shapes = len(output), len(output[0]), len(hidden)
+    scratch = [np.full((size, len(rows)), np.nan, kind) for size in shapes]
+    columns = np.ascontiguousarray(rows.T, kind)
+    kernel(rows.astype(kind), columns, codes, 0.05, iterations, hidden, output, *slopes, *moments, *scratch)
     return hidden, output
 
 
@@ -173,9 +175,10 @@ def trained(kernel, rows, codes, weights, iterations):
 @hypothesis.given(DRAWS, st.integers(1, 5), st.integers(1, 4), st.integers(1, 3), st.integers(1, 20))
 def test_train_network_equals_its_reference(draw, dimension, n_codes, n_units, n):
     rows, codes, weights = network(draw, dimension, n_codes, n_units, n)
-    ref, comp = (trained(kernel, rows, codes, weights, 5) for kernel in (naive_pcid.train_network, fitting.train_network))
+    ref = trained(naive_pcid.train_network, rows, codes, weights, 5, np.float64)
+    comp = trained(fitting.train_network, rows, codes, weights, 5)
     for expected, given in zip(ref, comp, strict=True):
-        np.testing.assert_allclose(expected, given, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(expected, given, rtol=1e-3, atol=1e-4)
 
 
 def test_training_makes_the_error_of_the_network_smaller():

@@ -12,7 +12,9 @@ import numpy as np
 from .compiling import inlined, kernel
 from .rng import below, uniform
 
-_DECAY, _SQUARE_DECAY, _TINY = 0.9, 0.999, 1e-8
+_0, _1 = np.float32(0.0), np.float32(1.0)
+_CAP = np.float32(80.0)  # exp of more than that is beyond float32
+_DECAY, _SQUARE_DECAY, _TINY = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
 
 
 @kernel
@@ -51,16 +53,51 @@ def least_squares(rows: np.ndarray, codes: np.ndarray, ridge: float, gram: np.nd
                 slopes[r, c] -= gram[a, c] * slopes[r, a]
 
 
+@inlined
+def _add_combination(weights: np.ndarray, k: int, table: np.ndarray, sums: np.ndarray) -> None:
+    """sums[k] += the rows of the table, each times its entry of weights[k].
+
+    Four rows at a time: a sum is then loaded and stored once for four products.
+    """
+    n_rows, width = table.shape
+    j = 0
+    while j + 3 < n_rows:
+        w0, w1, w2, w3 = weights[k, j], weights[k, j + 1], weights[k, j + 2], weights[k, j + 3]
+        for i in range(width):
+            sums[k, i] += w0 * table[j, i] + w1 * table[j + 1, i] + w2 * table[j + 2, i] + w3 * table[j + 3, i]
+        j += 4
+    while j < n_rows:
+        w0 = weights[k, j]
+        for i in range(width):
+            sums[k, i] += w0 * table[j, i]
+        j += 1
+
+
+@inlined
+def _dot(left: np.ndarray, a: int, right: np.ndarray, b: int) -> np.float32:
+    """left[a] . right[b] as four sums side by side: one alone waits for each of its additions."""
+    width = left.shape[1]
+    s0, s1, s2, s3 = _0, _0, _0, _0
+    i = 0
+    while i + 3 < width:
+        s0 += left[a, i] * right[b, i]
+        s1 += left[a, i + 1] * right[b, i + 1]
+        s2 += left[a, i + 2] * right[b, i + 2]
+        s3 += left[a, i + 3] * right[b, i + 3]
+        i += 4
+    while i < width:
+        s0 += left[a, i] * right[b, i]
+        i += 1
+    return (s0 + s1) + (s2 + s3)
+
+
 @kernel
 def embed(slopes: np.ndarray, offset: np.ndarray, columns: np.ndarray, points: np.ndarray) -> None:
     """points[r, i] = offset[r] + slopes[r] . columns[:, i], for slopes float64[R, D], columns float64[D, n], points float64[R, n]."""
     for r in range(points.shape[0]):
         for i in range(points.shape[1]):
             points[r, i] = offset[r]
-        for j in range(columns.shape[0]):
-            w = slopes[r, j]
-            for i in range(points.shape[1]):
-                points[r, i] += w * columns[j, i]
+        _add_combination(slopes, r, columns, points)
 
 
 @inlined
@@ -182,15 +219,15 @@ def kmeans(
 
 @inlined
 def _adam(weights: np.ndarray, slope: np.ndarray, moments: np.ndarray, rate: float, t: int) -> None:
-    """Step t of Adam; moments float64[2, rows, columns] are the running means of the slope and of its square."""
-    first, second = 1.0 - _DECAY**t, 1.0 - _SQUARE_DECAY**t
+    """Step t of Adam; moments float32[2, rows, columns] are the running means of the slope and of its square."""
+    first, second, step = np.float32(1.0 - 0.9**t), np.float32(1.0 - 0.999**t), np.float32(rate)
     for a in range(weights.shape[0]):
         for b in range(weights.shape[1]):
             g = slope[a, b]
-            m = _DECAY * moments[0, a, b] + (1.0 - _DECAY) * g
-            v = _SQUARE_DECAY * moments[1, a, b] + (1.0 - _SQUARE_DECAY) * g * g
+            m = _DECAY * moments[0, a, b] + (_1 - _DECAY) * g
+            v = _SQUARE_DECAY * moments[1, a, b] + (_1 - _SQUARE_DECAY) * g * g
             moments[0, a, b], moments[1, a, b] = m, v
-            weights[a, b] -= rate * (m / first) / (math.sqrt(v / second) + _TINY)
+            weights[a, b] -= step * (m / first) / (np.float32(math.sqrt(v / second)) + _TINY)
 
 
 @kernel
@@ -208,49 +245,45 @@ def train_network(
     output_moments: np.ndarray,
     units: np.ndarray,
     errors: np.ndarray,
+    back: np.ndarray,
 ) -> None:
     """Fit the one-hot code of targets int64[n] by least squares: output' (logistic(hidden x), 1), from the given weights on.
 
-    rows float64[n, D + 1] and columns float64[D + 1, n] hold the same samples, whose last coordinate is 1; hidden float64[K, D + 1],
-    output float64[K + 1, R]. Every iteration sees all samples. Scratch: slopes like the weights, moments float64[2, ...] of zeros,
-    units float64[K, n], errors float64[R].
+    rows float32[n, D + 1] and columns float32[D + 1, n] hold the same samples, whose last coordinate is 1; hidden float32[K, D + 1],
+    output float32[K + 1, R]. Every iteration sees all samples. Scratch, float32: slopes like the weights, moments [2, ...] of zeros,
+    units [K + 1, n], errors [R, n], back [K, n].
     """
-    n_samples, dimension = rows.shape
-    n_units, n_targets = units.shape[0], errors.size
+    n_samples = targets.size
+    n_units, n_targets = back.shape[0], errors.shape[0]
+    share = np.float32(1.0 / n_samples)
+    for i in range(n_samples):
+        units[n_units, i] = _1
     for t in range(1, iterations + 1):
+        hidden_slope[:] = _0
         for k in range(n_units):
             for i in range(n_samples):
-                units[k, i] = 0.0
-            for j in range(dimension):
-                w = hidden[k, j]
-                for i in range(n_samples):
-                    units[k, i] += w * columns[j, i]
+                units[k, i] = _0
+                back[k, i] = _0
+            _add_combination(hidden, k, columns, units)
             for i in range(n_samples):
-                units[k, i] = 1.0 / (1.0 + math.exp(min(-units[k, i], 700.0)))
-            for j in range(dimension):
-                hidden_slope[k, j] = 0.0
+                units[k, i] = _1 / (_1 + np.float32(math.exp(min(-units[k, i], _CAP))))
+        for r in range(n_targets):
+            for i in range(n_samples):
+                errors[r, i] = _0
+            for k in range(n_units + 1):
+                w = output[k, r]
+                for i in range(n_samples):
+                    errors[r, i] += w * units[k, i]
+        for i in range(n_samples):
+            errors[targets[i], i] -= _1
         for k in range(n_units + 1):
             for r in range(n_targets):
-                output_slope[k, r] = 0.0
-        for i in range(n_samples):
-            for r in range(n_targets):
-                errors[r] = output[n_units, r]
-            for k in range(n_units):
+                output_slope[k, r] = share * _dot(units, k, errors, r)
+        for k in range(n_units):
+            _add_combination(output, k, errors, back)
+            for i in range(n_samples):
                 z = units[k, i]
-                for r in range(n_targets):
-                    errors[r] += output[k, r] * z
-            errors[targets[i]] -= 1.0
-            for r in range(n_targets):
-                errors[r] /= n_samples
-                output_slope[n_units, r] += errors[r]
-            for k in range(n_units):
-                z = units[k, i]
-                back = 0.0
-                for r in range(n_targets):
-                    output_slope[k, r] += errors[r] * z
-                    back += errors[r] * output[k, r]
-                back *= z * (1.0 - z)
-                for j in range(dimension):
-                    hidden_slope[k, j] += back * rows[i, j]
+                back[k, i] *= share * z * (_1 - z)
+            _add_combination(back, k, rows, hidden_slope)
         _adam(hidden, hidden_slope, hidden_moments, rate, t)
         _adam(output, output_slope, output_moments, rate, t)

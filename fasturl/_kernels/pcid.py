@@ -18,7 +18,8 @@ from .dynamics import Dynamics, start_state, step
 from .rng import below
 from .tabular import greedy
 
-_0 = np.float32(0.0)
+_0, _1 = np.float32(0.0), np.float32(1.0)
+_CAP = np.float32(80.0)  # exp of more than that is beyond float32
 _NIBBLE = np.uint64(15)
 
 
@@ -91,8 +92,8 @@ def fill_nibble_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray
 
 
 @inlined
-def _logistic(x: float) -> float:
-    return 1.0 / (1.0 + math.exp(min(-x, 700.0)))
+def _logistic(x: np.float32) -> np.float32:
+    return _1 / (_1 + np.float32(math.exp(min(-x, _CAP))))
 
 
 @inlined
@@ -106,7 +107,7 @@ def _nearest(scores: np.ndarray, found: int, mixing: np.ndarray, h: int) -> int:
         return best
     n_units = mixing.shape[2] - 1
     for j in range(n_units):
-        scores[j] = np.float32(_logistic(np.float64(scores[j])))
+        scores[j] = _logistic(scores[j])
     greatest = -np.inf
     for k in range(found):
         total = mixing[h, k, n_units]
