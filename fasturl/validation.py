@@ -55,3 +55,16 @@ def seeds(value: int | Iterable[int]) -> list[int]:
         twice = next(seed for seed in chosen if chosen.count(seed) > 1)
         raise ValueError(f"seeds must be distinct, got {twice} more than once")
     return chosen
+
+
+def parse_seeds(text: str) -> int | range:
+    """Seeds as a command line writes them: a count such as 50 or a range such as 1000:1050."""
+    try:
+        first, colon, end = text.partition(":")
+        if not colon:
+            return int(text)
+        chosen = range(int(first), int(end))
+    except ValueError:
+        raise ValueError(f"seeds must be a count such as 50 or a range such as 1000:1050, got {text!r}") from None
+    seeds(chosen)
+    return chosen

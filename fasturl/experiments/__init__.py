@@ -4,6 +4,12 @@ A cell is one environment and one agent with all their settings. A sweep runs ce
 figures, statistics and reports read only what is stored.
 """
 
+from .backends import Dask as Dask
+from .backends import Local as Local
+from .backends import Ray as Ray
 from .cells import Cell as Cell
+from .spec import Spec as Spec
+from .spec import parse_spec as parse_spec
+from .spec import read_spec as read_spec
 from .store import load as load
 from .sweeping import sweep as sweep

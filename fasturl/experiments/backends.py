@@ -1,13 +1,13 @@
-"""Where blocks are computed: joblib's backends behind one small face.
-
-`Local` uses processes of this machine, `Dask` a cluster whose scheduler is reached by its address, `Ray` a Ray cluster.
-"""
+"""Where blocks are computed: processes of this machine, a Dask cluster or a Ray cluster behind one small face."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from .. import optional, validation
 from ..training import available_cores
@@ -15,9 +15,18 @@ from ..training import available_cores
 T = TypeVar("T")
 R = TypeVar("R")
 
+_KEPT = "what was written is kept, and the same command continues from there"
+
+
+class WorkersLost(OSError):
+    """The work cannot go on: workers or the cluster are gone."""
+
 
 class Backend(Protocol):
-    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    def workers(self) -> int:
+        """How many blocks are computed at a time; ValueError where nothing can be computed."""
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
         """The function of every item, in the order in which they are done."""
 
 
@@ -27,12 +36,27 @@ class Local:
 
     n_jobs: int | None = None
 
-    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-        jobs = available_cores() if self.n_jobs is None else validation.integer("n_jobs", self.n_jobs, least=1)
-        if jobs == 1:
+    def workers(self) -> int:
+        return available_cores() if self.n_jobs is None else validation.integer("n_jobs", self.n_jobs, least=1)
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
+        jobs = min(self.workers(), len(items))
+        if jobs <= 1:
             yield from map(function, items)
             return
-        yield from _parallel(function, items, jobs, "loky")
+        import joblib
+
+        pool = joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator_unordered", pre_dispatch="2 * n_jobs", batch_size=1)
+        results = pool(joblib.delayed(function)(item) for item in items)
+        try:
+            for result in results:  # noqa: UP028  # closed below, where nobody is to be warned
+                yield result
+        except BrokenProcessPool:
+            raise WorkersLost(f"a worker process died (killed, or out of memory): {_KEPT}") from None
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that work in progress is given up
+                results.close()
 
 
 @dataclass(frozen=True)
@@ -40,19 +64,39 @@ class Dask:
     """The workers of a Dask cluster, for example Dask("tcp://host:8786")."""
 
     address: str
-    timeout: float = 10.0
+    timeout: float = 5.0
+    """Seconds to wait for the scheduler and for a first worker."""
 
-    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    def workers(self) -> int:
+        with self._client() as client:
+            threads: dict[str, int] = client.nthreads()
+            return sum(threads.values())
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
+        distributed = optional.need("distributed", "dask", "a Dask cluster")
+        with self._client() as client:
+            # a block whose worker dies is given to another by the scheduler: the same seeds, the same results
+            futures = distributed.as_completed(client.map(function, items, pure=False))
+            try:
+                for future in futures:
+                    result = future.result()
+                    future.release()
+                    yield result
+            except (CancelledError, distributed.KilledWorker, distributed.core.CommClosedError) as error:
+                raise WorkersLost(f"the Dask cluster at {self.address} gave up: {_first_line(error)}; {_KEPT}") from None
+
+    def _client(self) -> Any:
         distributed = optional.need("distributed", "dask", "a Dask cluster")
         try:
             client = distributed.Client(self.address, timeout=self.timeout, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ValueError(f"cannot reach a Dask scheduler at {self.address}: {error}") from None
-        with client:
-            # seeds are deterministic, so a block that was on a worker that died is simply computed again elsewhere
-            futures = client.map(function, items, pure=False, retries=3)
-            for future in distributed.as_completed(futures):
-                yield future.result()
+        except (OSError, ValueError, TypeError) as error:
+            raise ValueError(f"cannot reach a Dask scheduler at {self.address}: {_first_line(error)}") from None
+        try:
+            client.wait_for_workers(1, timeout=self.timeout)
+        except TimeoutError:
+            client.close()
+            raise ValueError(f"the Dask scheduler at {self.address} has no workers") from None
+        return client
 
 
 @dataclass(frozen=True)
@@ -61,22 +105,34 @@ class Ray:
 
     address: str | None = None
 
-    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    def workers(self) -> int:
+        return int(self._connected().cluster_resources().get("CPU", 1))
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
+        ray = self._connected()
+        remote = ray.remote(max_retries=3)(function)
+        waiting = [remote.remote(item) for item in items]
+        try:
+            while waiting:
+                done, waiting = ray.wait(waiting)
+                yield from ray.get(done)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except ray.exceptions.RayError as error:
+            raise WorkersLost(f"the Ray cluster gave up: {_first_line(error)}; {_KEPT}") from None
+        finally:
+            for reference in waiting:
+                ray.cancel(reference, force=True)
+
+    def _connected(self) -> Any:
         ray = optional.need("ray", "ray", "a Ray cluster")
         try:
             if not ray.is_initialized():
-                ray.init(address=self.address, include_dashboard=False, log_to_driver=False)
-        except (ConnectionError, ValueError) as error:
-            raise ValueError(f"cannot reach a Ray cluster at {self.address}: {error}") from None
-        remote = ray.remote(max_retries=3)(function)
-        waiting = [remote.remote(item) for item in items]
-        while waiting:
-            done, waiting = ray.wait(waiting)
-            yield from ray.get(done)
+                ray.init(address=self.address, include_dashboard=False if self.address is None else None, log_to_driver=False)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ValueError(f"cannot reach a Ray cluster at {self.address}: {_first_line(error)}") from None
+        return ray
 
 
-def _parallel(function: Callable[[T], R], items: Sequence[T], jobs: int, backend: str) -> Iterator[R]:
-    import joblib
-
-    pool = joblib.Parallel(n_jobs=jobs, backend=backend, return_as="generator_unordered", pre_dispatch="2 * n_jobs", batch_size=1)
-    yield from pool(joblib.delayed(function)(item) for item in items)
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -33,13 +33,15 @@ class Cell:
         """A cell from the settings that differ from the defaults; whatever cannot be trained is refused here."""
         cell = cls(
             env,
-            catalog.environment_settings(env, **env_settings),
+            _canonical(catalog.environment_settings(env, **env_settings)),
             agent,
-            catalog.agent_settings(agent, **agent_settings),
+            _canonical(catalog.agent_settings(agent, **agent_settings)),
             validation.integer("episodes", episodes, least=1),
             validation.integer("points", points, least=1),
         )
-        cell.player().check(cell.environment())
+        environment, player = cell.environment(), cell.player()
+        player.check(environment)
+        player.trajectories(environment, cell.episodes)
         return cell
 
     @classmethod
@@ -77,3 +79,10 @@ class Cell:
 
     def __hash__(self) -> int:
         return hash(self.id)
+
+
+def _canonical(value: Any) -> Any:
+    """The same settings have the same id, whether a 0 was written as 0 or as 0.0."""
+    if isinstance(value, dict):
+        return {key: _canonical(inner) for key, inner in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value

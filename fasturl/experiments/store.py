@@ -1,9 +1,9 @@
 """Results on disk: one small Parquet file for each cell and block of seeds.
 
-A file is written under a temporary name, flushed, and linked to its own name only when it is whole, so a crash leaves
-no half result and nothing that exists is ever replaced. Pages carry checksums: a damaged file is moved to
-`damaged/`, which counts as not having it. Rows are tidy, one for each seed and point of the curve; configuration, versions and
-timings are in the file's metadata.
+A file is written under a temporary name, flushed, and renamed only when it is whole, so a crash leaves no half result. Its
+name ends in a digest of its bytes: a file is never replaced by something else, and one whose bytes have changed is moved to
+`damaged/`, which counts as not having it. Rows are tidy, one for each seed and point of the curve, and depend on the
+configuration alone; configuration, versions, timings and diagnostics are in the file's metadata.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import tempfile
+import time
 import warnings
 from collections.abc import Iterable, Iterator
 from importlib import metadata
@@ -33,135 +34,188 @@ if TYPE_CHECKING:
 
 _MANIFEST = "fasturl-results.json"
 _KEY = b"fasturl"
+_DRAFT = ".draft-"
+_FORGOTTEN_SECONDS = 24 * 3600.0
 FORMAT = 1
 """Raised when what a file holds, or what a run of the same configuration gives, changes."""
 
+_RESULTS = ("seed", "trajectories", "average_reward", "value", "value_error", "near_optimal")
+
 
 class Store:
-    """A folder of results. `Store(folder, create=True)` makes it; otherwise it must be there."""
+    """A folder of results. `Store(folder, create=True)` makes it and checks that it can be written; otherwise it must be there."""
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False) -> None:
         self.folder = Path(folder)
         manifest = self.folder / _MANIFEST
-        if not manifest.exists():
-            if not create:
-                raise ValueError(f"there are no results in {self.folder}")
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                if any(self.folder.iterdir()) and not (self.folder / "results").exists():
-                    raise ValueError(f"{self.folder} is not empty and holds no results: choose another folder")
-                with _whole_file(manifest) as draft:
-                    draft.write_text(json.dumps({"format": FORMAT, "version": __version__}) + "\n")
-            except OSError as error:
-                raise ValueError(f"cannot write {self.folder}: {error.strerror}") from None
         try:
-            made_by = json.loads(manifest.read_text())
-        except (OSError, ValueError):
-            raise ValueError(f"cannot read {manifest}: it is damaged") from None
-        if made_by.get("format") != FORMAT:
-            raise ValueError(
-                f"the results in {self.folder} were made by fasturl {made_by.get('version')}, whose files this version ({__version__}) "
-                "does not continue: choose another folder"
-            )
+            made_by = _manifest(manifest)
+        except FileNotFoundError:
+            if not create:
+                raise ValueError(f"there are no results in {self.folder}") from None
+            made_by = None
+        except OSError as error:
+            raise ValueError(f"cannot read {self.folder}: {error.strerror}") from None
+        except ValueError:  # damaged; every file says its own format too
+            if create:
+                self._set_aside(manifest, f"{_MANIFEST}-{time.time_ns()}", "it is written anew")
+            made_by = None
+        if made_by is not None and made_by.get("format") != FORMAT:
+            raise ValueError(_refusal(self.folder, made_by.get("version")))
+        if create:
+            self._prepare(manifest)
+
+    def _prepare(self, manifest: Path) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._remove_drafts()
+            if not manifest.exists():
+                there = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
+                if there and "results" not in there:
+                    raise ValueError(f"{self.folder} is not empty and holds no results: choose another folder")
+                self._write_whole(manifest, json.dumps({"format": FORMAT, "version": __version__}).encode() + b"\n")
+            else:
+                with tempfile.TemporaryFile(dir=self.folder):
+                    pass
+        except OSError as error:
+            raise ValueError(f"cannot write {self.folder}: {error.strerror or error}") from None
 
     def seeds(self, cell: Cell) -> set[int]:
         """The seeds whose results are there and undamaged."""
         found: set[int] = set()
         for path in self._files(cell):
-            if (table := self._read(path)) is not None:
-                found.update(_metadata(table)["seeds"])
+            if (content := self._content(path)) is not None:
+                found.update(_named_seeds(path) or self._about_content(content)["seeds"])
         return found
 
     def write(self, cell: Cell, run: Run) -> None:
         """Keep the results of some seeds of a cell."""
-        pa, parquet = _pyarrow()
-        points = run.trajectories.size
-        columns = {
-            "cell": np.repeat(cell.id, len(run.seeds) * points),
-            "seed": np.repeat(run.seeds, points),
-            "trajectories": np.tile(run.trajectories, len(run.seeds)),
-            "average_reward": run.average_reward.ravel(),
-            "value": np.repeat(run.values, points),
-            "value_error": np.repeat(run.value_errors, points),
-            "near_optimal": np.repeat(run.near_optimal, points),
-        }
-        about = {
-            "config": cell.config,
-            "oracle": run.oracle,
-            "v_star": run.v_star,
-            "seeds": run.seeds,
-            "versions": versions(),
-            "wall_seconds": run.wall_seconds,
-            "diagnostics": run.diagnostics,
-        }
-        table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about).encode()})
-        target = self.folder / "results" / cell.id / f"{_block_name(run.seeds)}.parquet"
+        folder = self.folder / "results" / cell.id
+        stem = _stem(run.seeds)
+        if _consecutive(run.seeds) and any(folder.glob(f"{stem}-*.parquet")):
+            return  # another process has been faster
+        content = _parquet(cell, run)
+        target = folder / f"{stem}-{_digest(cell.id, stem, content)}.parquet"
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with _whole_file(target) as draft:
-                parquet.write_table(table, draft, compression="zstd", write_page_checksum=True)
+            if not folder.exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                _sync_folder(folder.parent)
+            self._write_whole(target, content)
         except OSError as error:
-            raise OSError(f"cannot write {target}: {error.strerror or error}") from None
+            raise OSError(f"cannot write {target}: {error.strerror or error}; what was written before is kept") from None
 
-    def tables(self) -> Iterator[Any]:
-        """Every undamaged file as an Arrow table, in a fixed order."""
-        for path in sorted((self.folder / "results").glob("*/*.parquet")):
-            if (table := self._read(path)) is not None:
-                yield table
+    def tables(self, columns: Iterable[str] | None = None, cells: Iterable[Cell] | None = None) -> Iterator[Any]:
+        """Every undamaged file as an Arrow table with its metadata, in a fixed order: all of them, or those of some cells."""
+        pa, parquet = _pyarrow()
+        chosen = None if columns is None else list(columns)
+        paths = (self.folder / "results").glob("*/*.parquet") if cells is None else (path for cell in cells for path in self._files(cell))
+        for path in sorted(paths):
+            if (content := self._content(path)) is not None:
+                yield parquet.read_table(pa.BufferReader(content), columns=chosen)
 
     def about(self) -> list[dict[str, Any]]:
         """The metadata of every file: configuration, versions, timings, diagnostics."""
-        return [_metadata(table) for table in self.tables()]
+        contents = (self._content(path) for path in sorted((self.folder / "results").glob("*/*.parquet")))
+        return [self._about_content(content) for content in contents if content is not None]
+
+    def about_table(self, table: Any) -> dict[str, Any]:
+        """The metadata of one of `tables`."""
+        return self._checked(table.schema.metadata)
+
+    def _about_content(self, content: bytes) -> dict[str, Any]:
+        pa, parquet = _pyarrow()
+        return self._checked(parquet.read_metadata(pa.BufferReader(content)).metadata)
+
+    def _checked(self, annotations: dict[bytes, bytes]) -> dict[str, Any]:
+        about: dict[str, Any] = json.loads(annotations[_KEY])
+        if about["format"] != FORMAT:
+            raise ValueError(_refusal(self.folder, about["versions"]["fasturl"]))
+        return about
 
     def frame(self) -> pandas.DataFrame:
         """All results, tidy: one row for each cell, seed and point, with the settings as columns."""
         pd = optional.need("pandas", "experiments", "loading results")
-        parts = []
-        for table in self.tables():
-            about = _metadata(table)
-            part = table.replace_schema_metadata(None).to_pandas()
-            config = about["config"]
-            settings = {
-                "noise": np.nan,
-                **config["env_settings"],
-                **{f"agent.{key}": value for key, value in config["agent_settings"].items()},
-            }
-            settings |= {"env": config["env"], "agent": config["agent"], "episodes": config["episodes"]}
-            settings |= {"oracle": about["oracle"], "v_star": about["v_star"]}
-            parts.append(part.assign(**{key: json.dumps(value) if isinstance(value, dict) else value for key, value in settings.items()}))
+        pa, _ = _pyarrow()
+        parts, owners = [], []
+        settings: dict[str, dict[str, Any]] = {}
+        for table in self.tables(_RESULTS):
+            about = self.about_table(table)
+            settings.setdefault(about["cell"], _settings(about))
+            parts.append(table.replace_schema_metadata(None))
+            owners.append(len(settings) - 1)  # files come cell by cell
         if not parts:
             raise ValueError(f"there are no results in {self.folder}")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # settings that some agents lack are columns of missing values
-            whole = pd.concat(parts, ignore_index=True)
+        whole = pa.concat_tables(parts).to_pandas()
+        codes = np.repeat(owners, [part.num_rows for part in parts])
+        order = np.lexsort([whole["trajectories"], whole["seed"], codes])
+        whole, codes = whole.take(order), codes[order]
         # two processes on one folder may both have computed a seed; they agree to the last bit
-        whole = whole.drop_duplicates(["cell", "seed", "trajectories"])
-        frame: pandas.DataFrame = whole.sort_values(["cell", "seed", "trajectories"], ignore_index=True)
+        key = np.stack([codes, whole["seed"], whole["trajectories"]])
+        fresh = np.append(True, np.any(np.diff(key), axis=0))
+        columns = pd.DataFrame(list(settings.values()))
+        frame: pandas.DataFrame = pd.concat(
+            [columns.take(codes[fresh]).reset_index(drop=True), whole[fresh].reset_index(drop=True)], axis="columns"
+        )
         return frame
 
     def _files(self, cell: Cell) -> list[Path]:
         return sorted((self.folder / "results" / cell.id).glob("*.parquet"))
 
-    def _read(self, path: Path) -> Any:
-        """The file as an Arrow table, or None after setting it aside because it is damaged."""
-        pa, parquet = _pyarrow()
+    def _content(self, path: Path) -> bytes | None:
+        """The bytes of a file, or None after setting it aside because they are not those that were written."""
+        stem, _, digest = path.stem.rpartition("-")
         try:
-            table = parquet.read_table(path, page_checksum_verification=True, partitioning=None)
-            _metadata(table)
-            return table
+            content = path.read_bytes()
         except FileNotFoundError:
             return None  # set aside by another process just now
-        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
-            aside = self.folder / "damaged" / f"{path.parent.name}-{path.name}"
+        except PermissionError as error:
+            raise ValueError(f"cannot read {path}: {error.strerror}") from None
+        except OSError:
+            content = b""  # the disk cannot read it back
+        if _digest(path.parent.name, stem, content) == digest:
+            return content
+        self._set_aside(path, f"{path.parent.name}-{path.name}", "its results will be computed again")
+        return None
+
+    def _set_aside(self, path: Path, name: str, consequence: str) -> None:
+        aside = self.folder / "damaged" / name
+        try:
             aside.parent.mkdir(exist_ok=True)
+            path.replace(aside)
+        except FileNotFoundError:
+            return  # by another process just now
+        except OSError as error:
+            warnings.warn(f"{path} is damaged and left out; it cannot be set aside: {error.strerror}", stacklevel=2)
+            return
+        warnings.warn(f"{path} is damaged: set aside as {aside}, {consequence}", stacklevel=2)
+
+    def _write_whole(self, target: Path, content: bytes) -> None:
+        """A draft takes the name of the target when it is complete and on the disk."""
+        handle, name = tempfile.mkstemp(dir=self.folder, prefix=f"{_DRAFT}{_this_process()}-")
+        try:
+            with open(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o644)
+            os.replace(name, target)
+            _sync_folder(target.parent)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+
+    def _remove_drafts(self) -> None:
+        """Those of processes that were killed."""
+        for draft in self.folder.glob(f"{_DRAFT}*"):
+            host, process, *_ = [*draft.name.removeprefix(_DRAFT).rsplit("-", 2), ""]
+            dead = host == platform.node() and process.isdecimal() and not _alive(int(process))
             with contextlib.suppress(FileNotFoundError):
-                path.replace(aside)
-                warnings.warn(f"{path} is damaged: set aside as {aside}, its results will be computed again", stacklevel=2)
-            return None
+                if dead or time.time() - draft.stat().st_mtime > _FORGOTTEN_SECONDS:
+                    draft.unlink()
 
 
 def load(folder: str | os.PathLike[str]) -> pandas.DataFrame:
-    """The results of a folder as a tidy pandas frame."""
+    """The results of a folder as a tidy pandas frame: one row for each cell, seed and point, with the settings as columns."""
     return Store(folder).frame()
 
 
@@ -170,37 +224,117 @@ def versions() -> dict[str, str]:
     return {"fasturl": __version__, "python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
 
 
-def _metadata(table: Any) -> dict[str, Any]:
-    about: dict[str, Any] = json.loads(table.schema.metadata[_KEY])
-    return about
+def _parquet(cell: Cell, run: Run) -> bytes:
+    """What a file holds. The columns are the same for all cells, so that any reader can take all files for one table."""
+    pa, parquet = _pyarrow()
+    points, n_seeds = run.trajectories.size, len(run.seeds)
+    rows = points * n_seeds
+    about = {
+        "format": FORMAT,
+        "cell": cell.id,
+        "config": cell.config,
+        "oracle": run.oracle,
+        "v_star": run.v_star,
+        "seeds": run.seeds,
+        "versions": versions(),
+        "wall_seconds": run.wall_seconds,
+        "diagnostics": run.diagnostics,
+    }
+    same = {
+        "cell": (pa.string(), cell.id),
+        "env": (pa.string(), cell.env),
+        "horizon": (pa.int64(), cell.env_settings.get("horizon")),
+        "switch": (pa.float64(), cell.env_settings.get("switch")),
+        "noise": (pa.float64(), cell.env_settings.get("noise")),
+        "agent": (pa.string(), cell.agent),
+        "oracle": (pa.string(), run.oracle),
+        "episodes": (pa.int64(), cell.episodes),
+    }
+    columns = {name: pa.repeat(pa.scalar(value, kind), rows) for name, (kind, value) in same.items()} | {
+        "seed": np.repeat(np.array(run.seeds, np.int64), points),
+        "trajectories": np.tile(run.trajectories, n_seeds),
+        "average_reward": run.average_reward.ravel(),
+        "value": np.repeat(run.values, points),
+        "value_error": np.repeat(run.value_errors, points),
+        "near_optimal": np.repeat(run.near_optimal, points),
+    }
+    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about, default=lambda number: number.item()).encode()})
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, compression="zstd", write_page_checksum=True)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
-def _block_name(seeds: Iterable[int]) -> str:
+def _settings(about: dict[str, Any]) -> dict[str, Any]:
+    """The columns of the frame that are the same for a whole cell."""
+    config = about["config"]
+    agent = {f"agent.{key}": json.dumps(value) if isinstance(value, dict) else value for key, value in config["agent_settings"].items()}
+    columns = {
+        "cell": about["cell"],
+        "env": config["env"],
+        **config["env_settings"],
+        "noise": config["env_settings"].get("noise"),
+        "agent": config["agent"],
+        "oracle": about["oracle"],
+        **agent,
+        "episodes": config["episodes"],
+        "v_star": about["v_star"],
+    }
+    return {name: np.nan if value is None else value for name, value in columns.items()}
+
+
+def _refusal(folder: Path, version: object) -> str:
+    return (
+        f"the results in {folder} were made by fasturl {version}, whose files this version ({__version__}) does not continue: "
+        "choose another folder"
+    )
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError
+    return content
+
+
+def _stem(seeds: Iterable[int]) -> str:
     chosen = sorted(seeds)
-    digest = hashlib.sha256(json.dumps(chosen).encode()).hexdigest()[:8]
-    return f"{chosen[0]}-{chosen[-1]}-{digest}"
+    return f"{chosen[0]}-{chosen[-1]}-{len(chosen)}"
+
+
+def _consecutive(seeds: Iterable[int]) -> bool:
+    chosen = sorted(seeds)
+    return chosen[-1] - chosen[0] + 1 == len(chosen)
+
+
+def _named_seeds(path: Path) -> range | None:
+    """The seeds of a file if its name tells: the digest holds for the name too."""
+    first, last, count = map(int, path.stem.split("-")[:3])
+    return range(first, last + 1) if last - first + 1 == count else None
+
+
+def _digest(cell: str, stem: str, content: bytes) -> str:
+    return hashlib.blake2b(f"{cell}/{stem}\n".encode() + content, digest_size=8).hexdigest()
+
+
+def _this_process() -> str:
+    return f"{platform.node()}-{os.getpid()}"
+
+
+def _alive(process: int) -> bool:
+    if os.name != "posix":
+        return True  # not asked there: signal 0 would end it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _pyarrow() -> tuple[Any, Any]:
     return optional.need("pyarrow", "experiments", "storing results"), optional.need("pyarrow.parquet", "experiments", "storing results")
-
-
-@contextlib.contextmanager
-def _whole_file(target: Path) -> Iterator[Path]:
-    """A draft beside the target that takes its name when it is complete and on the disk, unless the target exists by then."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".draft-", suffix=target.suffix)
-    os.close(handle)
-    draft = Path(name)
-    try:
-        yield draft
-        draft.chmod(0o644)
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileExistsError):
-            os.link(draft, target)
-        _sync_folder(target.parent)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

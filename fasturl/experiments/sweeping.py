@@ -7,9 +7,10 @@ or run twice at once.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _BLOCK_STEPS = 10_000_000
 _BLOCK_SEEDS = 25
+_MOST_BLOCKS = 2_000
+_CALIBRATION_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,10 @@ class Block:
 
     cell: Cell
     seeds: tuple[int, ...]
+
+    @property
+    def steps(self) -> int:
+        return len(self.seeds) * run_steps(self.cell)
 
 
 def sweep(
@@ -50,30 +57,46 @@ def sweep(
 
     What is there already is not computed again. `backend` says where to compute: processes of this machine if not given.
     """
-    chosen = validation.seeds(seeds)
+    chosen, wanted = validation.seeds(seeds), list(cells)
+    place = backend or Local(n_jobs)
+    place.workers()
+    if not wanted:
+        raise ValueError("there is nothing to run: the grid is empty")
     store = Store(out, create=True)
-    complete(store, plan(store, cells, chosen), backend or Local(n_jobs), progress)
+    complete(store, plan(store, wanted, chosen), place, progress)
     return store.frame()
 
 
 def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> list[Block]:
-    """The blocks that are still missing."""
-    blocks = []
+    """The blocks that are still missing.
+
+    A block is long against the costs of a file and short against the sweep: a sweep makes some thousand files at most.
+    """
+    missing = {}
     for cell in dict.fromkeys(cells):
         there = store.seeds(cell) if store else set()
-        missing = [seed for seed in seeds if seed not in there]
-        size = max(1, min(_BLOCK_SEEDS, _BLOCK_STEPS // (cell.episodes * cell.environment().horizon)))
-        blocks += [Block(cell, tuple(missing[first : first + size])) for first in range(0, len(missing), size)]
-    if not blocks and not any(True for _ in cells):
-        raise ValueError("there is nothing to run: the grid is empty")
+        missing[cell] = [seed for seed in seeds if seed not in there]
+    target = max(_BLOCK_STEPS, sum(len(left) * run_steps(cell) for cell, left in missing.items()) // _MOST_BLOCKS)
+    blocks = []
+    for cell, left in missing.items():
+        size = max(1, min(_BLOCK_SEEDS, target // run_steps(cell)))
+        blocks += [Block(cell, tuple(left[first : first + size])) for first in range(0, len(left), size)]
     # the longest first: the last blocks to finish are then short
-    return sorted(blocks, key=lambda block: -len(block.seeds) * block.cell.episodes * block.cell.environment().horizon)
+    return sorted(blocks, key=lambda block: -block.steps)
+
+
+def run_steps(cell: Cell) -> int:
+    """Steps of one run."""
+    env = cell.environment()
+    return cell.player().trajectories(env, cell.episodes) * env.horizon
 
 
 def complete(store: Store, blocks: Sequence[Block], backend: Backend, progress: bool | None = None) -> None:
     """Compute the blocks and write each as soon as it is there."""
-    with _progress(blocks, progress) as advance:
-        for block, run in backend.map(compute, blocks):
+    if not blocks:
+        return
+    with _progress(blocks, progress) as advance, closing(backend.map(compute, blocks)) as results:
+        for block, run in results:
             store.write(block.cell, run)
             advance(block)
 
@@ -81,28 +104,50 @@ def complete(store: Store, blocks: Sequence[Block], backend: Backend, progress: 
 def compute(block: Block) -> tuple[Block, Run]:
     """What a worker does."""
     cell = block.cell
-    return block, train(cell.environment(), cell.player(), cell.episodes, block.seeds, points=cell.points, n_jobs=1, progress=False)
+    try:
+        return block, train(cell.environment(), cell.player(), cell.episodes, block.seeds, points=cell.points, n_jobs=1, progress=False)
+    except ValueError as error:
+        raise ValueError(f"{cell}, seeds {block.seeds[0]} to {block.seeds[-1]}: {error}") from None
 
 
-def estimate_seconds(blocks: Sequence[Block], n_jobs: int | None = None) -> float:
-    """How long the blocks should take here: each kind of cell is timed on one seed with a tenth of its episodes."""
-    workers = n_jobs or available_cores()
-    total, timed = 0.0, {}
+def estimate_seconds(blocks: Sequence[Block], n_workers: int | None = None) -> float:
+    """How long the blocks should take, judged from short runs on this machine.
+
+    One seed of a cell is played with a tenth and with a fifth of its episodes: what starts a run is told apart from what
+    every episode costs. When the time for that is used up, the other cells are judged by the steps of those like them.
+    """
+    rates: dict[tuple[str, str], list[float]] = {}
+    total = 0.0
+    begin = time.perf_counter()
+    by_cell: dict[Cell, int] = {}
     for block in blocks:
-        if block.cell not in timed:
-            trial = max(1, block.cell.episodes // 10)
-            begin = time.perf_counter()
-            train(block.cell.environment(), block.cell.player(), trial, [block.seeds[0]], n_jobs=1, progress=False)
-            timed[block.cell] = (time.perf_counter() - begin) * block.cell.episodes / trial
-        total += timed[block.cell] * len(block.seeds)
-    return total / workers
+        by_cell[block.cell] = by_cell.get(block.cell, 0) + len(block.seeds)
+    waiting = sorted(by_cell, key=run_steps)
+    kinds = {(cell.env, cell.agent): cell for cell in reversed(waiting)}  # the cheapest of each kind goes first
+    for cell in dict.fromkeys([*kinds.values(), *waiting]):
+        known = rates.setdefault((cell.env, cell.agent), [])
+        if not known or time.perf_counter() - begin < _CALIBRATION_SECONDS:
+            known.append(_run_seconds(cell) / run_steps(cell))
+        total += known[-1] * run_steps(cell) * by_cell[cell]
+    return total / (n_workers or available_cores())
+
+
+def _run_seconds(cell: Cell) -> float:
+    def play(episodes: int) -> float:
+        begin = time.perf_counter()
+        train(cell.environment(), cell.player(), episodes, [0], n_jobs=1, progress=False)
+        return time.perf_counter() - begin
+
+    short = max(min(cell.episodes, 50), cell.episodes // 10)
+    long = min(cell.episodes, 2 * short)
+    play(long)  # loads the kernels
+    first, second = play(short), play(long)
+    return second if long == cell.episodes else second + max(0.0, second - first) * (cell.episodes - long) / (long - short)
 
 
 @contextmanager
 def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Any]:
     """Cells done, seeds done, time left."""
-    import sys
-
     if wanted is False or (wanted is None and not sys.stderr.isatty()):
         yield lambda block: None
         return
@@ -110,13 +155,12 @@ def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Any]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     left: dict[Cell, int] = {}
-    work = {block: len(block.seeds) * block.cell.episodes * block.cell.environment().horizon for block in blocks}
     for block in blocks:
         left[block.cell] = left.get(block.cell, 0) + len(block.seeds)
     n_cells, n_seeds = len(left), sum(left.values())
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=sum(work.values()))
+        task = bar.add_task("", total=sum(block.steps for block in blocks))
 
         def show() -> None:
             cells_done = sum(1 for count in left.values() if count == 0)
@@ -124,7 +168,7 @@ def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Any]:
 
         def advance(block: Block) -> None:
             left[block.cell] -= len(block.seeds)
-            bar.advance(task, work[block])
+            bar.advance(task, block.steps)
             show()
 
         show()

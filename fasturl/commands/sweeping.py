@@ -1,0 +1,179 @@
+"""`fasturl sweep`."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .. import validation
+from .options import parse_seeds
+
+if TYPE_CHECKING:
+    from ..experiments.backends import Backend
+    from ..experiments.cells import Cell
+    from ..experiments.store import Store
+    from ..experiments.sweeping import Block
+
+EPILOG = """Examples:
+
+fasturl sweep --example > sweep.toml
+
+fasturl sweep sweep.toml --dry-run
+
+fasturl sweep sweep.toml --out results
+
+fasturl sweep sweep.toml --out results --dask tcp://192.168.0.1:8786
+
+Stop it in any way; the same command continues where it was."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("sweep", epilog=EPILOG)(sweep_command)
+
+
+def sweep_command(
+    spec: Annotated[Path | None, typer.Argument(metavar="SPEC.toml", help="What to run; see --example.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default=False)] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="Instead of the file's: a count n, for seeds 0..n-1, or a range as 1000:1050.", show_default=False)
+    ] = None,
+    n_jobs: Annotated[int | None, typer.Option(help="Number of processes.", show_default="all cores")] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Compute on the Dask cluster with this scheduler.", show_default=False)
+    ] = None,
+    ray: Annotated[bool, typer.Option("--ray", help="Compute on Ray.")] = False,
+    ray_address: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A running Ray cluster.", show_default="one is started here")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run and how long it should take.")] = False,
+    example: Annotated[bool, typer.Option("--example", help="Print a commented example of a spec.")] = False,
+) -> None:
+    """Run a grid of environments and agents over many seeds; finished results are kept and never computed again."""
+    from ..experiments.spec import EXAMPLE, read_spec
+    from ..experiments.store import Store
+    from ..experiments.sweeping import complete, plan
+
+    if example:
+        print(EXAMPLE, end="")
+        return
+    if spec is None:
+        raise ValueError("a file is needed that says what to run: fasturl sweep SPEC.toml --out DIR (--example prints one)")
+    if out is None and not dry_run:
+        raise ValueError("--out DIR is needed: the folder of the results")
+    described = read_spec(spec)
+    chosen = described.seeds if seeds is None else validation.seeds(parse_seeds(seeds))
+    backend = _backend(n_jobs, dask, ray, ray_address)
+    workers = backend.workers()
+    with _short_warnings():
+        if dry_run:
+            store = Store(out) if out is not None and out.exists() and any(out.iterdir()) else None
+            _show_plan(described.cells, chosen, plan(store, described.cells, chosen), workers)
+            return
+        assert out is not None
+        begin = time.perf_counter()
+        store = Store(out, create=True)
+        blocks = plan(store, described.cells, chosen)
+        complete(store, blocks, backend)
+        _show_results(store, described.cells, chosen, sum(len(block.seeds) for block in blocks), time.perf_counter() - begin)
+
+
+def _backend(n_jobs: int | None, dask: str | None, ray: bool, ray_address: str | None) -> Backend:
+    from ..experiments.backends import Dask, Local, Ray
+
+    on_ray = ray or ray_address is not None
+    if (n_jobs is not None) + (dask is not None) + on_ray > 1:
+        raise ValueError("choose one of --n-jobs, --dask and --ray")
+    if dask is not None:
+        return Dask(dask)
+    return Ray(ray_address) if on_ray else Local(n_jobs)
+
+
+def _show_plan(cells: Sequence[Cell], seeds: Sequence[int], blocks: Sequence[Block], workers: int) -> None:
+    from ..experiments.sweeping import estimate_seconds
+
+    missing: dict[Cell, int] = {}
+    for block in blocks:
+        missing[block.cell] = missing.get(block.cell, 0) + len(block.seeds)
+    varying = _varying(cells)
+    table = Table(*varying, "missing runs", box=None, padding=(0, 2, 0, 0))
+    for cell in cells:
+        table.add_row(*_values(cell, varying), str(missing.get(cell, 0)))
+    console = _console()
+    console.print(table)
+    runs = sum(missing.values())
+    console.print(
+        f"{len(cells)} cells x {len(seeds)} seeds: {runs:,} of {len(cells) * len(seeds):,} runs are missing, in {len(blocks):,} blocks"
+    )
+    if blocks:
+        seconds = estimate_seconds(blocks, min(workers, len(blocks)))
+        console.print(f"about {_duration(seconds)} with {workers} worker{'s' if workers > 1 else ''} like this machine's cores")
+
+
+def _show_results(store: Store, cells: Sequence[Cell], seeds: Sequence[int], computed: int, seconds: float) -> None:
+    near: dict[str, dict[int, bool]] = {cell.id: {} for cell in cells}
+    spent = dict.fromkeys(near, 0.0)
+    wanted = set(seeds)
+    for arrow in store.tables(["seed", "near_optimal"], cells):
+        about = store.about_table(arrow)
+        rows = zip(arrow["seed"].to_pylist(), arrow["near_optimal"].to_pylist(), strict=True)
+        near[about["cell"]] |= {seed: good for seed, good in rows if seed in wanted}
+        spent[about["cell"]] += about["wall_seconds"]
+    varying = _varying(cells)
+    table = Table(*varying, "seeds", "success rate", "seconds", box=None, padding=(0, 2, 0, 0))
+    for cell in cells:
+        found = near[cell.id]
+        table.add_row(*_values(cell, varying), str(len(found)), f"{sum(found.values()) / len(found):.2f}", f"{spent[cell.id]:.1f}")
+    console = _console()
+    console.print(table)
+    console.print(f"{computed:,} of {len(cells) * len(seeds):,} runs computed in {_duration(seconds)}; results in {store.folder}")
+
+
+def _console() -> Console:
+    return Console() if sys.stdout.isatty() else Console(width=200)  # a file or a pipe has room
+
+
+def _fields(cell: Cell) -> dict[str, Any]:
+    return {"env": cell.env} | cell.env_settings | {"agent": cell.agent} | cell.agent_settings | {"episodes": cell.episodes}
+
+
+def _varying(cells: Sequence[Cell]) -> list[str]:
+    """What a cell is, and the settings in which cells of the same agent differ."""
+    seen: dict[str, dict[str, set[str]]] = {}
+    for cell in cells:
+        for name, value in _fields(cell).items():
+            seen.setdefault(name, {}).setdefault(cell.agent, set()).add(str(value))
+    always = ("env", "horizon", "agent", "episodes")
+    return [name for name, values in seen.items() if name in always or any(len(different) > 1 for different in values.values())]
+
+
+def _values(cell: Cell, names: Sequence[str]) -> list[str]:
+    fields = _fields(cell)
+    return ["" if fields.get(name) is None else str(fields[name]) for name in names]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Warnings as one line each."""
+
+    def show(message: Warning | str, *_: object) -> None:
+        print(f"fasturl: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show  # type: ignore[assignment]  # the rest of what it is told is of no use here
+        yield
