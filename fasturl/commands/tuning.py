@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import catalog
-from ..experiments.tuning import METHODS, TPE_TRIALS, TUNING_SEEDS, Problem, Range, Tuning, tune
+from ..experiments.problems import TUNING_SEEDS, Problem, Range
+from ..experiments.tuning import METHODS, TPE_TRIALS, Tuning, tune
 from .options import given, parse_seeds
 from .outputs import whole_files
 

@@ -1,0 +1,271 @@
+"""Hyperparameter search: what it finds, how it goes on after a stop, and the file of what it found."""
+
+import contextlib
+import json
+import math
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from fasturl import catalog, cli
+from fasturl.experiments import hyperparameters
+from fasturl.experiments.problems import SPACES, TUNING_SEEDS, Problem, Range
+from fasturl.experiments.tuning import tune
+
+pytest.importorskip("optuna")
+
+
+def small(**changes):
+    given = {"episodes": 400, "env_settings": {"horizon": 3}, "seeds": range(100, 106)} | changes
+    return Problem.make("lock-bernoulli", "oracleq-lat", **given)
+
+
+@pytest.fixture
+def hill(monkeypatch):
+    """Training is replaced by a hill over the learning rate, highest at 0.01, with a little noise of the seed; lists what was asked."""
+    asked = []
+
+    def evaluate(self, settings, seeds, n_jobs):
+        asked.append((settings["learning_rate"], settings["confidence"], tuple(seeds)))
+        height = -abs(math.log10(settings["learning_rate"]) + 2) - 0.1 * settings["confidence"]
+        return [height + 0.001 * math.sin(seed) for seed in seeds]
+
+    monkeypatch.setattr(Problem, "evaluate", evaluate)
+    return asked
+
+
+def test_a_grid_finds_the_rate_that_learns():
+    found = tune(small(search={"learning_rate": [1e-4, 0.2]}, fixed={"confidence": 0.001}), method="grid")
+    assert found.best.settings == {"confidence": 0.001, "learning_rate": 0.2}
+    assert found.best.average_reward > 0.3
+    assert len(found.trials) == 2
+
+
+def test_the_objective_is_the_mean_over_environments_and_seeds():
+    import fasturl as fu
+
+    problem = small(env_settings={"horizon": 3, "switch": [0.0, 0.5]}, search={"confidence": [0.01]})
+    expected = [
+        fu.train(fu.LockBernoulli(3, switch), fu.OracleQ(confidence=0.01), 400, problem.seeds).average_reward[:, -1].mean()
+        for switch in (0.0, 0.5)
+    ]
+    assert tune(problem, method="grid", block=4).best.average_reward == pytest.approx(sum(expected) / 2, rel=1e-12)
+
+
+def test_tpe_climbs_the_hill(hill):
+    found = tune(small(), trials=30)
+    assert math.log10(found.best.settings["learning_rate"]) == pytest.approx(-2, abs=0.3)
+
+
+def test_the_grid_is_the_papers():
+    assert small().grid()[:2] == [{"learning_rate": 1e-4, "confidence": 1e-4}, {"learning_rate": 1e-4, "confidence": 1e-3}]
+    assert Range(1e-4, 1.0).grid() == (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+    assert Range(25, 300).grid() == (25, 50, 100, 200, 300)
+    assert set(SPACES) >= set(catalog.AGENTS)
+
+
+@pytest.mark.parametrize("method", ["grid", "tpe"])
+def test_a_search_goes_on_where_it_stopped(method, hill, tmp_path):
+    undisturbed = tune(small(), method=method, trials=8)
+    hill.clear()
+    tune(small(), method=method, trials=3, study=tmp_path / "study.db")
+    resumed = tune(small(), method=method, trials=8, study=tmp_path / "study.db")
+    assert len(set(hill)) == len(hill)
+    assert resumed.trials == undisturbed.trials
+    hill.clear()
+    again = tune(small(), method=method, trials=8, study=tmp_path / "study.db")
+    assert again.trials == undisturbed.trials
+    assert hill == []
+
+
+@pytest.mark.parametrize("method", ["grid", "tpe"])
+def test_an_interrupted_trial_is_made_again(method, hill, tmp_path, monkeypatch):
+    undisturbed = tune(small(), method=method, trials=8)
+    plain, calls = Problem.evaluate, []
+
+    def interrupted(self, *words):
+        calls.append(words)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return plain(self, *words)
+
+    monkeypatch.setattr(Problem, "evaluate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tune(small(), method=method, trials=8, study=tmp_path / "study.db")
+    assert tune(small(), method=method, trials=8, study=tmp_path / "study.db").trials == undisturbed.trials
+
+
+def test_a_killed_search_is_completed(tmp_path):
+    words = "tune lock-bernoulli --agent oracleq-lat --horizon 5 --episodes 8000 --seeds 100:106 --set confidence=0.001 --method grid"
+    program = [sys.executable, "-c", "from fasturl.cli import main; main()", *words.split(), "--study", "study.db", "--json", "-"]
+    victim = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    while finished_trials(tmp_path / "study.db") < 2:
+        assert victim.poll() is None
+        time.sleep(0.01)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    assert finished_trials(tmp_path / "study.db") < 5
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
+    problem = Problem.make(
+        "lock-bernoulli", "oracleq-lat", episodes=8000, env_settings={"horizon": 5}, fixed={"confidence": 0.001}, seeds=range(100, 106)
+    )
+    assert json.loads(done.stdout)["best"] == tune(problem, method="grid").summary()["best"]
+    assert finished_trials(tmp_path / "study.db") == 5
+    assert list(tmp_path.iterdir()) == [tmp_path / "study.db"]
+
+
+def finished_trials(path):
+    if not path.exists():
+        return 0
+    with contextlib.closing(sqlite3.connect(path)) as database, contextlib.suppress(sqlite3.OperationalError):
+        return database.execute("SELECT COUNT(*) FROM trials WHERE state IN ('COMPLETE', 'PRUNED')").fetchone()[0]
+    return 0
+
+
+def test_trials_that_are_worse_are_given_up_after_a_block(hill):
+    problem = small(search={"learning_rate": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "confidence": [0.0]}, seeds=range(100, 120))
+    found = tune(problem, method="grid", block=5)
+    pruned = [trial for trial in found.trials if trial.pruned]
+    assert pruned
+    assert all(trial.seeds == 5 for trial in pruned)
+    assert found.best.settings["learning_rate"] == 1e-2
+    assert found.best.seeds == 20
+    whole = tune(problem, method="grid", block=5, prune=False)
+    assert not any(trial.pruned for trial in whole.trials)
+    assert whole.best == found.best
+
+
+def test_the_sampler_seed_makes_the_trials(hill):
+    assert tune(small(), trials=12, sampler_seed=1).trials == tune(small(), trials=12, sampler_seed=1).trials
+    assert tune(small(), trials=12, sampler_seed=1).trials != tune(small(), trials=12, sampler_seed=2).trials
+
+
+def test_one_file_holds_several_studies(hill, tmp_path):
+    study = tmp_path / "study.db"
+    assert len(tune(small(), trials=3, study=study).trials) == 3
+    assert len(tune(small(episodes=500), trials=2, study=study).trials) == 2
+    assert len(tune(small(), trials=4, storage=f"sqlite:///{study}").trials) == 4
+
+
+def test_none_stands_for_the_default():
+    problem = Problem.make(
+        "lock-gaussian", "url", episodes=300, env_settings={"horizon": 3}, search={"learning_rate": [None, 0.3]}, seeds=[100]
+    )
+    found = tune(problem, method="grid")
+    assert sorted(map(len, (trial.settings for trial in found.trials))) == [0, 1]
+
+
+def run_here(words, monkeypatch, folder):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["fasturl", *words])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    return stop.value.code
+
+
+QUICK = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:102 --search confidence=0.001,0.1 --method grid"
+
+
+def test_the_command_prints_the_best_and_how_to_train_it(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["fasturl", *QUICK.split(), "--switch", "0", "--switch", "0.5", "--set", "learning-rate=0.25"])
+    cli.main()
+    out = capsys.readouterr().out
+    assert "2 trials" in out
+    assert "fasturl train lock-bernoulli --horizon 2 --switch 0.5 --agent oracleq-lat --learning-rate 0.25 --confidence" in out
+    assert [path.name for path in tmp_path.iterdir()] == ["fasturl-tuning.db"]
+
+
+def test_the_command_writes_json(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["fasturl", *QUICK.split(), "--json", "best.json"])
+    cli.main()
+    result = json.loads((tmp_path / "best.json").read_text())
+    assert result["seed_values"] == [100, 101]
+    assert result["trials"] == 2
+    assert set(result["best"]) == {"settings", "average_reward_mean"}
+    assert result["commands"][0].startswith("fasturl train lock-bernoulli --horizon 2 --switch 0 --agent oracleq-lat --confidence ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--agent dqn", "agent must be one of"),
+        ("--seeds 20", "seeds 0..49 are for judging and cannot be tuned on: choose others such as 10000:10020, got 0..19"),
+        ("--seeds 49:60", "are for judging and cannot be tuned on: choose others such as 10000:10020, got 49"),
+        ("--trials 0", "trials must be an integer >= 1, got 0"),
+        ("--block 0", "block must be an integer >= 1, got 0"),
+        ("--method annealing", "method must be one of 'grid', 'tpe', got 'annealing'"),
+        ("--set learning_rate=0.1 --set confidence=0.1", "there is nothing to search for oracleq-lat"),
+        ("--search rate=0.1,1", "rate is not a setting of oracleq-lat"),
+        ("--search learning_rate=0.1,2", "learning_rate must be a number in (0, 1], got 2"),
+        ("--search learning_rate=0:1", "a range must have ends 0 < low <= high, got 0:1"),
+        ("--search learning_rate=a:b", "a range is written LOW:HIGH with two numbers, got 'a:b'"),
+        ("--search learning_rate", "a setting is written NAME=VALUE, got 'learning_rate'"),
+        ("--set schedule=jin", "learning_rate must be left out"),
+        ("--horizon 0", "horizon must be an integer >= 1, got 0"),
+        ("--study missing/study.db", "cannot write missing/study.db: there is no folder missing"),
+        ("--study .", "cannot write .: it is a folder"),
+        ("--study a.db --storage sqlite:///b.db", "study and storage are two places for one thing"),
+        ("--storage nonsense", "storage must be a URL such as"),
+        ("--storage sqlite:////proc/study.db", "cannot use the study in sqlite:////proc/study.db: unable to open database file"),
+        ("--storage oracle+never://me:secret@nowhere/x", "cannot use the study in oracle+never://me:***@nowhere/x"),
+        ("--json missing/best.json", "cannot write missing/best.json"),
+    ],
+)
+def test_bad_input_gets_one_line_and_exit_code_2(words, message, monkeypatch, tmp_path, capsys):
+    start = ["tune", "lock-bernoulli", "--horizon", "2", "--episodes", "50", "--agent", "oracleq-lat"]
+    assert run_here([*start, *words.split()], monkeypatch, tmp_path) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("fasturl: ")
+    assert message in said.err
+    assert said.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_study_is_left_alone(monkeypatch, tmp_path, capsys):
+    (tmp_path / "notes.db").write_text("not a database at all, but long enough to look like a file of one\n" * 20)
+    kept = shutil.copy(tmp_path / "notes.db", tmp_path / "copy")
+    assert run_here([*QUICK.split(), "--study", "notes.db"], monkeypatch, tmp_path) == 2
+    assert "cannot use the study in notes.db: file is not a database" in capsys.readouterr().err
+    assert (tmp_path / "notes.db").read_bytes() == (tmp_path / kept).read_bytes()
+
+
+def test_without_optuna_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(ImportError, match=r"tuning needs optuna: pip install 'fasturl\[tune\]'"):
+        tune(small())
+
+
+ENTRIES = [
+    (agent, horizon, env)
+    for agent, horizons in hyperparameters.all_tuned_settings().items()
+    for horizon in horizons
+    for env in catalog.ENVIRONMENTS
+]
+
+
+@pytest.mark.parametrize(("agent", "horizon", "env"), ENTRIES)
+def test_every_tuned_entry_is_accepted(agent, horizon, env):
+    name = "pcid" if agent.startswith("pcid-") else agent
+    settings = hyperparameters.tuned_settings(agent, env, int(horizon))
+    assert settings
+    assert settings.items() <= catalog.agent_settings(name, **settings).items()
+
+
+def test_tuned_settings_are_there_for_the_papers_horizons_alone():
+    assert {(agent, horizon) for agent, horizon, _ in ENTRIES} >= {(agent, h) for agent in catalog.AGENTS if agent != "pcid" for h in "5"}
+    with pytest.raises(ValueError, match="horizon must be one of 5, 10, 20"):
+        hyperparameters.tuned_settings("url", "lock-bernoulli", 7)
+    with pytest.raises(ValueError, match="agent must be one of"):
+        hyperparameters.tuned_settings("dqn", "lock-bernoulli", 5)
+
+
+def test_default_seeds_are_not_those_of_judging():
+    assert not set(TUNING_SEEDS) & set(range(50))
