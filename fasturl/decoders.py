@@ -50,6 +50,13 @@ class Decoder(ABC):
         """A label for each observation, all of one level."""
         return self.table(block_of(np.asarray(X))).ravel().astype(np.int64)
 
+    @staticmethod
+    def _check(block: Block, dimension: int) -> None:
+        if block.dimension != dimension:
+            raise ValueError(
+                f"observations must have {dimension} coordinates, as those that the decoder was made for, got {block.dimension}"
+            )
+
     def relabelled(self, permutation: ArrayLike) -> Self:
         """The same decoder with label k given out as permutation[k]."""
         renamed = copy.copy(self)
@@ -68,6 +75,7 @@ class AffineDecoder(Decoder):
         self._scores = _AffineMap(weights, bias, curvature)
 
     def table(self, block: Block) -> Labels:
+        self._check(block, self._scores.dimension)
         return _best(self._scores(block), self.relabel)
 
 
@@ -96,9 +104,13 @@ class QuadraticDecoder(Decoder):
         self._image = None if matrix is None or offset is None else _AffineMap(matrix, offset)
 
     def table(self, block: Block) -> Labels:
-        seen = [_points_block(self._image(block))] if self._image else _real_blocks(block)
-        scores = np.concatenate([self._scores(real) for real in seen], axis=1)
-        return _best(scores.reshape(block.n_episodes, block.n_states, self.n_labels, block.n_levels), self.relabel)
+        self._check(block, self._image.dimension if self._image else self._factors.shape[1])
+        if self._image:
+            points = self._image(block)
+            labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
+            _decoding.quadratic_labels(points, self._factors, self._centres, self._bias, self.relabel, labels)
+            return labels
+        return _best(np.concatenate([self._scores(real) for real in _real_blocks(block)], axis=1), self.relabel)
 
     def _scores(self, real: RealBlock) -> Reals:
         scores = np.empty((real.n_episodes, real.n_states, self.n_labels, real.n_levels), np.float32)
@@ -122,6 +134,7 @@ class SupportVectorDecoder(Decoder):
         self._gamma = float(classifier._gamma)
 
     def table(self, block: Block) -> Labels:
+        self._check(block, self._image.dimension)
         points = self._image(block)
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
         _decoding.support_vector_labels(
@@ -156,8 +169,10 @@ class PredictDecoder(Decoder):
         given = np.asarray(self._predictor.predict(X))
         if given.shape != (X.shape[0],):
             raise ValueError(f"predict of {name} must give one label for each of {X.shape[0]} observations, got shape {given.shape}")
-        if not np.issubdtype(given.dtype, np.number) or not np.all(np.isfinite(given)):
-            raise ValueError(f"predict of {name} must give numbers, got {given.dtype} with values that are not finite")
+        if given.dtype.kind not in "iuf":
+            raise ValueError(f"predict of {name} must give whole numbers, got {given.dtype}")
+        if not np.all(np.isfinite(given)):
+            raise ValueError(f"predict of {name} must give labels from 0 to {self.n_labels - 1}, got {given[~np.isfinite(given)][0]}")
         labels = given.astype(np.int64)
         wrong = (labels != given) | (labels < 0) | (labels >= self.n_labels)
         if wrong.any():
@@ -204,12 +219,6 @@ def _real_blocks(block: Block) -> list[RealBlock]:
     return [RealBlock(seen, blank, 0) for seen in columns]
 
 
-def _points_block(points: Reals) -> RealBlock:
-    """Points [E, S, R, L] as the noise of E * S episodes with one state."""
-    episodes, states, n_axes, levels = points.shape
-    return RealBlock(points.reshape(episodes * states, n_axes, levels), np.zeros((1, n_axes, levels), np.float32), 0)
-
-
 class _AffineMap:
     """bias[k] + weights[k] . x + curvature[k] |x|^2 for every observation of a block: float32 [E, S, K, L]."""
 
@@ -220,6 +229,7 @@ class _AffineMap:
         self.bias = offset.astype(np.float32)
         self.curvature = bend.astype(np.float32) if bend.any() else None
         self.bytes = _byte_tables(exact + bend[:, None], offset)  # a bit is its own square
+        self.dimension = exact.shape[1]
 
     def __call__(self, block: Block) -> Reals:
         scores = np.empty((block.n_episodes, block.n_states, self.bias.size, block.n_levels), np.float32)

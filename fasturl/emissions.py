@@ -18,7 +18,7 @@ from ._kernels import emission as _emission
 
 LANES = 4
 """Generators side by side in an emission stream."""
-_BLOCK_BYTES = 1 << 18  # a quarter of a usual L2 cache: noise, scores and labels of a block stay in it together
+_BLOCK_BYTES = 1 << 19  # half of a usual L2 cache: noise, scores and labels of a block stay in it together
 
 Floats = NDArray[np.float64]
 Reals = NDArray[np.float32]

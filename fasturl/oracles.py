@@ -31,7 +31,10 @@ from . import validation
 from .decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
 
 Floats = NDArray[np.float64]
+Observations = NDArray[np.generic]
 
+_PIECE = 4096
+"""Observations that are read at a time."""
 MIN_SEPARATION = 3.25
 """In standard deviations: above what k-means makes of one Gaussian, below what separates the states of a lock with noise 0.3."""
 
@@ -54,9 +57,11 @@ class _Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit
         return self.fit(X).predict(X)
 
     @staticmethod
-    def _check(X: ArrayLike, n_states: int) -> Floats:
+    def _check(X: ArrayLike, n_states: int) -> Observations:
         validation.integer("n_states", n_states, least=2, most=256)
-        data = np.asarray(X, np.float64)
+        data = np.asarray(X)
+        if data.dtype.kind not in "biuf":
+            raise ValueError(f"X must hold real numbers, got {data.dtype}")
         if data.ndim != 2:
             raise ValueError(f"X must have shape [observations, coordinates], got {data.shape}")
         if data.shape[0] < n_states:
@@ -67,20 +72,29 @@ class _Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit
 
 
 class _Projection:
-    """z = A x + b: centred, scaled where asked, on the leading directions of fourth moments."""
+    """z = A x + b: centred, scaled where asked, on the leading directions of fourth moments.
 
-    def __init__(self, data: Floats, n_axes: int, scale: bool | str) -> None:
-        centre = data.mean(axis=0)
+    The data are read in pieces, as they are: a copy of all of them in double precision would be most of a run's memory.
+    """
+
+    def __init__(self, data: Observations, n_axes: int, scale: bool | str) -> None:
+        if scale not in (True, False, "auto"):
+            raise ValueError(f"scale must be True, False or 'auto', got {scale!r}")
+        pieces = [data[first : first + _PIECE] for first in range(0, data.shape[0], _PIECE)]
+        centre = sum((piece.sum(axis=0, dtype=np.float64) for piece in pieces), np.zeros(data.shape[1])) / data.shape[0]
         spread = np.ones_like(centre)
-        if scale is True or (scale == "auto" and np.isin(data, (0.0, 1.0)).all()):
-            deviation = data.std(axis=0)
+        if scale is True or (scale == "auto" and all(((piece == 0) | (piece == 1)).all() for piece in pieces)):
+            squares = sum((np.square(piece - centre).sum(axis=0) for piece in pieces), np.zeros(data.shape[1]))
+            deviation = np.sqrt(squares / data.shape[0])
             spread = np.where(deviation > 0, deviation, 1.0)
-        z = (data - centre) / spread
-        moments = (z * np.square(z).sum(axis=1, keepdims=True)).T @ z
+        moments = np.zeros((data.shape[1], data.shape[1]))
+        for piece in pieces:
+            z = (piece - centre) / spread
+            moments += (z * np.square(z).sum(axis=1, keepdims=True)).T @ z
         axes = np.linalg.eigh(moments)[1][:, ::-1][:, :n_axes].T
         self.matrix = axes / spread
         self.offset = -self.matrix @ centre
-        self.points = z @ axes.T
+        self.points = np.concatenate([((piece - centre) / spread) @ axes.T for piece in pieces])
         self.weights = np.square(self.points).sum(axis=1)
 
 
@@ -110,9 +124,18 @@ def _separation(first: Floats, second: Floats) -> float:
     return distance / math.sqrt(variance) if variance > 0 else math.inf
 
 
-def _cluster(projection: _Projection, n_states: int, n_init: int, random_state: int | None) -> Any:
-    kmeans = _SklearnKMeans(n_states, n_init=n_init, random_state=random_state)
-    return kmeans.fit(projection.points, sample_weight=projection.weights)
+def _cluster(projection: _Projection, n_states: int, n_init: int, random_state: int | None) -> tuple[Floats, NDArray[np.int64]]:
+    """Centres [n_states, axes] and labels of weighted k-means; where there are fewer distinct points, some centres are the same."""
+    distinct = np.unique(projection.points[:, 0])
+    if distinct.size < n_states:
+        distinct = np.unique(projection.points, axis=0)
+    n_clusters = min(n_states, len(distinct))
+    if n_clusters == 1:
+        return np.tile(projection.points[0], (n_states, 1)), np.zeros(len(projection.points), np.int64)
+    kmeans = _SklearnKMeans(n_clusters, n_init=n_init, random_state=random_state)
+    kmeans.fit(projection.points, sample_weight=projection.weights)
+    centres = kmeans.cluster_centers_
+    return np.concatenate([centres, np.tile(centres[:1], (n_states - n_clusters, 1))]), kmeans.labels_.astype(np.int64)
 
 
 class KMeans(_Oracle):
@@ -140,7 +163,7 @@ class KMeans(_Oracle):
         n_components: int | None = None,
         scale: bool | str = "auto",
         min_separation: float = MIN_SEPARATION,
-        n_init: int = 5,
+        n_init: int = 3,
         random_state: int | None = None,
     ) -> None:
         self.n_states = n_states
@@ -153,12 +176,13 @@ class KMeans(_Oracle):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X, self.n_states)
         validation.real("min_separation", self.min_separation, least=0)
+        validation.integer("n_init", self.n_init, least=1)
         projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
-        clusters = _cluster(projection, self.n_states, self.n_init, self.random_state)
+        centres, labels = _cluster(projection, self.n_states, self.n_init, self.random_state)
         # |A x + b - c|^2 is smallest where (c - b)' A x - |c - b|^2 / 2 is largest
-        shifted = clusters.cluster_centers_ - projection.offset
+        shifted = centres - projection.offset
         decoder = AffineDecoder(shifted @ projection.matrix, -np.square(shifted).sum(axis=1) / 2)
-        self.decoder_ = decoder.relabelled(_merged(projection.points, clusters.labels_, self.n_states, self.min_separation))
+        self.decoder_ = decoder.relabelled(_merged(projection.points, labels, self.n_states, self.min_separation))
         return self
 
 
@@ -183,7 +207,7 @@ class GMM(_Oracle):
         n_components: int | str | None = None,
         scale: bool | str = "auto",
         min_separation: float = MIN_SEPARATION,
-        n_init: int = 5,
+        n_init: int = 3,
         random_state: int | None = None,
     ) -> None:
         self.n_states = n_states
@@ -198,10 +222,11 @@ class GMM(_Oracle):
         data = self._check(X, self.n_states)
         validation.choice("covariance", self.covariance, ("spherical", "tied", "diag", "full"))
         validation.real("min_separation", self.min_separation, least=0)
+        validation.integer("n_init", self.n_init, least=1)
         directly = self.n_components == "all"
         projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
-        labels = _cluster(projection, self.n_states, self.n_init, self.random_state).labels_
-        points = data if directly else projection.points
+        _, labels = _cluster(projection, self.n_states, self.n_init, self.random_state)
+        points = np.asarray(data, np.float64) if directly else projection.points
         self.mixture_ = _started_mixture(points, labels, self.n_states, self.covariance, self.random_state).fit(points)
         decoder = mixture_decoder(self.mixture_, *(() if directly else (projection.matrix, projection.offset)))
         names = _merged(projection.points, self.mixture_.predict(points), self.n_states, self.min_separation)
@@ -303,7 +328,7 @@ class DBSCAN(_Oracle):
         return self
 
 
-def n_axes(wanted: int | str | None, n_states: int, data: Floats) -> int:
+def n_axes(wanted: int | str | None, n_states: int, data: Observations) -> int:
     if wanted is None or wanted == "all":
         return min(n_states - 1, int(data.shape[1]))
     return validation.integer("n_components", wanted, least=1, most=data.shape[1])
@@ -338,18 +363,26 @@ def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int) -> Decod
         fitted.set_params(**seeds)
     # ours have checked their settings and the data by the time scikit-learn would check them again, for a good part of the time
     trusted = isinstance(fitted, _Oracle)
-    with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
-        fitted.fit(X)
+    try:
+        with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
+            fitted.fit(X)
+    except Exception as error:
+        error.add_note(f"while {type(oracle).__name__} was fitted on {X.shape[0]} observations of {X.shape[1]} coordinates")
+        raise
     decoder = getattr(fitted, "decoder_", None)
     return decoder if isinstance(decoder, Decoder) else PredictDecoder(fitted, n_labels_of(fitted, X))
 
 
+_SAYS = ("n_states", "n_clusters")
+
+
 def n_labels_of(fitted: Any, X: NDArray[np.generic]) -> int:
     """How many labels an oracle gives: what it says itself, or else what it gives to the observations it was fitted on."""
-    settings = fitted.get_params() if hasattr(fitted, "get_params") else vars(fitted)
+    settings = fitted.get_params() if hasattr(fitted, "get_params") else {name: getattr(fitted, name, None) for name in _SAYS}
     for name, value in settings.items():
-        if name.rpartition("__")[2] in ("n_states", "n_clusters") and isinstance(value, int | np.integer):
+        if name.rpartition("__")[2] in _SAYS and isinstance(value, int | np.integer):
             return int(value)
     if hasattr(fitted, "weights_") and isinstance(getattr(fitted, "n_components", None), int):
         return int(fitted.n_components)
-    return max(2, int(np.max(fitted.predict(X))) + 1)
+    greatest = np.max(fitted.predict(X))
+    return max(2, int(greatest) + 1) if np.isfinite(greatest) else 2

@@ -65,6 +65,21 @@ def test_quadratic_scores_equal_their_reference(draw, sizes, head):
     np.testing.assert_array_equal(ref, comp)
 
 
+@hypothesis.given(DRAWS, SIZES)
+def test_quadratic_labels_equal_their_reference(draw, sizes):
+    n_episodes, n_states, n_labels, dimension, n_levels = sizes
+    factors, centres, bias = (
+        np.triu(normal(draw, n_labels, dimension, dimension)),
+        normal(draw, n_labels, dimension),
+        normal(draw, n_labels),
+    )
+    points, relabel = normal(draw, n_episodes, n_states, dimension, n_levels), draw.permutation(n_labels).astype(np.uint8)
+    ref, comp = (np.full((n_episodes, n_levels, n_states), 255, np.uint8) for _ in range(2))
+    naive.quadratic_labels(points, factors, centres, bias, relabel, ref)
+    decoding.quadratic_labels(points, factors, centres, bias, relabel, comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
 def test_quadratic_scores_are_log_densities_up_to_a_constant():
     draw = np.random.default_rng(0)
     covariance = np.cov(draw.standard_normal((3, 20)))

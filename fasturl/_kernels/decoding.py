@@ -147,6 +147,32 @@ def quadratic_scores(
 
 
 @kernel
+def quadratic_labels(
+    points: np.ndarray, factors: np.ndarray, centres: np.ndarray, bias: np.ndarray, relabel: np.ndarray, labels: np.ndarray
+) -> None:
+    """The labels of `quadratic_scores` for points float32[E, S, R, L] with few coordinates, one point at a time."""
+    n_scores, n_axes, _ = factors.shape
+    for e in range(points.shape[0]):
+        for s in range(points.shape[1]):
+            for h in range(points.shape[3]):
+                best = 0
+                greatest = np.float32(-np.inf)
+                for k in range(n_scores):
+                    distance = _0
+                    for i in range(n_axes - 1, -1, -1):
+                        y = _0
+                        for j in range(n_axes - 1, i - 1, -1):
+                            y += factors[k, i, j] * points[e, s, j, h]
+                        y -= centres[k, i]
+                        distance += y * y
+                    score = bias[k] - _HALF * distance
+                    if score > greatest:
+                        greatest = score
+                        best = k
+                labels[e, h, s] = relabel[best]
+
+
+@kernel
 def byte_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> None:
     """Affine scores of packed bits: words uint64[E, L, S, W], tables float32[n_bytes, 256, K rounded up to a multiple of 4].
 

@@ -95,8 +95,9 @@ def lock_words(raw: np.ndarray, horizon: int, out: np.ndarray) -> None:
                 coins = raw[e, i]
                 for _ in range(min(share, horizon + 1 - h)):
                     word = (coins & mask) << np.uint64(3)
-                    for s in range(3):
-                        out[e, h, s, 0] = word | (np.uint64(1) << np.uint64(s))
+                    out[e, h, 0, 0] = word | np.uint64(1)
+                    out[e, h, 1, 0] = word | np.uint64(2)
+                    out[e, h, 2, 0] = word | np.uint64(4)
                     coins >>= width
                     h += 1
     else:

@@ -48,6 +48,15 @@ def quadratic_scores(noise, means, head, factors, centres, bias, tail, scores):
             scores[e, s, k, h] = bias[k] - np.float32(0.5) * _sum_from_the_last([gap * gap for gap in gaps])
 
 
+def quadratic_labels(points, factors, centres, bias, relabel, labels):
+    """The greatest of the quadratic scores, each point being an observation of its own."""
+    for e, h, s in np.ndindex(*labels.shape):
+        scores = np.empty((1, 1, len(bias), 1), np.float32)
+        point = points[e, s, :, h].reshape(1, -1, 1)
+        quadratic_scores(point, np.zeros_like(point), 0, factors, centres, bias, None, scores)
+        best_labels(scores, relabel, labels[e : e + 1, h : h + 1, s : s + 1])
+
+
 def byte_scores(words, tables, scores):
     """The sum of what each byte of the observation adds."""
     for e, h, s in np.ndindex(*words.shape[:3]):
