@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -113,20 +113,33 @@ def colour(agent: str) -> str:
     return COLOURS.get(agent) or _MORE_COLOURS[sum(agent.encode()) % len(_MORE_COLOURS)]
 
 
-def curve_panel(axes: Axes, frame: pandas.DataFrame, *, band: str = "std", legend: bool = False) -> None:
+def look(agent: str, label: str, labels: Iterable[str]) -> tuple[str, Any]:
+    """Colour of the agent; its own line, or one of several when it comes in variants."""
+    variants = [other for other in dict.fromkeys(labels) if other.partition(",")[0] == agent]
+    line = _LINES.get(agent, "-") if len(variants) < 2 else _VARIANT_LINES[variants.index(label) % len(_VARIANT_LINES)]
+    return colour(agent), line
+
+
+def curve_panel(
+    axes: Axes, frame: pandas.DataFrame, *, band: str = "std", legend: bool = False, labels: Mapping[str, str] | None = None
+) -> None:
     """Learning curves of the cells of one environment: the mean over seeds as a line, with a band.
 
     band
         "std": one standard deviation; "ci": the 95 % bootstrap confidence interval of the mean. `caption` says so in words.
+    labels
+        Names of the cells, where several panels share them; if not given, what tells the cells of this panel apart.
     """
     validation.choice("band", band, BANDS)
-    named = summaries.labels(_something(frame))
+    every = labels or summaries.labels(_something(frame))
+    present = set(frame["cell"])
+    named = {cell: label for cell, label in every.items() if cell in present}
     groups = dict(iter(frame.groupby("cell", sort=False)))
     limit = 0
     for position, (cell, label) in enumerate(named.items()):
         rows = groups[cell]
         drawn = summaries.curve(rows)
-        paint, line = _look(rows["agent"].iloc[0], label, named.values())
+        paint, line = look(rows["agent"].iloc[0], label, every.values())
         front = 3 + (len(named) - position) / 100  # the agents that are named first lie on top
         axes.plot(drawn.trajectories, drawn.mean, color=paint, linestyle=line, label=label, zorder=front)
         low, high = drawn.band(band)
@@ -170,11 +183,12 @@ def title(rows: pandas.DataFrame) -> str:
 def curves(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
     """Learning curves: a panel for each environment, a line for each agent."""
     _something(frame)
+    named = summaries.labels(frame)
     switches = frame["switch"].nunique() if "switch" in frame else 0
     figure, all_axes, groups = _panels_of(frame, ["env", *summaries.env_settings(frame)], columns=switches if switches > 1 else 3)
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
-            curve_panel(axes, rows, band=band)
+            curve_panel(axes, rows, band=band, labels=named)
             axes.set_title(title(rows))
         _finish(figure, all_axes, "number of trajectories", "average reward", caption(frame, band))
     return figure
@@ -266,7 +280,7 @@ def _draw_series(axes: Axes, rows: pandas.DataFrame, across: str, named: dict[st
     for position, label in enumerate(order):
         line = rows[present == label].sort_values(across)
         agent = str(line["agent"].iloc[0])
-        paint, dashes = _look(agent, label, order)
+        paint, dashes = look(agent, label, named.values())
         looks: dict[str, Any] = {
             "color": paint,
             "marker": _MARKERS[summaries.agent_rank(agent)[0] % len(_MARKERS)],
@@ -325,13 +339,6 @@ def _series(frame: pandas.DataFrame, *axes: str) -> dict[str, str]:
     plain = frame.assign(**{name: "any" for name in axes if name.startswith("agent.")})
     follow = frame.groupby(["agent", *axes])["episodes"].nunique().max() == 1
     return summaries.labels(plain.assign(episodes="any") if follow else plain)
-
-
-def _look(agent: str, label: str, labels: Iterable[str]) -> tuple[str, Any]:
-    """Colour of the agent; its own line, or one of several when it comes in variants."""
-    variants = [other for other in labels if other.partition(",")[0] == agent]
-    line = _LINES.get(agent, "-") if len(variants) < 2 else _VARIANT_LINES[variants.index(label) % len(_VARIANT_LINES)]
-    return colour(agent), line
 
 
 def _panels_of(

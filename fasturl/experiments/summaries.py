@@ -112,14 +112,22 @@ def show(value: Any) -> str:
 
 
 def labels(frame: pandas.DataFrame) -> dict[str, str]:
-    """A name for each cell: its agent, and what sets it apart from other cells of that agent in the same environment."""
+    """A name for each cell: its agent, and the settings it takes to tell it from other cells of that agent in the same environment."""
     cells = _cells(frame)
+    settings = cells[["episodes", "oracle", *_agent_columns(frame)]].map(show)
+    places = cells[["env", *env_settings(frame)]].map(show).agg("|".join, axis="columns")
     named = {}
-    for _, group in cells.groupby(["agent", "env", *env_settings(frame)], dropna=False, sort=False):
-        differing = [name for name in ("episodes", "oracle", *_agent_columns(frame)) if group[name].map(show).nunique() > 1]
-        for cell, row in group.iterrows():
-            details = [f"{name.removeprefix('agent.').replace('_', ' ')} {show(row[name])}" for name in differing]
-            named[str(cell)] = ", ".join([row["agent"], *details])
+    for agent, members in cells.groupby("agent", sort=False):
+        own = settings.loc[members.index]
+        # few values first: what tells variants apart everywhere, rather than what goes along with it
+        order = sorted(own.columns[own.nunique() > 1], key=lambda name: own[name].nunique())
+        where, telling = places[members.index], list[str]()
+        for name in order:
+            if _kinds(own, [*telling, name], where) > _kinds(own, telling, where):
+                telling.append(name)
+        for cell, row in own.iterrows():
+            details = [f"{name.removeprefix('agent.').replace('_', ' ')} {row[name]}" for name in telling]
+            named[str(cell)] = ", ".join([str(agent), *details])
     return {cell: named[cell] for cell in sorted(named, key=lambda cell: (agent_rank(cells.loc[cell, "agent"]), named[cell]))}
 
 
@@ -166,6 +174,11 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
 def _cells(frame: pandas.DataFrame) -> pandas.DataFrame:
     cells: pandas.DataFrame = frame.drop_duplicates("cell").set_index("cell")
     return cells
+
+
+def _kinds(settings: pandas.DataFrame, names: list[str], where: Any) -> int:
+    """How many cells these settings and the environment tell apart."""
+    return len({(place, *row) for place, row in zip(where, settings[names].itertuples(index=False), strict=True)})
 
 
 def _agent_columns(frame: pandas.DataFrame) -> list[str]:

@@ -1,0 +1,81 @@
+"""`fasturl plot` and `fasturl report`: figures and a page from stored results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import validation
+from .outputs import whole_files
+
+PLOT_EPILOG = """Examples:
+
+fasturl plot results --band ci --out curves.pdf
+
+fasturl plot results --kind scaling --where switch=0.2
+
+fasturl plot results --kind heatmap --x learning_rate --y confidence --where agent=oracleq-lat"""
+REPORT_EPILOG = "Example: fasturl report results --out report.html"
+KINDS = ("curves", "success", "scaling", "heatmap")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("plot", epilog=PLOT_EPILOG)(plot_command)
+    app.command("report", epilog=REPORT_EPILOG)(report_command)
+
+
+def plot_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
+    kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "curves",
+    x: Annotated[str | None, typer.Option("--x", help="A parameter; heatmap needs it.", show_default="horizon")] = None,
+    y: Annotated[str | None, typer.Option("--y", help="heatmap: the other parameter.", show_default=False)] = None,
+    show: Annotated[str, typer.Option(help="heatmap: average-reward, success-rate or value.")] = "average-reward",
+    band: Annotated[str, typer.Option(help="curves: std, one standard deviation, or ci, bootstrap interval of the mean.")] = "std",
+    where: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only these results; may be repeated.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="PNG, PDF or SVG.", show_default="the kind's name .png in the current folder")
+    ] = None,
+) -> None:
+    """Draw stored results: learning curves, success rates, scaling with the horizon, or a heat map."""
+    validation.choice("kind", kind, KINDS)
+    if kind == "heatmap" and (x is None or y is None):
+        raise ValueError("a heat map needs --x and --y, for example --x learning_rate --y confidence")
+    if kind != "heatmap" and y is not None:
+        raise ValueError("--y is for --kind heatmap")
+    if kind == "curves" and x is not None:
+        raise ValueError("--x is for --kind success, scaling and heatmap: learning curves are drawn against trajectories")
+    target = out or Path(f"{kind}.png")
+    if target.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise ValueError(f"cannot write {target}: write .png, .pdf or .svg")
+    from ..experiments import plots, store, summaries
+
+    with whole_files(target) as (draft,):
+        frame = summaries.select(store.load(folder), where or [])
+        if kind == "curves":
+            figure = plots.curves(frame, band=band)
+        elif kind == "success":
+            figure = plots.success(frame, x=x or "horizon")
+        elif kind == "scaling":
+            figure = plots.scaling(frame, x=x or "horizon")
+        else:
+            figure = plots.heatmap(frame, str(x), str(y), of=show)
+        assert draft is not None
+        plots.save(figure, draft)
+    print(f"drawn in {target}")
+
+
+def report_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
+) -> None:
+    """Write one HTML page with figures to hover and zoom, tables, configuration and timings. It needs no network."""
+    from ..experiments import report
+
+    with whole_files(out) as (draft,):
+        assert draft is not None
+        draft.write_text(report.page(folder), encoding="utf-8")
+    print(f"written to {out}: open it in a browser")
