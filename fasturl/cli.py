@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ._version import __version__
-from .commands import machine, training, tuning
+from .commands import machine, plotting, reproducing, sweeping, training, tuning
 
 app = typer.Typer(
     name="fasturl",
@@ -21,7 +21,10 @@ app = typer.Typer(
 
 
 training.register(app)
+sweeping.register(app)
+reproducing.register(app)
 tuning.register(app)
+plotting.register(app)
 machine.register(app)
 
 

@@ -18,5 +18,7 @@ def warmup() -> float:
         train(bits, catalog.agent(name), episodes=300, progress=False)
     for env, oracle in product((bits, reals), ORACLES):
         train(env, catalog.agent("url", oracle=oracle), episodes=300, progress=False)
+    for env, model in product((bits, reals), ("linear", "neural")):
+        train(env, catalog.agent("pcid", model=model, samples_per_level=60), episodes=300, progress=False)
     train(reals, catalog.agent("url", form="as-written", epsilon=0.9, delta=0.9, batch=10), episodes=1, progress=False)
     return time.perf_counter() - begin

@@ -1,0 +1,68 @@
+"""`fasturl reproduce`: the paper's figures in one command."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from .. import validation
+from .options import parse_seeds
+
+EPILOG = """Examples:
+
+fasturl reproduce
+
+fasturl reproduce --only fig1 --seeds 5 --episodes-scale 0.1 --out quick-look"""
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog=EPILOG)(reproduce)
+
+
+def reproduce(
+    seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = "50",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results and figures go; what is there is not computed again.")] = Path(
+        "results/paper"
+    ),
+    only: Annotated[list[str] | None, typer.Option(help="fig1, fig2 or fig3; may be given more than once.", show_default="all")] = None,
+    episodes_scale: Annotated[float, typer.Option(help="Shorten all runs by this factor, for a quick look.")] = 1.0,
+    n_jobs: Annotated[int | None, typer.Option(help="Number of processes.", show_default="all cores")] = None,
+) -> None:
+    """Run the experiments of Feng et al. (2020): figures, success rates and claims."""
+    from ..experiments import paper
+    from ..experiments.backends import Local
+    from ..experiments.store import Store
+    from ..experiments.sweeping import complete, plan
+
+    figures = [validation.choice("only", figure, paper.FIGURES) for figure in only or paper.FIGURES]
+    scale = validation.real("episodes_scale", episodes_scale, least=0, most=1, open_left=True)
+    chosen = validation.seeds(parse_seeds(seeds))
+    wanted = paper.cells(figures, scale)
+    begin = time.perf_counter()
+    store = Store(out, create=True)
+    missing = plan(store, wanted, chosen)
+    console = Console()
+    console.print(
+        f"{len(wanted)} cells x {len(chosen)} seeds; {sum(len(block.seeds) for block in missing):,} of "
+        f"{len(wanted) * len(chosen):,} runs to do; results in {out}"
+    )
+    complete(store, missing, Local(n_jobs))
+    ids = {cell.id for cell in wanted}
+    frame = store.frame()
+    frame = frame[frame["cell"].isin(ids) & frame["seed"].isin(chosen)]
+    for figure in figures:
+        drawn = paper.draw(frame, figure)
+        for suffix in ("png", "pdf"):
+            drawn.savefig(out / f"{figure}.{suffix}", dpi=200)
+    summary = paper.ends(frame)
+    judged = paper.claims(summary)
+    paper.write_summary(out, summary, judged)
+    console.print(paper.success_table(summary))
+    for claim in judged:
+        console.print(f"[{'green]holds' if claim.holds else 'red]fails'}[/] {claim.claim}: {claim.figures}", highlight=False)
+    console.print(f"figures {', '.join(f'{figure}.png' for figure in figures)} (and PDF), summary.csv and claims.json are in {out}")
+    console.print(f"took {time.perf_counter() - begin:.1f} s")

@@ -1,0 +1,210 @@
+"""The experiments of Feng et al. (2020): Figures 1, 2 and 3, and the claims of the Results paragraph.
+
+A figure is one environment in nine panels: horizons 5, 10 and 20 across, switch 0, 0.2 and 0.5 down. PCID is run with its linear and its
+neural model, and the better of the two in a panel is drawn, as the paper does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import optional
+from .cells import Cell
+from .hyperparameters import tuned_settings
+from .plots import curve_panel
+from .statistics import wilson_interval
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas
+
+FIGURES: dict[str, tuple[str, dict[str, float]]] = {
+    "fig1": ("lock-bernoulli", {}),
+    "fig2": ("lock-gaussian", {"noise": 0.1}),
+    "fig3": ("lock-gaussian", {"noise": 0.2}),
+}
+HORIZONS = (5, 10, 20)
+SWITCHES = (0.0, 0.2, 0.5)
+EPISODES = {5: 20_000, 10: 20_000, 20: 50_000}
+SEEDS = 50
+AGENTS = ("oracleq-lat", "qlearning-lat", "url", "pcid")
+VARIANTS = {"pcid": ("pcid-linear", "pcid-neural")}
+BITS_ONLY = ("oracleq-obs", "qlearning-obs")
+WITHIN = 0.9
+"""As good as the skyline: from this share of its average reward on."""
+
+
+def cells(figures: Iterable[str], episodes_scale: float = 1.0) -> list[Cell]:
+    """The cells of some figures; `episodes_scale` shortens all runs for a quick look."""
+    made = []
+    for figure in figures:
+        env, settings = FIGURES[figure]
+        for horizon in HORIZONS:
+            episodes = max(1, round(EPISODES[horizon] * episodes_scale))
+            for switch in SWITCHES:
+                where = {"horizon": horizon, "switch": switch, **settings}
+                for agent in (*AGENTS, *(BITS_ONLY if env == "lock-bernoulli" else ())):
+                    for variant in VARIANTS.get(agent, (agent,)):
+                        made.append(Cell.make(env, where, agent, tuned_settings(variant, env, horizon), episodes))
+    return made
+
+
+def shown(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows that a figure shows: of an agent with several variants in a panel, the one with the best average reward at the end."""
+    last = frame[frame["trajectories"] == frame.groupby("cell")["trajectories"].transform("max")]
+    keys = ["env", "horizon", "switch", "noise", "agent"]
+    ends = last.groupby([*keys, "cell"], dropna=False, as_index=False)["average_reward"].mean()
+    best = ends.sort_values("average_reward").groupby(keys, dropna=False)["cell"].last()
+    return frame[frame["cell"].isin(best)]
+
+
+def rows_of(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
+    env, settings = FIGURES[figure]
+    chosen = frame["env"] == env
+    for name, value in settings.items():
+        chosen &= frame[name] == value
+    return frame[chosen]
+
+
+def draw(frame: pandas.DataFrame, figure: str) -> matplotlib.figure.Figure:
+    """Nine panels: average reward against the number of trajectories, mean over seeds with one standard deviation shaded."""
+    plt = optional.need("matplotlib.pyplot", "experiments", "drawing figures")
+    rows = shown(rows_of(frame, figure))
+    drawn: matplotlib.figure.Figure
+    drawn, grid = plt.subplots(3, 3, figsize=(7.2, 6.4), layout="constrained", sharey=True)
+    for down, switch in enumerate(SWITCHES):
+        for across, horizon in enumerate(HORIZONS):
+            axes = grid[down, across]
+            panel = rows[(rows["horizon"] == horizon) & (rows["switch"] == switch)]
+            curve_panel(axes, panel)
+            oracle = panel.loc[panel["agent"] == "url", "oracle"].iloc[0]
+            axes.set_title(f"H = {horizon}, switch {switch:g}, {oracle}", fontsize=8)
+            axes.tick_params(labelsize=7)
+            axes.set_xlabel("number of trajectories" if down == 2 else "", fontsize=8)
+            axes.set_ylabel("average reward" if across == 0 else "", fontsize=8)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=8)
+    n_seeds = rows["seed"].nunique()
+    drawn.suptitle(f"{_name(figure)}: mean of {n_seeds} seeds, one standard deviation shaded", fontsize=9)
+    return drawn
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the Results paragraph, whether our runs bear it out, and the figures behind the verdict."""
+
+    claim: str
+    holds: bool
+    figures: str
+
+
+def ends(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """One row for each figure, horizon, switch and agent: final average reward, value and success rate over seeds."""
+    rows = []
+    for figure in FIGURES:
+        part = shown(rows_of(frame, figure))
+        last = part[part["trajectories"] == part.groupby("cell")["trajectories"].transform("max")]
+        for (horizon, switch, agent), group in last.groupby(["horizon", "switch", "agent"]):
+            low, high = wilson_interval(int(group["near_optimal"].sum()), len(group))
+            rows.append(
+                {
+                    "figure": figure,
+                    "horizon": horizon,
+                    "switch": switch,
+                    "agent": agent,
+                    "seeds": len(group),
+                    "average_reward": group["average_reward"].mean(),
+                    "average_reward_std": group["average_reward"].std(ddof=0),
+                    "value": group["value"].mean(),
+                    "success_rate": group["near_optimal"].mean(),
+                    "success_low": low,
+                    "success_high": high,
+                }
+            )
+    pd = optional.need("pandas", "experiments", "summing up results")
+    summary: pandas.DataFrame = pd.DataFrame(rows)
+    return summary
+
+
+def claims(summary: pandas.DataFrame, v_star: float = 0.5) -> list[Claim]:
+    """The claims that can be judged from the figures that were run."""
+    table = summary.pivot_table(index=["figure", "horizon", "switch"], columns="agent", values="average_reward").reset_index()
+    rates = summary.pivot_table(index=["figure", "horizon", "switch"], columns="agent", values="success_rate").reset_index()
+    judged: list[Claim] = []
+    bits = table[table["figure"] == "fig1"]
+    if len(bits):
+        best = bits[list(BITS_ONLY)].max(axis=1)
+        shortest, longer = best[bits["horizon"] == 5].max(), best[bits["horizon"] > 5].max()
+        judged.append(
+            Claim(
+                "LockBernoulli: OracleQ-obs and QLearning-obs are far from optimal even at small horizons",
+                bool(shortest < WITHIN * v_star and longer < 0.1 * v_star),
+                f"best average reward of the two: {shortest:.3f} at H = 5, {longer:.4f} at H = 10 and 20, of V* = {v_star:g}",
+            )
+        )
+    as_good = table["url"] >= WITHIN * table["oracleq-lat"]
+    judged.append(
+        Claim(
+            "URL is mostly as good as the skyline OracleQ-lat",
+            bool(as_good.mean() > 0.5),
+            f"within 10 % of its average reward in {as_good.sum()} of {len(table)} panels, "
+            f"worst ratio {(table['url'] / table['oracleq-lat']).min():.3f}",
+        )
+    )
+    long = table[table["horizon"] == 20]
+    judged.append(
+        Claim(
+            "URL is much better than the baseline QLearning-lat, especially at H = 20",
+            bool((long["url"] > 2 * long["qlearning-lat"]).all() and (table["url"] > table["qlearning-lat"]).mean() > 0.5),
+            f"better in {(table['url'] > table['qlearning-lat']).sum()} of {len(table)} panels; at H = 20 at least "
+            f"{long['url'].min():.3f} against at most {long['qlearning-lat'].max():.3f}",
+        )
+    )
+    ahead = table["url"] > table["pcid"]
+    judged.append(
+        Claim(
+            "URL outperforms PCID in most cases",
+            bool(ahead.mean() > 0.5),
+            f"higher average reward in {ahead.sum()} of {len(table)} panels",
+        )
+    )
+    for figures, least, text in (
+        (("fig1",), 0.8, "LockBernoulli, H = 20: URL is near-optimal with probability 80 % at switch 0.2 and 0.5"),
+        (("fig2", "fig3"), 0.75, "LockGaussian, H = 20: URL is near-optimal with probability over 75 % at switch 0.2 and 0.5"),
+    ):
+        asked = rates[rates["figure"].isin(figures) & (rates["horizon"] == 20) & (rates["switch"] > 0)]
+        if len(asked):
+            shares = ", ".join(f"{_name(row.figure)} switch {row.switch:g}: {row.url:.0%}" for row in asked.itertuples())
+            judged.append(Claim(text, bool((asked["url"] >= least).all()), shares))
+    return judged
+
+
+def write_summary(folder: Path, summary: pandas.DataFrame, judged: Sequence[Claim]) -> None:
+    """`summary.csv` and `claims.json` in the folder."""
+    summary.to_csv(folder / "summary.csv", index=False, float_format="%.6g")
+    (folder / "claims.json").write_text(json.dumps([asdict(claim) for claim in judged], indent=1) + "\n")
+
+
+def _name(figure: str) -> str:
+    env, settings = FIGURES[figure]
+    kind = {"lock-bernoulli": "LockBernoulli", "lock-gaussian": "LockGaussian"}[env]
+    return " ".join([kind, *(f"{value:g}" for value in settings.values())])
+
+
+def success_table(summary: pandas.DataFrame) -> Any:
+    """Success rates of all panels as a rich table."""
+    from rich.table import Table
+
+    agents = [agent for agent in (*AGENTS, *BITS_ONLY) if agent in set(summary["agent"])]
+    table = Table(title="near-optimal seeds", title_justify="left")
+    for heading in ("environment", "H", "switch", *agents):
+        table.add_column(heading, justify="left" if heading == "environment" else "right")
+    for (figure, horizon, switch), group in summary.groupby(["figure", "horizon", "switch"]):
+        rates = group.set_index("agent")["success_rate"]
+        shares = (f"{rates[agent]:.0%}" if agent in rates else "" for agent in agents)
+        table.add_row(_name(figure), str(horizon), f"{switch:g}", *shares)
+    return table
