@@ -42,6 +42,8 @@ def reproduce(
     scale = validation.real("episodes_scale", episodes_scale, least=0, most=1, open_left=True)
     chosen = validation.seeds(parse_seeds(seeds))
     wanted = paper.cells(figures, scale)
+    place = Local(n_jobs)
+    place.workers()  # says what is wrong with n_jobs before anything is written
     begin = time.perf_counter()
     store = Store(out, create=True)
     missing = plan(store, wanted, chosen)
@@ -50,7 +52,7 @@ def reproduce(
         f"{len(wanted)} cells x {len(chosen)} seeds; {sum(len(block.seeds) for block in missing):,} of "
         f"{len(wanted) * len(chosen):,} runs to do; results in {out}"
     )
-    complete(store, missing, Local(n_jobs))
+    complete(store, missing, place)
     ids = {cell.id for cell in wanted}
     frame = store.frame()
     frame = frame[frame["cell"].isin(ids) & frame["seed"].isin(chosen)]

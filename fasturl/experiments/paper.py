@@ -197,12 +197,14 @@ def _name(figure: str) -> str:
 
 def success_table(summary: pandas.DataFrame) -> Any:
     """Success rates of all panels as a rich table."""
+    from rich import box
     from rich.table import Table
 
     agents = [agent for agent in (*AGENTS, *BITS_ONLY) if agent in set(summary["agent"])]
-    table = Table(title="near-optimal seeds", title_justify="left")
-    for heading in ("environment", "H", "switch", *agents):
-        table.add_column(heading, justify="left" if heading == "environment" else "right")
+    table = Table(title="near-optimal seeds", title_justify="left", box=box.SIMPLE)
+    table.add_column("environment", no_wrap=True)
+    for heading in ("H", "switch", *(agent.replace("-", "\n") for agent in agents)):
+        table.add_column(heading, justify="right", no_wrap=True)
     for (figure, horizon, switch), group in summary.groupby(["figure", "horizon", "switch"]):
         rates = group.set_index("agent")["success_rate"]
         shares = (f"{rates[agent]:.0%}" if agent in rates else "" for agent in agents)

@@ -1,0 +1,118 @@
+"""`fasturl reproduce`: the cells, figures and claims of the paper."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_cli import fasturl
+
+from fasturl.experiments import paper
+
+
+def summary(**averages):
+    """A summary in which every panel has the given average reward for each agent, and success rates of 1 for url."""
+    rows = [
+        {"figure": figure, "horizon": horizon, "switch": switch, "agent": agent, "average_reward": value, "success_rate": 1.0}
+        for figure, horizon, switch in product(paper.FIGURES, paper.HORIZONS, paper.SWITCHES)
+        for agent, value in averages.items()
+        if figure == "fig1" or agent not in paper.BITS_ONLY
+    ]
+    return pd.DataFrame(rows)
+
+
+AS_PUBLISHED = {"url": 0.48, "oracleq-lat": 0.49, "qlearning-lat": 0.1, "pcid": 0.3, "oracleq-obs": 0.001, "qlearning-obs": 0.0}
+
+
+def verdicts(table):
+    return [claim.holds for claim in paper.claims(table)]
+
+
+def test_every_figure_has_nine_panels_with_all_its_agents_and_both_models_of_pcid():
+    fig1, fig2 = paper.cells(["fig1"]), paper.cells(["fig2"])
+    assert len(fig1) == 9 * 7
+    assert len(fig2) == 9 * 5
+    assert {cell.env_settings["noise"] for cell in fig2} == {0.1}
+    assert {cell.agent_settings["model"] for cell in fig1 if cell.agent == "pcid"} == {"linear", "neural"}
+    assert {(cell.env_settings["horizon"], cell.episodes) for cell in fig1} == {(5, 20_000), (10, 20_000), (20, 50_000)}
+
+
+def test_a_scale_shortens_every_run():
+    assert {cell.episodes for cell in paper.cells(["fig3"], episodes_scale=0.01)} == {200, 500}
+
+
+def test_all_claims_hold_for_results_such_as_the_published_ones():
+    assert verdicts(summary(**AS_PUBLISHED)) == [True] * 6
+
+
+@pytest.mark.parametrize(
+    ("change", "position"),
+    [
+        ({"oracleq-obs": 0.2}, 0),
+        ({"url": 0.4}, 1),
+        ({"qlearning-lat": 0.3}, 2),
+        ({"pcid": 0.485}, 3),
+    ],
+)
+def test_a_claim_fails_when_the_figures_say_otherwise(change, position):
+    assert not verdicts(summary(**(AS_PUBLISHED | change)))[position]
+
+
+def test_success_rates_below_the_published_ones_fail():
+    table = summary(**AS_PUBLISHED)
+    table.loc[(table["agent"] == "url") & (table["horizon"] == 20) & (table["switch"] == 0.5), "success_rate"] = 0.7
+    assert verdicts(table)[4:] == [False, False]
+
+
+def test_of_an_agent_with_two_variants_the_better_is_shown():
+    frame = pd.DataFrame(
+        {
+            "cell": np.repeat(["linear", "neural"], 4),
+            "seed": [0, 0, 1, 1] * 2,
+            "trajectories": [10, 20] * 4,
+            "average_reward": [0.9, 0.1, 0.9, 0.1, 0.0, 0.2, 0.0, 0.2],
+            "env": "lock-bernoulli",
+            "horizon": 5,
+            "switch": 0.0,
+            "noise": np.nan,
+            "agent": "pcid",
+        }
+    )
+    assert set(paper.shown(frame)["cell"]) == {"neural"}
+
+
+def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
+    words = ["reproduce", "--only", "fig2", "--seeds", "100:102", "--episodes-scale", "0.005", "--out", str(tmp_path / "out")]
+    first = fasturl(*words)
+    assert first.returncode == 0, first.stderr
+    assert "90 of 90 runs to do" in " ".join(first.stdout.split())
+    assert (tmp_path / "out" / "fig2.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "out" / "fig2.pdf").read_bytes().startswith(b"%PDF")
+    table = pd.read_csv(tmp_path / "out" / "summary.csv")
+    assert len(table) == 9 * 4
+    assert (table["seeds"] == 2).all()
+    judged = json.loads((tmp_path / "out" / "claims.json").read_text())
+    assert [set(claim) for claim in judged] == [{"claim", "holds", "figures"}] * 4
+    assert all(claim["claim"] in " ".join(first.stdout.split()) for claim in judged)
+
+    again = fasturl(*words)
+    assert "0 of 90 runs to do" in " ".join(again.stdout.split())
+    pd.testing.assert_frame_equal(table, pd.read_csv(tmp_path / "out" / "summary.csv"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--only fig9", "only must be one of 'fig1', 'fig2', 'fig3', got 'fig9'"),
+        ("--episodes-scale 0", "episodes_scale must be a number in (0, 1], got 0.0"),
+        ("--seeds none", "seeds must be a count such as 50"),
+        ("--out /dev/null/results", "/dev/null/results: Not a directory"),
+        ("--n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
+    ],
+)
+def test_bad_input_gets_one_line_and_nothing_is_written(words, message, tmp_path):
+    done = fasturl("reproduce", *words.split(), cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
