@@ -1,0 +1,270 @@
+"""Figures: what is drawn are the numbers that are stored, and the figure says what it shows."""
+
+import math
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.figure import Figure
+from stored_results import AGENTS, frame_of, run_small_sweep, turning
+
+from fasturl import catalog, cli
+from fasturl.experiments import load, plots, statistics, summaries
+
+GENERATOR = np.random.default_rng(11)
+SAMPLES = GENERATOR.random((12, 30)) / 2
+SUCCEEDED = np.arange(12) < 9
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("plots") / "results"
+    run_small_sweep(place)
+    return place
+
+
+def texts(figure):
+    """All that is written in a figure."""
+    figure.draw_without_rendering()
+    return " ".join(artist.get_text() for artist in figure.findobj(lambda artist: hasattr(artist, "get_text")))
+
+
+def lines(axes):
+    return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+
+
+@pytest.mark.parametrize("band", ["std", "ci"])
+def test_a_panel_draws_mean_and_band_of_each_agent(band):
+    frame = frame_of(({"agent": "url"}, SAMPLES, SUCCEEDED), ({"agent": "oracleq-lat"}, SAMPLES[:5] + 0.1, SUCCEEDED[:5]))
+    axes = Figure().subplots()
+    plots.curve_panel(axes, frame, band=band)
+    drawn = lines(axes)
+    assert list(drawn) == ["url", "oracleq-lat"]
+    assert drawn["url"].get_xdata().tolist() == list(range(10, 310, 10))
+    np.testing.assert_allclose(drawn["url"].get_ydata(), SAMPLES.mean(axis=0))
+    np.testing.assert_allclose(drawn["oracleq-lat"].get_ydata(), SAMPLES[:5].mean(axis=0) + 0.1)
+    shaded = [artist for artist in axes.collections if isinstance(artist, FillBetweenPolyCollection)]
+    corners = shaded[0].get_paths()[0].vertices
+    if band == "std":
+        low, high = SAMPLES.mean(axis=0) - SAMPLES.std(axis=0), SAMPLES.mean(axis=0) + SAMPLES.std(axis=0)
+    else:
+        low, high = statistics.bootstrap_interval(SAMPLES)
+    for trajectories, bottom, top in zip(range(10, 310, 10), low, high, strict=True):
+        heights = corners[corners[:, 0] == trajectories][:, 1]
+        assert (heights.min(), heights.max()) == pytest.approx((bottom, top))
+
+
+def test_a_panel_shows_the_optimal_value_and_starts_at_zero():
+    axes = Figure().subplots()
+    plots.curve_panel(axes, frame_of(({}, SAMPLES, SUCCEEDED)), legend=True)
+    assert [0.5, 0.5] in [list(line.get_ydata()) for line in axes.lines]
+    assert axes.get_xlim() == (0, 300)
+    assert axes.get_ylim()[0] == 0
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["oracleq-lat"]
+
+
+def test_a_figure_of_curves_says_which_band_is_drawn():
+    frame = frame_of(({}, SAMPLES, SUCCEEDED))
+    assert "Line: mean over 12 seeds. Shaded: one standard deviation." in texts(plots.curves(frame)).replace("\n", " ")
+    assert "Shaded: 95% bootstrap confidence interval of the mean." in texts(plots.curves(frame, band="ci")).replace("\n", " ")
+
+
+def test_cells_are_never_mixed_and_named_by_what_tells_them_apart():
+    frame = frame_of(
+        ({"agent.learning_rate": 0.1, "agent.confidence": 0.1}, SAMPLES, SUCCEEDED),
+        ({"agent.learning_rate": 0.3, "agent.confidence": 0.1}, SAMPLES + 1, SUCCEEDED),
+    )
+    axes = Figure().subplots()
+    plots.curve_panel(axes, frame)
+    drawn = lines(axes)
+    assert list(drawn) == ["oracleq-lat, learning rate 0.1", "oracleq-lat, learning rate 0.3"]
+    np.testing.assert_allclose(drawn["oracleq-lat, learning rate 0.3"].get_ydata(), SAMPLES.mean(axis=0) + 1)
+    assert len({line.get_color() for line in drawn.values()}) == 1
+    assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in drawn.values()}) == 2
+
+
+def test_settings_that_go_along_with_others_stay_out_of_the_name():
+    frame = frame_of(
+        ({"agent": "pcid", "agent.model": "linear", "agent.batch": 10}, SAMPLES, SUCCEEDED),
+        ({"agent": "pcid", "agent.model": "neural", "agent.batch": 20}, SAMPLES, SUCCEEDED),
+        ({"agent": "pcid", "agent.model": "linear", "agent.batch": 30, "horizon": 10}, SAMPLES, SUCCEEDED),
+        ({"agent": "pcid", "agent.model": "neural", "agent.batch": 40, "horizon": 10}, SAMPLES, SUCCEEDED),
+    )
+    assert list(summaries.labels(frame).values()) == ["pcid, model linear"] * 2 + ["pcid, model neural"] * 2
+
+
+def test_every_agent_of_the_catalog_has_a_colour_of_its_own():
+    assert set(catalog.AGENTS) <= set(plots.COLOURS)
+    assert len(set(plots.COLOURS.values())) == len(plots.COLOURS)
+
+
+def test_every_environment_has_a_panel(folder):
+    figure = plots.curves(load(folder))
+    assert [axes.get_title() for axes in figure.axes] == [
+        "lock-bernoulli, H = 2, switch 0",
+        "lock-bernoulli, H = 2, switch 0.2",
+        "lock-bernoulli, H = 3, switch 0",
+        "lock-bernoulli, H = 3, switch 0.2",
+    ]
+    assert all(set(lines(axes)) == set(AGENTS) for axes in figure.axes)
+
+
+def test_success_rates_with_wilson_intervals():
+    frame = frame_of(({"horizon": 5}, SAMPLES, SUCCEEDED), ({"horizon": 10}, SAMPLES, ~SUCCEEDED))
+    figure = plots.success(frame)
+    (bars,) = figure.axes[0].containers
+    assert bars.lines[0].get_xdata().tolist() == [5, 10]
+    assert bars.lines[0].get_ydata().tolist() == [9 / 12, 3 / 12]
+    ends = [segment[:, 1] for segment in bars.lines[2][0].get_segments()]
+    np.testing.assert_allclose(ends, [statistics.wilson_interval(9, 12), statistics.wilson_interval(3, 12)])
+    assert "95% Wilson interval, 12 seeds" in texts(figure)
+
+
+def quadratic(horizons, points=400):
+    """Cells whose runs turn optimal after 10 H^2 trajectories, give or take."""
+    return frame_of(
+        *(({"horizon": h}, [turning(10 * h * h + shift, points) for shift in (-20, -10, 0, 0, 0, 10, 20)], [True] * 7) for h in horizons)
+    )
+
+
+def test_scaling_finds_the_exponent():
+    figure = plots.scaling(quadratic((4, 8, 16)))
+    (axes,) = figure.axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    (bars,) = axes.containers
+    assert bars.lines[0].get_ydata().tolist() == [160, 640, 2560]
+    assert "oracleq-lat: slope 2.00 ± 0.00" in texts(figure)
+    assert "median over 7 seeds" in texts(figure)
+
+
+def test_where_runs_do_not_get_there_an_arrow_stands_at_the_end():
+    (axes,) = plots.scaling(quadratic((4, 8, 20))).axes
+    arrows = [line for line in axes.lines if line.get_marker() == r"$\uparrow$"]
+    assert [line.get_ydata().tolist() for line in arrows] == [[4000]]
+    assert axes.containers[0].lines[0].get_ydata().tolist() == [160, 640]
+
+
+def test_a_heat_map_shows_the_mean_of_each_cell_and_leaves_gaps():
+    settings = [(0.1, 0.01), (0.1, 0.1), (0.3, 0.01)]
+    frame = frame_of(*(({"agent.learning_rate": a, "agent.confidence": b}, SAMPLES + i, SUCCEEDED) for i, (a, b) in enumerate(settings)))
+    axes = plots.heatmap(frame, "learning_rate", "agent.confidence").axes[0]
+    shown = axes.images[0].get_array().filled(np.nan)
+    last = SAMPLES[:, -1].mean()
+    np.testing.assert_allclose(shown, [[last, last + 2], [last + 1, math.nan]])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.1", "0.3"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["0.01", "0.1"]
+    rates = plots.heatmap(frame, "learning_rate", "confidence", of="success-rate").axes[0]
+    assert rates.images[0].get_array().compressed().tolist() == [0.75] * 3
+
+
+def test_one_row_for_each_cell_with_its_figures():
+    frame = quadratic((4, 20))
+    table = summaries.cell_table(frame).set_index("horizon")
+    assert table.loc[4, ["seeds", "successes", "reached", "trajectories"]].tolist() == [7, 7, 7, 4000]
+    assert table.loc[4, ["needed", "needed_low", "needed_high"]].tolist() == [160, 140, 180]
+    assert table.loc[20, ["needed", "needed_low", "needed_high", "reached"]].tolist() == [math.inf, 3980, math.inf, 2]
+    last = frame[(frame["horizon"] == 4) & (frame["trajectories"] == 4000)]["average_reward"]
+    assert table.loc[4, ["reward_mean", "reward_std"]].tolist() == pytest.approx([last.mean(), last.std(ddof=0)])
+    assert tuple(table.loc[4, ["reward_low", "reward_high"]]) == pytest.approx(statistics.bootstrap_interval(last))
+    assert tuple(table.loc[4, ["success_low", "success_high"]]) == pytest.approx(statistics.wilson_interval(7, 7))
+
+
+def test_results_are_chosen_by_conditions(folder):
+    frame = load(folder)
+    chosen = summaries.select(frame, ["horizon=3", "switch=0.20", "agent=url"])
+    assert set(zip(chosen["horizon"], chosen["switch"], chosen["agent"], strict=True)) == {(3, 0.2, "url")}
+    assert len(summaries.select(frame, ["noise=default"])) == len(frame)
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf", "svg"])
+def test_a_figure_is_written_the_same_every_time(kind, tmp_path):
+    frame = frame_of(({}, SAMPLES, SUCCEEDED))
+    for name in ("one", "two"):
+        plots.save(plots.curves(frame), tmp_path / f"{name}.{kind}")
+    content = (tmp_path / f"one.{kind}").read_bytes()
+    assert content == (tmp_path / f"two.{kind}").read_bytes()
+    assert content.startswith({"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[kind])
+
+
+def test_a_png_has_200_dots_an_inch_and_the_width_of_the_text(folder, tmp_path):
+    plots.save(plots.curves(load(folder)), tmp_path / "curves.png")
+    assert int.from_bytes((tmp_path / "curves.png").read_bytes()[16:20]) == 200 * plots.TEXT_WIDTH
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda frame: plots.curves(frame[:0]), "there is nothing to plot: no results"),
+        (lambda frame: plots.curves(frame, band="sem"), "band must be one of 'std', 'ci', got 'sem'"),
+        (lambda frame: plots.success(frame, x="horizn"), r"horizn is not a parameter of these results \(did you mean horizon\?\)"),
+        (lambda frame: plots.success(frame, x="agent"), "agent is not a number in these results"),
+        (lambda frame: plots.heatmap(frame, "horizon", "horizon"), "a heat map needs two different parameters, got horizon twice"),
+        (lambda frame: plots.heatmap(frame, "horizon", "switch", of="luck"), "of must be one of 'average-reward', .*, got 'luck'"),
+        (lambda frame: plots.heatmap(frame, "horizon", "noise"), "noise is not a number in these results"),
+        (lambda frame: plots.save(plots.curves(frame), "curves.xyz"), "cannot write curves.xyz: write .png, .pdf or .svg"),
+        (lambda frame: plots.save(plots.curves(frame), "missing/curves.png"), "cannot write missing/curves.png: No such file"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(frame_of(({}, SAMPLES, SUCCEEDED)))
+
+
+@pytest.fixture
+def fasturl(monkeypatch, capsys, tmp_path):
+    """The command line in an empty folder: gives exit code, output and complaints."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["fasturl", *words])
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "words", [["--kind", "curves", "--band", "ci"], ["--kind", "heatmap", "--x", "horizon", "--y", "switch", "--where", "agent=url"]]
+)
+def test_the_command_writes_one_file(words, folder, fasturl, tmp_path):
+    assert fasturl("plot", str(folder), *words, "--out", "figure.pdf") == (0, "drawn in figure.pdf\n", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["figure.pdf"]
+    assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("kind", ["success", "scaling"])
+def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp_path):
+    assert fasturl("plot", str(folder), "--kind", kind) == (0, f"drawn in {kind}.png\n", "")
+    assert (tmp_path / f"{kind}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("plot missing", "there are no results in missing"),
+        ("plot {} --kind pie", "kind must be one of 'curves', 'success', 'scaling', 'heatmap', got 'pie'"),
+        ("plot {} --band sem", "band must be one of 'std', 'ci', got 'sem'"),
+        ("plot {} --kind success --x horizen", "horizen is not a parameter of these results (did you mean horizon?)"),
+        ("plot {} --kind heatmap --x horizon", "a heat map needs --x and --y"),
+        ("plot {} --kind scaling --y switch", "--y is for --kind heatmap"),
+        ("plot {} --x switch", "--x is for --kind success, scaling and heatmap"),
+        ("plot {} --where horizon=7", "there are no results with horizon 7; horizon is 2, 3"),
+        ("plot {} --where horizon", "a condition is written NAME=VALUE"),
+        ("plot {} --out missing/curves.png", "cannot write missing/curves.png: No such file or directory"),
+        ("plot {} --out curves.doc", "cannot write curves.doc: write .png, .pdf or .svg"),
+        ("report missing", "there are no results in missing"),
+        ("report {} --out missing/report.html", "cannot write missing/report.html: No such file or directory"),
+    ],
+)
+def test_bad_input_gets_one_line_and_exit_code_2(words, message, folder, fasturl, tmp_path):
+    code, out, err = fasturl(*words.format(folder).split())
+    assert (code, out) == (2, "")
+    assert err.startswith("fasturl: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
