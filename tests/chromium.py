@@ -1,6 +1,7 @@
 """A headless Chromium, driven over its debugging pipe (two file descriptors, JSON messages that end in a zero byte)."""
 
 import base64
+import contextlib
 import itertools
 import json
 import os
@@ -8,6 +9,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -27,6 +29,13 @@ FLAGS = [
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 ]
+# the browser reads from descriptor 3 and writes to 4, which may be ours for something else until then
+LAUNCHER = """
+import fcntl, os, sys
+hear, speak = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3])
+os.dup2(hear, 3), os.dup2(speak, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 PATIENCE = 60  # seconds for an answer, after which the browser counts as hung
 
 
@@ -39,8 +48,7 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         hear, self._write = os.pipe()
         self._read, speak = os.pipe()
-        # the browser reads from descriptor 3 and writes to 4
-        command = ["sh", "-c", f'exec "$@" 3<&{hear} 4>&{speak}', "sh", PROGRAM, *FLAGS, f"--user-data-dir={self._profile.name}"]
+        command = [sys.executable, "-c", LAUNCHER, str(hear), str(speak), PROGRAM, *FLAGS, f"--user-data-dir={self._profile.name}"]
         quiet = subprocess.DEVNULL
         self._process = subprocess.Popen(
             [*command, "about:blank"], pass_fds=(hear, speak), stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
@@ -48,6 +56,13 @@ class Browser:
         os.close(hear)
         os.close(speak)
         self._session = None
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -56,7 +71,8 @@ class Browser:
     def close(self):
         os.close(self._write)
         os.close(self._read)
-        os.killpg(self._process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._profile.cleanup()
 

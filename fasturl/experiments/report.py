@@ -57,8 +57,7 @@ def page(folder: str | os.PathLike[str], *, title: str | None = None) -> str:
         "version": html.escape(__version__),
         "style": _file("report.css"),
         "script": _file("report.js"),
-        # nothing in the data may end the element that holds it
-        "data": json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        "data": embed(content),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _file("report.html"))
 
@@ -74,7 +73,7 @@ def report_data(frame: pandas.DataFrame, table: pandas.DataFrame) -> dict[str, A
     groups = dict(iter(frame.groupby("cell", sort=False)))
     cells = [_cell(row, groups[row["cell"]], labels) for _, row in table.iterrows()]
     filters = [
-        {"key": key, "name": name, "values": list(dict.fromkeys(cell["filter"][key] for cell in ordered(cells, key)))}
+        {"key": key, "name": name, "values": list(dict.fromkeys(cell["filter"][key] for cell in _ordered(cells, key)))}
         for key, name in (("environment", "Environment"), ("horizon", "Horizon"), ("switch", "Switch"), ("agent", "Agent"))
     ]
     bands = [
@@ -88,7 +87,12 @@ def report_data(frame: pandas.DataFrame, table: pandas.DataFrame) -> dict[str, A
     }
 
 
-def ordered(cells: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+def embed(content: dict[str, Any]) -> str:
+    """JSON for inside a page: nothing in it can end the element that holds it."""
+    return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _ordered(cells: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
     """The cells in the order of one choice of the filter: numbers by size, agents as in all figures, environments by name."""
     if key == "agent":
         return sorted(cells, key=lambda cell: summaries.agent_rank(cell["agent"]))
