@@ -10,6 +10,8 @@ import typer
 from ._version import __version__
 from .commands import machine, plotting, reproducing, sweeping, training, tuning
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     name="fasturl",
     help="Exploration with rich observations: the URL framework and its baselines, compiled.",
@@ -31,11 +33,13 @@ machine.register(app)
 def main() -> None:
     """Run the command line; the entry point of the `fasturl` program."""
     try:
-        app(standalone_mode=False)
+        if (code := app(standalone_mode=False)) == _INTERRUPTED:  # how Typer passes on Ctrl-C
+            _complain("interrupted", code)
+        sys.exit(code)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        sys.exit(_complain("interrupted", 130))
+        sys.exit(_complain("interrupted", _INTERRUPTED))
     except typer.TyperException as error:
         if text := error.format_message():
             sys.exit(_complain(text, 2))
