@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from .. import optional, validation
 from ..training import available_cores
@@ -15,6 +18,7 @@ from ..training import available_cores
 T = TypeVar("T")
 R = TypeVar("R")
 
+_WATCH_SECONDS = 0.5
 _KEPT = "what was written is kept, and the same command continues from there"
 
 
@@ -47,7 +51,8 @@ class Local:
         import joblib
 
         pool = joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator_unordered", pre_dispatch="2 * n_jobs", batch_size=1)
-        results = pool(joblib.delayed(function)(item) for item in items)
+        task = joblib.delayed(_Child(function, os.getpid()))
+        results = pool(task(item) for item in items)
         try:
             for result in results:  # noqa: UP028  # closed below, where nobody is to be warned
                 yield result
@@ -57,6 +62,26 @@ class Local:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that work in progress is given up
                 results.close()
+
+
+class _Child(Generic[T, R]):
+    """A function in a worker process that does not outlive its parent, not even a parent that is killed."""
+
+    watching = False
+
+    def __init__(self, function: Callable[[T], R], parent: int) -> None:
+        self.function, self.parent = function, parent
+
+    def __call__(self, item: T) -> R:
+        if not _Child.watching:
+            _Child.watching = True
+            threading.Thread(target=self._watch, daemon=True).start()
+        return self.function(item)
+
+    def _watch(self) -> None:
+        while os.getppid() == self.parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ configuration alone; configuration, versions, timings and diagnostics are in the
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -111,7 +112,7 @@ class Store:
         paths = (self.folder / "results").glob("*/*.parquet") if cells is None else (path for cell in cells for path in self._files(cell))
         for path in sorted(paths):
             if (content := self._content(path)) is not None:
-                yield parquet.read_table(pa.BufferReader(content), columns=chosen)
+                yield parquet.ParquetFile(pa.BufferReader(content)).read(columns=chosen, use_threads=False)
 
     def about(self) -> list[dict[str, Any]]:
         """The metadata of every file: configuration, versions, timings, diagnostics."""
@@ -219,6 +220,7 @@ def load(folder: str | os.PathLike[str]) -> pandas.DataFrame:
     return Store(folder).frame()
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     packages = ("numba", "numpy", "scikit-learn", "pyarrow")
     return {"fasturl": __version__, "python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
