@@ -5,7 +5,7 @@ import pytest
 
 import fasturl as fu
 from fasturl.agents import latent_labels
-from fasturl.learners import QTable, Task, learn
+from fasturl.learners import QTable, Rules, Task, learn
 from fasturl.streams import Streams
 
 CHOICE = np.array([1, 2, 3, 4], np.uint64)
@@ -159,14 +159,21 @@ def test_learners_solve_a_block_mdp_with_levels_of_different_sizes(learner):
 # --- the memory ----------------------------------------------------------------------------------------------------
 
 
+def table_of(q, episodes=1):
+    rules = Rules(0.0, np.full(episodes + 1, 0.3), np.full(episodes + 1, 0.01), np.inf, np.zeros(episodes))
+    memory = QTable(rules, Task(*q.shape, 1.0, episodes, CHOICE.copy()))
+    memory.q[:] = q
+    return memory
+
+
 def test_the_final_policy_is_greedy_with_ties_as_equal_probabilities():
     q = np.array([[[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]]])
-    memory = QTable(q, np.ones(2), np.zeros(2), np.inf, np.zeros(1), CHOICE.copy())
+    memory = table_of(q)
     assert memory.final_policy().tolist() == [[[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]]
 
 
 def test_the_policy_of_an_episode_is_greedy_in_the_table():
-    memory = QTable(np.array([[[1.0, 2.0], [3.0, 0.0]]]), np.ones(2), np.zeros(2), np.inf, np.zeros(1), CHOICE.copy())
+    memory = table_of(np.array([[[1.0, 2.0], [3.0, 0.0]]]))
     assert memory.policy().tolist() == [[1, 0]]
 
 
@@ -188,9 +195,7 @@ class Slowly:
 
 def untied(seed, episodes=200):
     """A table in which two values are never equal, so that nothing is drawn to choose between them."""
-    q = np.random.default_rng(seed).random((5, 3, 4))
-    rates, bonuses = np.full(episodes + 1, 0.3), np.full(episodes + 1, 0.01)
-    return QTable(q, rates, bonuses, np.inf, np.zeros(episodes), CHOICE.copy())
+    return table_of(np.random.default_rng(seed).random((5, 3, 4)), episodes)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -122,17 +122,17 @@ def small_block_mdp():
     return fu.BlockMDP(transitions, rewards, emission=Gaussian(means, 0.1, n_levels=3))
 
 
-@pytest.mark.parametrize("oracle", [None, "kmeans"], ids=["gmm", "kmeans"])
-def test_a_small_block_mdp_is_solved_to_epsilon_at_the_promised_rate(oracle):
-    """delta = 0.3: of 8 seeds at least 3 must be epsilon-optimal; fewer has probability 1.1 % at the promised rate, and fails."""
-    run = fu.train(small_block_mdp(), fu.URL(oracle=oracle, **SMALL), 12, seeds=range(40, 48))
+@pytest.mark.parametrize(("oracle", "seeds"), [("kmeans", range(40, 46)), (Perfect(2), range(50, 56))], ids=["k-means", "perfect"])
+def test_a_small_block_mdp_is_solved_to_epsilon_at_the_promised_rate(oracle, seeds):
+    """delta = 0.3: of 6 seeds at least 2 must be epsilon-optimal; fewer has probability 1.1 % at the promised rate, and fails."""
+    run = fu.train(small_block_mdp(), fu.URL(oracle=oracle, **SMALL), 9, seeds=seeds)
     assert run.v_star == 1.0
-    assert (run.values >= run.v_star - SMALL["epsilon"]).sum() >= 3
+    assert (run.values >= run.v_star - SMALL["epsilon"]).sum() >= 2
 
 
 def test_a_lock_is_solved_with_a_perfect_oracle():
-    run = fu.train(fu.LockGaussian(2), fu.URL(oracle=Perfect(), **SMALL), 25, seeds=range(40, 44))
-    assert (run.values >= run.v_star - SMALL["epsilon"]).sum() >= 3
+    run = fu.train(fu.LockGaussian(2), fu.URL(oracle=Perfect(), **SMALL), 16, seeds=range(40, 43))
+    assert (run.values >= run.v_star - SMALL["epsilon"]).sum() >= 2
 
 
 def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
