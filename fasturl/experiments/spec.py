@@ -185,12 +185,15 @@ def _tables(content: dict[str, Any], key: str) -> list[dict[str, Any]]:
     return tables
 
 
-def _check_names(key: str, table: dict[str, Any], known: Iterable[str]) -> None:
+def _check_names(key: str, table: dict[str, Any], known: Mapping[str, Callable[..., Any]]) -> None:
     if "name" not in table:
         raise ValueError(f"[{key}] needs a name: one of {', '.join(known)}{_guess(table, 'name')}")
     for name in _options(table, key)["name"]:
         if not isinstance(name, str) or name not in known:
             raise ValueError(f"[{key}] name must be one of {', '.join(known)}, got {name!r}{catalog.nearest(str(name), known)}")
+        for field, parameter in inspect.signature(known[name]).parameters.items():
+            if parameter.default is inspect.Parameter.empty and field not in table:
+                raise ValueError(f"[{key}] {field} is missing: {name} needs it{_guess(table, field)}")
 
 
 def _guess(table: dict[str, Any], wanted: str) -> str:

@@ -1,0 +1,215 @@
+"""Sweeps that are described in a file."""
+
+import itertools
+import tomllib
+
+import pytest
+
+from fasturl.experiments import Cell, parse_spec, read_spec
+from fasturl.experiments.spec import EXAMPLE
+from fasturl.oracles import GMM
+
+MINIMAL = """
+episodes = 100
+seeds = 3
+env = {name = "lock-bernoulli", horizon = 2}
+agent = {name = "oracleq-lat"}
+"""
+
+
+def parse(text):
+    return parse_spec(tomllib.loads(text))
+
+
+def test_a_file_without_lists_is_one_cell():
+    spec = parse(MINIMAL)
+    assert spec.cells == [Cell.make("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, 100)]
+    assert spec.seeds == [0, 1, 2]
+
+
+def test_lists_span_a_grid():
+    spec = parse("""
+        episodes = [100, 200]
+        seeds = [7, 9]
+        points = 10
+        [env]
+        name = "lock-gaussian"
+        horizon = [2, 3]
+        noise = [0.1, 0.2]
+        [agent]
+        name = ["oracleq-lat"]
+        learning_rate = [0.1, 0.2, 0.3]
+    """)
+    assert set(spec.cells) == {
+        Cell.make("lock-gaussian", {"horizon": horizon, "noise": noise}, "oracleq-lat", {"learning_rate": rate}, episodes, 10)
+        for horizon, noise, rate, episodes in itertools.product((2, 3), (0.1, 0.2), (0.1, 0.2, 0.3), (100, 200))
+    }
+    assert len(spec.cells) == 24
+    assert spec.seeds == [7, 9]
+
+
+def test_learner_and_oracle_settings_go_to_the_agents_that_have_them():
+    spec = parse("""
+        episodes = 100
+        env = {name = "lock-bernoulli", horizon = 2}
+        agent = [{name = ["oracleq-lat", "qlearning-lat"]}, {name = "url", confidence = 0.5}, {name = "url", oracle = "gmm"}]
+        learner = {confidence = 0.25, exploration_fraction = 0.75}
+        oracle = {name = ["kmeans", "dbscan"]}
+    """)
+    made = [(cell.agent, cell.agent_settings) for cell in spec.cells]
+    wanted = [
+        ("oracleq-lat", {"confidence": 0.25}),
+        ("qlearning-lat", {"exploration_fraction": 0.75}),
+        ("url", {"confidence": 0.5, "oracle": "kmeans"}),
+        ("url", {"confidence": 0.5, "oracle": "dbscan"}),
+        ("url", {"confidence": 0.25, "oracle": "gmm"}),
+    ]
+    assert made == [
+        (name, cell.agent_settings)
+        for name, settings in wanted
+        for cell in [Cell.make("lock-bernoulli", {"horizon": 2}, name, settings, 100)]
+    ]
+
+
+def test_an_oracle_has_settings_of_its_own():
+    spec = parse("""
+        episodes = 100
+        env = {name = "lock-bernoulli", horizon = 2}
+        agent = {name = "url"}
+        oracle = [{name = "kmeans", n_init = [2, 3]}, {name = "gmm", covariance = "full"}]
+    """)
+    assert [cell.player().oracle.get_params()["n_init"] for cell in spec.cells] == [2, 3, GMM().n_init]
+    assert spec.cells[2].player().oracle.covariance == "full"
+
+
+def test_groups_have_the_top_level_as_defaults():
+    spec = parse("""
+        episodes = 100
+        seeds = "1000:1002"
+        env = {name = "lock-bernoulli", switch = 0.5}
+        agent = {name = "oracleq-lat", learning_rate = 0.5}
+        [[group]]
+        env.horizon = 2
+        [[group]]
+        episodes = 300
+        env = {horizon = 3, switch = 0.25}
+        agent = [{name = "qlearning-lat"}]
+    """)
+    assert spec.cells == [
+        Cell.make("lock-bernoulli", {"horizon": 2, "switch": 0.5}, "oracleq-lat", {"learning_rate": 0.5}, 100),
+        Cell.make("lock-bernoulli", {"horizon": 3, "switch": 0.25}, "qlearning-lat", {}, 300),
+    ]
+    assert spec.seeds == [1000, 1001]
+
+
+def test_the_same_cell_twice_is_one_cell():
+    assert len(parse(MINIMAL.replace("horizon = 2", "horizon = [2, 2], switch = [0, 0.0]")).cells) == 1
+
+
+def test_a_cell_keeps_its_id_however_a_number_is_written():
+    first, second = (Cell.make("lock-bernoulli", {"horizon": 2, "switch": zero}, "oracleq-lat", {}, 100) for zero in (0, 0.0))
+    assert first.id == second.id
+    assert first.config == second.config
+
+
+def test_the_id_of_a_cell_depends_on_everything_in_it():
+    basis = ("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {"learning_rate": 0.5}, 100, 10)
+    others = [
+        ("lock-gaussian", *basis[1:]),
+        (basis[0], {"horizon": 3}, *basis[2:]),
+        (*basis[:2], "oracleq-obs", *basis[3:]),
+        (*basis[:3], {"learning_rate": 0.25}, *basis[4:]),
+        (*basis[:4], 101, 10),
+        (*basis[:5], 11),
+    ]
+    assert len({Cell.make(*words).id for words in [basis, *others]}) == 7
+
+
+def test_the_example_is_a_sweep(tmp_path):
+    path = tmp_path / "example.toml"
+    path.write_text(EXAMPLE)
+    spec = read_spec(path)
+    assert len(spec.seeds) == 50
+    assert {cell.agent for cell in spec.cells} == {"oracleq-lat", "url"}
+    assert {(cell.env_settings["horizon"], cell.episodes) for cell in spec.cells} == {(5, 20_000), (10, 20_000), (20, 60_000)}
+    assert all(cell.agent_settings["oracle_settings"] == {"n_init": 5} for cell in spec.cells if cell.agent == "url")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("episodes = 100", "episode = 100", r"episode is not known in the spec \(did you mean episodes\?\)"),
+        ("episodes = 100", "", "episodes is missing: a number is needed"),
+        ("episodes = 100", "episodes = 0", "episodes must be an integer >= 1, got 0"),
+        ("episodes = 100", "episodes = 'many'", "episodes must be an integer >= 1, got 'many'"),
+        ("episodes = 100", "episodes = []", "episodes is an empty list: there is nothing to run"),
+        ("seeds = 3", "seeds = 0", "seeds must be an integer >= 1, got 0"),
+        ("seeds = 3", "seeds = []", "seeds must name at least one seed, got none"),
+        ("seeds = 3", "seeds = [1, 1]", "seeds must be distinct, got 1 more than once"),
+        ("seeds = 3", "seeds = 'all'", "seeds must be a count such as 50 or a range such as 1000:1050, got 'all'"),
+        ("seeds = 3", "points = 0", "points must be an integer >= 1, got 0"),
+        ("env = {", "enw = {", r"enw is not known in the spec \(did you mean env\?\)"),
+        ('env = {name = "lock-bernoulli", horizon = 2}', "env = 3", r"env must be a table, headed \[env\], got 3"),
+        ('env = {name = "lock-bernoulli", horizon = 2}', "env = []", "env is an empty list: there is nothing to run"),
+        ('env = {name = "lock-bernoulli", horizon = 2}', "", r"env is missing: a table \[env\] with a name is needed"),
+        ('name = "lock-bernoulli"', 'nam = "lock-bernoulli"', r"\[env\] needs a name: .* \(is nam meant to be name\?\)"),
+        ('"lock-bernoulli"', '"lock-bernouli"', r"\[env\] name must be one of .*, got 'lock-bernouli' \(did you mean lock-bernoulli\?\)"),
+        ('"lock-bernoulli"', "[]", r"\[env\] name is an empty list: there is nothing to run"),
+        ('"lock-bernoulli"', "{}", r"\[env\] name must be one of"),
+        ("horizon = 2", "horizn = 2", r"\[env\] horizon is missing: lock-bernoulli needs it \(is horizn meant to be horizon\?\)"),
+        ("horizon = 2", "switch = 0.5", r"\[env\] horizon is missing: lock-bernoulli needs it"),
+        ("horizon = 2", "horizon = 2, swich = 0.5", r"swich is not a setting of lock-bernoulli \(did you mean switch\?\)"),
+        ("horizon = 2", "horizon = []", r"\[env\] horizon is an empty list: there is nothing to run"),
+        ("horizon = 2", "horizon = [2, 0]", "horizon must be an integer >= 1, got 0"),
+        ("horizon = 2", "horizon = 2, noise = 0.1", "noise is not a setting of lock-bernoulli"),
+        ('"oracleq-lat"', '"oracleq-lab"', r"\[agent\] name must be one of .* \(did you mean oracleq-lat\?\)"),
+        ('"oracleq-lat"}', '"oracleq-lat", lerning_rate = 1}', r"lerning_rate is not a setting of .* \(did you mean learning_rate\?\)"),
+        ('"oracleq-lat"}', '"oracleq-lat", learning_rate = [0.5, 2.0]}', r"learning_rate must be a number in \(0, 1\], got 2.0"),
+        ('"oracleq-lat"}', '"oracleq-lat"}\nlearner = {confidense = 1}', r"\[learner\] confidense .* \(did you mean confidence\?\)"),
+        ('"oracleq-lat"}', '"oracleq-lat"}\nlearner = [{confidence = 1}]', r"learner must be one table, headed \[learner\]"),
+        (
+            '"oracleq-lat"}',
+            '"oracleq-lat", confidence = 1}\nlearner = {confidence = 1}',
+            r"\[learner\] confidence is a setting that no agent",
+        ),
+        ('"oracleq-lat"}', '"oracleq-lat"}\noracle = {name = "kmeans"}', r"\[oracle\] is of no use: no agent here takes an oracle"),
+        ('"oracleq-lat"}', '"url"}\noracle = {n_init = 2}', r"\[oracle\] needs a name"),
+        ('"oracleq-lat"}', '"url"}\noracle = {name = "kmean"}', "oracle must be one of .*, got 'kmean'"),
+        ('"oracleq-lat"}', '"url"}\noracle = {name = "kmeans", n_int = 2}', r"n_int is not a setting of kmeans \(did you mean n_init\?\)"),
+        ('"lock-bernoulli", horizon = 2}', '"lock-gaussian", horizon = 2}\ngroup = [{agent.name = "oracleq-obs"}]', "discrete"),
+        ("agent = {", "group = [{episods = 1}]\nagent = {", r"episods is not known in \[\[group\]\] \(did you mean episodes\?\)"),
+        ("agent = {", "group = [{seeds = 1}]\nagent = {", "seeds is for the whole sweep"),
+        ("agent = {", "group = []\nagent = {", r"group must be tables, each headed \[\[group\]\]"),
+        (
+            "horizon = 2",
+            f"horizon = {list(range(1, 1001))}, switch = {[n / 1000 for n in range(101)]}",
+            r"the grid of \[env\] has 101,000 cells: at most 100,000 are allowed",
+        ),
+        (
+            'horizon = 2}\nagent = {name = "oracleq-lat"}',
+            f'horizon = {list(range(1, 1001))}}}\nagent = {{name = "oracleq-lat", confidence = {list(range(1, 102))}}}',
+            "the grid has 101,000 cells: at most 100,000 are allowed",
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_refused_with_the_reason(before, after, message):
+    assert before in MINIMAL
+    with pytest.raises(ValueError, match=message):
+        parse(MINIMAL.replace(before, after))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"episodes = = 3", "is not TOML: .*line 1"), (b"\xff\xfe", "it is not text in UTF-8"), (b"x = 1", r"spec.toml: x is not known in")],
+)
+def test_errors_name_the_file(content, message, tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message) as refusal:
+        read_spec(path)
+    assert str(path) in str(refusal.value)
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(ValueError, match=r"cannot read nowhere.toml: No such file or directory"):
+        read_spec("nowhere.toml")

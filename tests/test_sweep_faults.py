@@ -1,0 +1,163 @@
+"""Sweeps whose processes are killed: running them again completes the missing work, and nothing tells that there was a fault."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fasturl.experiments import load, read_spec, sweep
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the processes to kill in /proc")
+
+SPEC = f"""
+seeds = 25
+episodes = 10_000
+env = {{name = "lock-bernoulli", horizon = 5}}
+agent = {{name = "oracleq-lat", confidence = {[n / 1000 for n in range(1, 25)]}}}
+"""
+PATIENCE = 120
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory):
+    path = tmp_path_factory.mktemp("spec") / "spec.toml"
+    path.write_text(SPEC)
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(spec, tmp_path_factory):
+    described = read_spec(spec)
+    return sweep(described.cells, described.seeds, tmp_path_factory.mktemp("undisturbed") / "out", n_jobs=1)
+
+
+class Sweep:
+    """The command in a process group of its own, as a terminal starts it."""
+
+    def __init__(self, spec, out, *words):
+        command = [sys.executable, "-c", "from fasturl.cli import main; main()", "sweep", str(spec), "--out", str(out), *words]
+        self.out = out
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def wait_for_more_than(self, count):
+        self.wait_until(lambda: len(files(self.out)) > count)
+
+    def wait_until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end
+            assert self.process.poll() is None, self.process.communicate()
+            time.sleep(0.005)
+
+    def workers(self):
+        return [int(process.name) for process in Path("/proc").iterdir() if process.name.isdigit() and is_worker(process, self.process.pid)]
+
+    def end(self):
+        out, err = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, out, err
+
+
+def is_worker(process, parent):
+    try:
+        return f"\nPPid:\t{parent}\n" in (process / "status").read_text() and "popen_loky" in (process / "cmdline").read_text()
+    except OSError:
+        return False  # has just ended
+
+
+def files(out):
+    return sorted(out.glob("results/*/*.parquet"))
+
+
+def wait_until_gone(processes):
+    end = time.monotonic() + PATIENCE
+    while any(Path(f"/proc/{process}").exists() for process in processes):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, undisturbed, tmp_path):
+    out = tmp_path / "out"
+
+    running = Sweep(spec, out, "--n-jobs", "2")
+    running.wait_for_more_than(0)
+    orphans = running.workers()
+    assert len(orphans) == 2
+    running.process.kill()
+    assert running.end()[0] == -signal.SIGKILL
+    wait_until_gone(orphans)
+    kept = {path: path.stat().st_mtime_ns for path in files(out)}
+    assert 0 < len(kept) < 24
+
+    running = Sweep(spec, out, "--n-jobs", "2")
+    running.wait_for_more_than(len(kept))
+    os.kill(running.workers()[0], signal.SIGKILL)
+    code, shown, complaint = running.end()
+    assert (code, shown) == (2, "")
+    assert complaint == (
+        "fasturl: a worker process died (killed, or out of memory): what was written is kept, and the same command continues from there\n"
+    )
+    after = files(out)
+    assert len(kept) < len(after) < 24
+
+    running = Sweep(spec, out, "--n-jobs", "2")
+    running.wait_for_more_than(len(after))
+    workers = running.workers()
+    os.killpg(running.process.pid, signal.SIGINT)
+    assert running.end() == (130, "", "fasturl: interrupted\n")
+    wait_until_gone(workers)
+
+    both = [Sweep(spec, out, "--n-jobs", "1"), Sweep(spec, out, "--n-jobs", "1")]
+    assert [running.end()[0] for running in both] == [0, 0]
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert not (out / "damaged").exists()
+    assert not list(out.glob(".draft-*"))
+    pd.testing.assert_frame_equal(load(out), undisturbed)
+
+
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+from fasturl.experiments import read_spec, sweep
+
+described = read_spec(sys.argv[1])
+
+def die_at(name, call):
+    real = getattr(os, name)
+    calls = iter(range(1, 1000))
+
+    def dying(*words, **options):
+        if next(calls) == call:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*words, **options)
+
+    setattr(os, name, dying)
+
+for moment in sys.argv[3:]:
+    name, call = moment.split(":")
+    if (child := os.fork()) == 0:
+        die_at(name, int(call))
+        sweep(described.cells, described.seeds, sys.argv[2], n_jobs=1)
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], len([name for name in os.listdir(sys.argv[2]) if name.startswith(".draft-")]))
+"""
+
+
+def test_killed_at_every_step_of_writing_a_file(spec, undisturbed, tmp_path):
+    """The first moments fall on the folder's own file; the third call is that of the first results or later."""
+    moments = ["fsync:1", "replace:1", "fsync:2", "chmod:3", "fsync:3", "fsync:4", "replace:2", "fsync:5"]
+    out = tmp_path / "out"
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_WHILE_WRITING, spec, out, *moments], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
+    statuses, drafts = zip(*(map(int, line.split()) for line in done.stdout.splitlines()), strict=True)
+    assert statuses == (signal.SIGKILL,) * len(moments)
+    assert max(drafts) == 1  # each start removes what the one before has left
+    assert sum(drafts) >= 5
+    described = read_spec(spec)
+    pd.testing.assert_frame_equal(sweep(described.cells, described.seeds, out, n_jobs=1), undisturbed)
+    assert not (out / "damaged").exists()
+    assert not list(out.glob(".draft-*"))
