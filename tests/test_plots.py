@@ -222,7 +222,7 @@ def fasturl(monkeypatch, capsys, tmp_path):
             cli.main()
             code = 0
         except SystemExit as stop:
-            code = stop.code
+            code = stop.code or 0
         return code, *capsys.readouterr()
 
     return run

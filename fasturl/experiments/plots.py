@@ -189,7 +189,7 @@ def curves(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             curve_panel(axes, rows, band=band, labels=named)
-            axes.set_title(title(rows))
+            _head(axes, title(rows), len(groups))
         _finish(figure, all_axes, "number of trajectories", "average reward", caption(frame, band))
     return figure
 
@@ -216,7 +216,10 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
     if across == up:
         raise ValueError(f"a heat map needs two different parameters, got {x} twice")
     table = summaries.cell_table(frame)
-    table = table.assign(label=table["cell"].map(_series(frame, across, up)))
+    named = _series(frame, across, up)
+    pd = optional.need("pandas", "experiments", "a figure")
+    order = pd.CategoricalDtype(list(dict.fromkeys(named.values())), ordered=True)
+    table = table.assign(label=table["cell"].map(named).astype(order))
     table = table[table[across].notna() & table[up].notna()]
     if table.empty:
         raise ValueError(f"there is nothing to plot: no agent here has both {x} and {y}")
@@ -236,8 +239,9 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
             where = title(rows) if any(_varies(table, name) for name in apart) or len(groups) == 1 else ""
-            axes.set_title("\n".join(filter(None, [where, rows["label"].iloc[0]])))
-        figure.colorbar(image, ax=list(all_axes), shrink=0.9, pad=0.02, aspect=25).outline.set_visible(False)
+            _head(axes, ", ".join(filter(None, [where, str(rows["label"].iloc[0])])), len(groups))
+        share = 0.9 if len(groups) <= 3 else 0.5
+        figure.colorbar(image, ax=list(all_axes), shrink=share, pad=0.02, aspect=25).outline.set_visible(False)
         figure.supxlabel(_word(across), fontsize=7.5)
         figure.supylabel(_word(up), fontsize=7.5)
         _say(figure, f"Colour: {_SHOWN_NAMES[of]}, {_seeds(frame)}.")
@@ -252,11 +256,12 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
     table = table[table[across].notna()]
     named = _series(frame, across)
     apart = [name for name in ["env", *summaries.env_settings(frame)] if name != across]
-    figure, all_axes, groups = _panels_of(table, apart, columns=3, height=2.3)
+    room = 0.14 * len(set(named.values())) if kind == "scaling" else 0.0
+    figure, all_axes, groups = _panels_of(table, apart, columns=3, height=2.1 + room)
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             _draw_series(axes, rows, across, named, kind)
-            axes.set_title(title(rows))
+            _head(axes, title(rows), len(groups))
             ticks = sorted(table[across].unique())
             if len(ticks) <= 8:
                 axes.set_xticks(ticks, [show(tick) for tick in ticks])
@@ -273,6 +278,7 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
 
 def _draw_series(axes: Axes, rows: pandas.DataFrame, across: str, named: dict[str, str], kind: str) -> None:
     ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
+    transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
     present = rows["cell"].map(named)
     order = [label for label in dict.fromkeys(named.values()) if (present == label).any()]
     spread = sorted(rows[across].unique())
@@ -289,7 +295,7 @@ def _draw_series(axes: Axes, rows: pandas.DataFrame, across: str, named: dict[st
             "capsize": 1.5,
             "markeredgewidth": 0.6,
         }
-        shift = (position - (len(order) - 1) / 2) * step * 0.06
+        shift = (position - (len(order) - 1) / 2) * step * 0.04
         xs = line[across].to_numpy(float)
         if kind == "success":
             share = line["success_rate"].to_numpy()
@@ -308,7 +314,9 @@ def _draw_series(axes: Axes, rows: pandas.DataFrame, across: str, named: dict[st
         axes.yaxis.set_minor_locator(ticker.NullLocator())
         axes.set_xlabel(_word(across))
         # below the panel, where it hides nothing
-        axes.legend(handlelength=1.6, loc="upper left", bbox_to_anchor=(0, -0.2), borderaxespad=0)
+        scale = cast(Any, axes.figure).dpi_scale_trans
+        below = axes.transAxes + transforms.ScaledTranslation(0, -0.34, scale)
+        axes.legend(handlelength=1.6, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, labelspacing=0.3)
 
 
 def _draw_needed(axes: Axes, line: pandas.DataFrame, xs: Any, shift: float, label: str, dashes: Any, looks: dict[str, Any]) -> None:
@@ -327,7 +335,7 @@ def _draw_needed(axes: Axes, line: pandas.DataFrame, xs: Any, shift: float, labe
     # an interval without an upper end reaches to the number of trajectories that were played
     high = np.minimum(line["needed_high"].to_numpy(), line["trajectories"].to_numpy())
     low = np.maximum(line["needed_low"].to_numpy(), 1)
-    bars = np.array([needed - low, high - needed])[:, there].clip(0)
+    bars = np.array([needed[there] - low[there], high[there] - needed[there]]).clip(0)
     axes.errorbar(moved[there], needed[there], bars, linestyle="none", label=label, **looks)
     axes.plot(
         moved[~there], line["trajectories"].to_numpy()[~there], linestyle="none", marker=r"$\uparrow$", markersize=6, color=looks["color"]
@@ -345,13 +353,13 @@ def _panels_of(
     frame: pandas.DataFrame, keys: list[str], *, columns: int, height: float = PANEL_HEIGHT
 ) -> tuple[Figure, list[Axes], list[Any]]:
     """A figure with one panel for each combination of the keys, and the rows of each."""
-    groups = [rows for _, rows in frame.groupby(keys, dropna=False)] if keys else [frame]
+    groups = [rows for _, rows in frame.groupby(keys, dropna=False, observed=True)] if keys else [frame]
     if len(groups) > _MOST_PANELS:
         raise ValueError(f"there are {len(groups)} panels to plot: choose some of the results, for example --where horizon=10")
     columns = min(columns, 4, len(groups))
     rows = math.ceil(len(groups) / columns)
     width = TEXT_WIDTH if columns > 1 else 3.4
-    figure, axes = panels(rows, columns, width=width, height=height if columns > 1 else 2.3)
+    figure, axes = panels(rows, columns, width=width, height=height if columns > 1 else max(2.3, height))
     used = list(axes.ravel())
     for spare in used[len(groups) :]:
         spare.remove()
@@ -370,6 +378,11 @@ def _finish(figure: Figure, all_axes: list[Axes], x: str, y: str, words: str) ->
     columns = max(1, int(figure.get_figwidth() / (0.4 + 0.052 * max(map(len, names)))))
     looks: dict[str, Any] = {"loc": "outside upper center", "ncols": min(columns, len(names))}
     figure.legend([handles[name] for name in names], names, title=_folded(figure, words), title_fontsize=6.5, **looks)
+
+
+def _head(axes: Axes, words: str, n_panels: int) -> None:
+    """The title of a panel, on two lines where one is too short; the panels of a row keep their heights."""
+    axes.set_title("\n".join(textwrap.wrap(words, 36 if n_panels > 2 else 52)))
 
 
 def _say(figure: Figure, words: str) -> None:

@@ -104,8 +104,7 @@ def _ordered(cells: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
 def _cell(row: Any, rows: pandas.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
     agent, label = str(row["agent"]), labels[row["cell"]]
     colour, _ = plots.look(agent, label, labels.values())
-    settings = [name for name in summaries.env_settings(rows) if name not in ("horizon", "switch")]
-    environment = plots.title(rows[["env", *settings]])
+    where = rows[["env", *summaries.env_settings(rows)]].iloc[:1]
     drawn = summaries.curve(rows)
     keep = slice(None, None, max(1, math.ceil(drawn.trajectories.size / _MOST_POINTS)))
     kept = summaries.Curve(drawn.trajectories[::-1][keep][::-1], drawn.samples[:, ::-1][:, keep][:, ::-1])
@@ -116,9 +115,14 @@ def _cell(row: Any, rows: pandas.DataFrame, labels: dict[str, str]) -> dict[str,
         "label": label,
         "rank": list(labels).index(row["cell"]),
         "look": {"light": colour, "dark": _ON_DARK.get(colour, colour), "dash": _dashes(agent, label, labels.values())},
-        "place": plots.title(rows),
-        "family": plots.title(rows.drop(columns="horizon")) if "horizon" in rows else plots.title(rows),
-        "filter": {"environment": environment, "horizon": _shown(row, "horizon"), "switch": _shown(row, "switch"), "agent": agent},
+        "place": plots.title(where),
+        "family": plots.title(where.drop(columns="horizon", errors="ignore")),
+        "filter": {
+            "environment": plots.title(where.drop(columns=["horizon", "switch"], errors="ignore")),
+            "horizon": _shown(row, "horizon"),
+            "switch": _shown(row, "switch"),
+            "agent": agent,
+        },
         "horizon": _plain(row.get("horizon")),
         "seeds": int(row["seeds"]),
         "trajectories": int(row["trajectories"]),

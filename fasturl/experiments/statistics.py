@@ -73,7 +73,8 @@ def bootstrap_interval(
     draws = np.random.default_rng(seed).integers(len(values), size=(validation.integer("resamples", resamples, least=1), len(values)))
     if statistic is mean:
         # how often each seed was drawn: the resampled means are then one product of matrices
-        counts = np.apply_along_axis(np.bincount, 1, draws, minlength=len(values))
+        rows = np.arange(len(draws))[:, None] * len(values)
+        counts = np.bincount((rows + draws).ravel(), minlength=draws.size).reshape(draws.shape)
         resampled = np.tensordot(counts / len(values), values, axes=1)
     else:
         resampled = np.stack([statistic(values[chosen]) for chosen in draws])
