@@ -1,0 +1,95 @@
+"""`ffi`, `lib` and the table: the compiled functions, as a compiled cffi module would offer them."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import sigutils
+from numba.core.ccallback import CFunc
+
+from .. import compile_cache
+from .._kernels.compiling import _OPTIONS, _ForgivingCache
+from . import functions, header
+
+ffi = header.ffi
+
+
+class _Cache(_ForgivingCache):
+    """The cache of a C callback, which asks with a whole signature where a kernel asks with its arguments."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return super().load_overload(sig.args, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        super().save_overload(sig.args, data)
+
+
+@cache
+def _folder() -> Path | None:
+    """Where compiled functions are kept: a place of its own for each version of the sources in this folder."""
+    kernels = compile_cache.find_folder()
+    if kernels is None:
+        return None
+    total = hashlib.sha256()
+    for source in sorted([*Path(__file__).parent.glob("*.py"), header.PATH]):
+        total.update(source.name.encode() + source.read_bytes())
+    folder = kernels / f"capi-{total.hexdigest()[:16]}"
+    return folder if compile_cache._writable(folder) else None
+
+
+@cache
+def compiled(name: str) -> Any:
+    """A function of the table, compiled or loaded."""
+    pyfunc = getattr(functions, name)
+    made: Any = CFunc(pyfunc, sigutils.normalize_signature(header.signature(name)), {}, dict(_OPTIONS))
+    folder = _folder()
+    if folder is not None:
+        with compile_cache.keeping_in(folder):
+            made._cache = _Cache(pyfunc)
+    made.compile()
+    return made
+
+
+@cache
+def pointer(name: str) -> Any:
+    """A function of the table as a cffi function pointer."""
+    return ffi.cast(header.FUNCTIONS[name], compiled(name).address)
+
+
+@cache
+def table() -> Any:
+    """The versioned struct of function pointers to hand to C: `const fasturl_table *`. It lives as long as the process."""
+    made = ffi.new("fasturl_table *")
+    made.size = ffi.sizeof("fasturl_table")
+    made.abi_major, made.abi_minor = header.abi_version()
+    for name in header.FUNCTIONS:
+        setattr(made, name, pointer(name))
+    return made
+
+
+class Library:
+    """The functions and constants of fasturl.h by name; a function is compiled when it is first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        bare = name.removeprefix(header.PREFIX)
+        if name.startswith(header.PREFIX) and bare in header.FUNCTIONS:
+            found = pointer(bare)
+        elif name == "fasturl_get_table":
+            found = table
+        elif name in header.CONSTANTS:
+            found = header.CONSTANTS[name]
+        elif name in ("FASTURL_ABI_MAJOR", "FASTURL_ABI_MINOR"):
+            found = header.abi_version()[name.endswith("MINOR")]
+        else:
+            raise AttributeError(f"fasturl.h declares no {name!r}")
+        self.__dict__[name] = found
+        return found
+
+    def __dir__(self) -> list[str]:
+        return sorted([*(header.PREFIX + name for name in header.FUNCTIONS), "fasturl_get_table", *header.CONSTANTS])
+
+
+lib = Library()
