@@ -254,9 +254,21 @@ ENTRIES = [
 @pytest.mark.parametrize(("agent", "horizon", "env"), ENTRIES)
 def test_every_tuned_entry_is_accepted(agent, horizon, env):
     name = "pcid" if agent.startswith("pcid-") else agent
-    settings = hyperparameters.tuned_settings(agent, env, int(horizon))
-    assert settings
-    assert settings.items() <= catalog.agent_settings(name, **settings).items()
+    for switch in (None, 0.0, 0.2, 0.5):
+        settings = hyperparameters.tuned_settings(agent, env, int(horizon), switch)
+        assert settings
+        assert settings.items() <= catalog.agent_settings(name, **settings).items()
+
+
+def test_every_table_inside_an_entry_is_read():
+    inside = {
+        name
+        for horizons in hyperparameters.all_tuned_settings().values()
+        for entry in horizons.values()
+        for name, value in entry.items()
+        if isinstance(value, dict)
+    }
+    assert inside <= {*catalog.ENVIRONMENTS, "switch 0", "switch 0.2", "switch 0.5"}
 
 
 def test_tuned_settings_are_there_for_the_papers_horizons_alone():

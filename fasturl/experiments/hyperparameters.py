@@ -10,10 +10,11 @@ from typing import Any
 from .. import validation
 
 
-def tuned_settings(agent: str, env: str, horizon: int) -> dict[str, Any]:
-    """The settings of an agent on an environment, for example tuned_settings("oracleq-lat", "lock-bernoulli", 20).
+def tuned_settings(agent: str, env: str, horizon: int, switch: float | None = None) -> dict[str, Any]:
+    """The settings of an agent on an environment, for example tuned_settings("oracleq-lat", "lock-bernoulli", 20, switch=0.2).
 
-    PCID has two entries, "pcid-linear" and "pcid-neural". A table named after the environment inside that of a horizon adds to it.
+    PCID has two entries, "pcid-linear" and "pcid-neural". A table inside that of a horizon, named after an environment or
+    after a switch such as "switch 0.5", has the settings that are others there.
     """
     entries = all_tuned_settings()
     validation.choice("agent", agent, entries)
@@ -21,7 +22,8 @@ def tuned_settings(agent: str, env: str, horizon: int) -> dict[str, Any]:
         raise ValueError(f"horizon must be one of {', '.join(entries[agent])}, for which {agent} was tuned, got {horizon}")
     entry = entries[agent][str(horizon)]
     shared = {name: value for name, value in entry.items() if not isinstance(value, dict)}
-    return {**shared, **entry.get(env, {})}
+    special = {} if switch is None else entry.get(f"switch {switch:g}", {})
+    return {**shared, **entry.get(env, {}), **special}
 
 
 @cache

@@ -49,7 +49,7 @@ def cells(figures: Iterable[str], episodes_scale: float = 1.0) -> list[Cell]:
                 where = {"horizon": horizon, "switch": switch, **settings}
                 for agent in (*AGENTS, *(BITS_ONLY if env == "lock-bernoulli" else ())):
                     for variant in VARIANTS.get(agent, (agent,)):
-                        made.append(Cell.make(env, where, agent, tuned_settings(variant, env, horizon), episodes))
+                        made.append(Cell.make(env, where, agent, tuned_settings(variant, env, horizon, switch), episodes))
     return made
 
 
