@@ -125,6 +125,11 @@ class Browser:
         self.mouse("mouseMoved", x, y)
         self.settle()
 
+    def tap(self, x, y):
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.settle()
+
     def drag(self, start, end):
         self.mouse("mouseMoved", *start)
         self.mouse("mousePressed", *start, button="left", buttons=1, clickCount=1)

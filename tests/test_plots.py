@@ -199,6 +199,7 @@ def test_a_png_has_200_dots_an_inch_and_the_width_of_the_text(folder, tmp_path):
         (lambda frame: plots.curves(frame, band="sem"), "band must be one of 'std', 'ci', got 'sem'"),
         (lambda frame: plots.success(frame, x="horizn"), r"horizn is not a parameter of these results \(did you mean horizon\?\)"),
         (lambda frame: plots.success(frame, x="agent"), "agent is not a number in these results"),
+        (lambda frame: plots.scaling(frame, x="switch"), "switch is not always positive in these results: it cannot be a logarithmic axis"),
         (lambda frame: plots.heatmap(frame, "horizon", "horizon"), "a heat map needs two different parameters, got horizon twice"),
         (lambda frame: plots.heatmap(frame, "horizon", "switch", of="luck"), "of must be one of 'average-reward', .*, got 'luck'"),
         (lambda frame: plots.heatmap(frame, "horizon", "noise"), "noise is not a number in these results"),

@@ -311,7 +311,8 @@ def test_readable_at_the_width_of_a_phone(tab, page):
     assert min(sizes) >= 11
     assert tab.value("[...document.querySelectorAll('.panel')].every(panel => panel.getBoundingClientRect().right <= 390)")
     left, top, width, height = box(tab, "#scaling .plot")
-    tab.move(left + width - 60, top + height / 2)
+    tab.tap(left + width - 60, top + height / 2)
+    assert "horizon 3" in tab.value("document.querySelector('#scaling .tip').innerText")
     tip = tab.value("(({left, right}) => [left, right])(document.querySelector('#scaling .tip').getBoundingClientRect())")
     assert 0 <= tip[0] < tip[1] <= 390
     assert tab.problems == []

@@ -254,6 +254,8 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
     across = _numeric(frame, x)
     table = summaries.cell_table(frame)
     table = table[table[across].notna()]
+    if kind == "scaling" and (table[across] <= 0).any():
+        raise ValueError(f"{x} is not always positive in these results: it cannot be a logarithmic axis")
     named = _series(frame, across)
     apart = [name for name in ["env", *summaries.env_settings(frame)] if name != across]
     room = 0.14 * len(set(named.values())) if kind == "scaling" else 0.0

@@ -237,6 +237,7 @@
         if (event.button !== 0) return;
         start = this.where(event);
         plot.setPointerCapture(event.pointerId);
+        this.setCursor(this.snap(this.sx.invert(start[0])));
       });
       plot.addEventListener("pointermove", (event) => {
         const [px, py] = this.where(event);
@@ -259,7 +260,8 @@
       };
       plot.addEventListener("pointerup", end);
       plot.addEventListener("pointercancel", end);
-      plot.addEventListener("pointerleave", () => this.setCursor(null));
+      // a finger leaves when it is lifted: what it found stays until another place is touched
+      plot.addEventListener("pointerleave", (event) => event.pointerType === "touch" || this.setCursor(null));
       plot.addEventListener("blur", () => this.setCursor(null));
       plot.addEventListener("dblclick", () => this.setZoom(null));
       plot.addEventListener("keydown", (event) => this.key(event));
