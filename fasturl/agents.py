@@ -6,8 +6,10 @@ else. It calls `tick(n)` after every n trajectories or so: that is how progress 
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +36,19 @@ class Outcome:
     value_error: float
     """Standard error of `value`; 0 where it is exact."""
     diagnostics: dict[str, Any] = field(default_factory=dict)
+
+
+class Phases:
+    """Seconds that the parts of a run take."""
+
+    def __init__(self, *names: str) -> None:
+        self.seconds = dict.fromkeys(names, 0.0)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.seconds[name] += time.perf_counter() - begin
 
 
 class Agent(ABC):

@@ -25,9 +25,6 @@ was. PCID sees one live state there, and fails.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +34,7 @@ from . import evaluation, validation
 from ._kernels import fitting as _fitting
 from ._kernels import pcid as _pcid
 from ._kernels import planning as _planning
-from .agents import Agent, Outcome, Tick
+from .agents import Agent, Outcome, Phases, Tick
 from .decoders import MAX_LABELS, Decoder, Labels, block_of
 from .emissions import BitBlock, Block, RealBlock
 from .learners import rollout
@@ -279,7 +276,7 @@ class _Run:
         self.sums = np.zeros(shape)
         self.returns = np.empty(episodes)
         self.played = self.explored = 0
-        self.seconds = {"exploration": 0.0, "regression": 0.0, "exploitation": 0.0, "evaluation": 0.0}
+        self.phases = Phases("exploration", "regression", "exploitation", "evaluation")
 
     def learn_levels(self) -> None:
         for level in range(1, self.horizon + 1):
@@ -289,7 +286,7 @@ class _Run:
         self.explored = self.played
 
     def exploit(self) -> None:
-        with self._timed("exploitation"):
+        with self.phases.timed("exploitation"):
             policy = self._final_policy()
             while self.played < self.returns.size:
                 labels = self.decoder.table(self._draw(self.returns.size - self.played))
@@ -297,14 +294,14 @@ class _Run:
                 self._count(rollout(self.model.dynamics, labels, policy, 0.0, luck, choice)[2].sum(axis=1))
 
     def outcome(self) -> Outcome:
-        with self._timed("evaluation"):
+        with self.phases.timed("evaluation"):
             value, error = evaluation.decoded_value(self.model, self.decoder, self._final_policy(), self.streams)
             accuracy = evaluation.decoder_accuracy(self.model, self.decoder, self.streams)
         diagnostics = {
             "states_found": self.decoder.found.tolist(),
             "decoder_accuracy": accuracy,
             "exploration_trajectories": self.explored,
-            "seconds": self.seconds,
+            "seconds": self.phases.seconds,
         }
         return Outcome(self.returns, value, error, diagnostics)
 
@@ -312,7 +309,7 @@ class _Run:
         n = self.samples
         before, taken, after = np.empty((3, n), np.int64)
         gained, returns, seen = np.empty(n), np.empty(n), []
-        with self._timed("exploration"):
+        with self.phases.timed("exploration"):
             reach = self._reach_policies(level - 1)
             luck, choice = self.streams.row("dynamics"), self.streams.row("policy")
             first = 0
@@ -325,7 +322,7 @@ class _Run:
                 seen.append(_observe(block, level, after[part]))
                 self._count(returns[part])
                 first += block.n_episodes
-        with self._timed("regression"):
+        with self.phases.timed("regression"):
             X = np.concatenate(seen)
             self._fit(level, X, before * self.n_actions + taken)
             labels_after = self.decoder.decode(X, level)
@@ -371,12 +368,6 @@ class _Run:
         self.returns[self.played : self.played + returns.size] = returns
         self.played += returns.size
         self.tick(returns.size)
-
-    @contextmanager
-    def _timed(self, phase: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.seconds[phase] += time.perf_counter() - begin
 
 
 def _frozen(table: Floats) -> Floats:

@@ -10,9 +10,6 @@ The form as written is in `url_as_written`.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import evaluation, validation
-from .agents import Agent, Outcome, Tick
+from .agents import Agent, Outcome, Phases, Tick
 from .decoders import Decoder
 from .learners import Learner, Memory, OracleQ, Task, explore, learn, rollout
 from .models import BlockMDP, Environment, emission_lanes
@@ -149,21 +146,21 @@ class _PracticalRun:
         self.memory: Memory | None = None
         self.fits = 0
         self.decoder_trajectories = 0
-        self.seconds = {"oracle": 0.0, "exploration": 0.0, "learning": 0.0, "evaluation": 0.0}
+        self.phases = Phases("oracle", "exploration", "learning", "evaluation")
 
     def outcome(self) -> Outcome:
         self._learn_decoder()
         self._learn_policy()
         assert self.decoder is not None
         assert self.memory is not None
-        with self._timed("evaluation"):
+        with self.phases.timed("evaluation"):
             value, error = evaluation.decoded_value(self.model, self.decoder, self.memory.final_policy(), self.streams)
             accuracy = evaluation.decoder_accuracy(self.model, self.decoder, self.streams)
         diagnostics = {
             "decoder_accuracy": accuracy,
             "oracle_fits": self.fits,
             "decoder_trajectories": self.decoder_trajectories,
-            "seconds": self.seconds,
+            "seconds": self.phases.seconds,
         }
         return Outcome(self.returns, value, error, diagnostics)
 
@@ -171,18 +168,18 @@ class _PracticalRun:
         size = self.agent.batch or max(50, 5 * self.model.horizon)
         stable = 0
         while stable < STABLE_ITERATIONS and self.played < self.returns.size:
-            with self._timed("exploration"):
+            with self.phases.timed("exploration"):
                 fresh = self._play_batch(min(size, self.returns.size - self.played))
-            with self._timed("oracle"):
+            with self.phases.timed("oracle"):
                 agreement = self._refit(fresh)
             stable = stable + 1 if agreement >= STABLE_AGREEMENT else 0
-            with self._timed("learning"):
+            with self.phases.timed("learning"):
                 self._learn(min(1, self.returns.size - self.played))
             size = self.played
         self.decoder_trajectories = self.played
 
     def _learn_policy(self) -> None:
-        with self._timed("learning"):
+        with self.phases.timed("learning"):
             while self.played < self.returns.size:
                 self._learn(min(self.emission.block_episodes, self.returns.size - self.played))
 
@@ -242,9 +239,3 @@ class _PracticalRun:
         self.returns[self.played : self.played + returns.size] = returns
         self.played += returns.size
         self.tick(returns.size)
-
-    @contextmanager
-    def _timed(self, phase: str) -> Iterator[None]:
-        begin = time.perf_counter()
-        yield
-        self.seconds[phase] += time.perf_counter() - begin

@@ -14,7 +14,6 @@ and the number of trajectories is N [sum over k = 1..K+1, i = 1..J of ((k-1) J +
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from . import evaluation
 from ._kernels import labels as _labels
-from .agents import Outcome, Tick
+from .agents import Outcome, Phases, Tick
 from .decoders import Decoder, Labels, LevelDecoder
 from .emissions import Block
 from .learners import Floats, Ints, Learner, Task, rollout
@@ -142,7 +141,7 @@ class AsWrittenRun:
 
     def __post_init__(self) -> None:
         self.returns = np.empty(self.sizes.trajectories)
-        self.seconds = {"oracle": 0.0, "play": 0.0}
+        self.phases = Phases("oracle", "play")
         self.oracle_seeds = self.streams.generator("oracle")
         self.lottery = self.streams.generator("policy")  # which policies Unif(Pi) picks
 
@@ -157,7 +156,7 @@ class AsWrittenRun:
             "oracle_fits": self.fits,
             "decoder_trajectories": self.played - self.sizes.restarts * (self.sizes.episodes + 1 + self.sizes.test_episodes),
             "restart_means": means,
-            "seconds": self.seconds,
+            "seconds": self.phases.seconds,
         }
         return Outcome(self.returns, value, error, diagnostics)
 
@@ -189,11 +188,9 @@ class AsWrittenRun:
             shares = self.lottery.multinomial(len(policies) * sizes.batch, np.full(len(policies), 1 / len(policies)))
             training = self._play_each(policies, shares).observations
             testing = self._play(current, sizes.batch).observations
-            begin = time.perf_counter()
-            decoder = LevelDecoder(
-                [standards.fix(level, self._fit(training[:, level])) for level in range(training.shape[1])], sizes.n_labels
-            )
-            self.seconds["oracle"] += time.perf_counter() - begin
+            with self.phases.timed("oracle"):
+                fitted = [standards.fix(level, self._fit(training[:, level])) for level in range(training.shape[1])]
+            decoder = LevelDecoder(fitted, sizes.n_labels)
             for level in range(testing.shape[1]):
                 fresh = np.ascontiguousarray(testing[:, level])
                 standards.extend(level, decoder.decode(fresh, level), fresh, sizes.standard_size)
@@ -211,13 +208,11 @@ class AsWrittenRun:
 
     def _play_each(self, policies: list[DecodedPolicy], shares: Ints) -> _Played:
         """Play shares[i] trajectories of policy i, in order, for every i."""
-        begin = time.perf_counter()
         ends = np.cumsum(shares)
-        parts = []
-        for first in range(0, int(ends[-1]), _CHUNK):
-            bounds = np.clip([0, *ends], first, first + _CHUNK) - first
-            parts.append(self._play_chunk(policies, bounds))
-        self.seconds["play"] += time.perf_counter() - begin
+        with self.phases.timed("play"):
+            parts = [
+                self._play_chunk(policies, np.clip([0, *ends], first, first + _CHUNK) - first) for first in range(0, int(ends[-1]), _CHUNK)
+            ]
         return _Played(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def _play_chunk(self, policies: list[DecodedPolicy], bounds: Ints) -> _Played:
