@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 import time
 import warnings
@@ -101,7 +102,7 @@ class Dask:
         distributed = optional.need("distributed", "dask", "a Dask cluster")
         with self._client() as client:
             # a block whose worker dies is given to another by the scheduler: the same seeds, the same results
-            futures = distributed.as_completed(client.map(function, items, pure=False))
+            futures = distributed.as_completed(client.map(function, items, pure=False), loop=client.loop)
             try:
                 for future in futures:
                     result = future.result()
@@ -113,6 +114,7 @@ class Dask:
     def _client(self) -> Any:
         distributed = optional.need("distributed", "dask", "a Dask cluster")
         try:
+            _knock(distributed.comm.resolve_address(self.address))
             client = distributed.Client(self.address, timeout=self.timeout, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise ValueError(f"cannot reach a Dask scheduler at {self.address}: {_first_line(error)}") from None
@@ -153,10 +155,18 @@ class Ray:
         ray = optional.need("ray", "ray", "a Ray cluster")
         try:
             if not ray.is_initialized():
+                _knock(self.address or "")
                 ray.init(address=self.address, include_dashboard=False if self.address is None else None, log_to_driver=False)
         except (OSError, ValueError, RuntimeError) as error:
             raise ValueError(f"cannot reach a Ray cluster at {self.address}: {_first_line(error)}") from None
         return ray
+
+
+def _knock(address: str) -> None:
+    """OSError where nobody listens: the libraries themselves would wait, Ray for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=5.0).close()
 
 
 def _first_line(error: BaseException) -> str:

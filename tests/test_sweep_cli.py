@@ -1,0 +1,112 @@
+"""`fasturl sweep`, run as a person runs it."""
+
+import json
+import re
+import tomllib
+
+import pytest
+from test_cli import fasturl
+
+import fasturl as fu
+from fasturl.experiments import parse_spec
+from fasturl.experiments.spec import EXAMPLE
+
+SPEC = """
+episodes = 100
+seeds = 3
+env = {name = "lock-bernoulli", horizon = [2, 3]}
+agent = {name = "oracleq-lat"}
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "spec.toml").write_text(SPEC)
+    return tmp_path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_sweep_is_shown_run_continued_and_loaded(place):
+    plan = fasturl("sweep", "spec.toml", "--out", "out", "--dry-run", cwd=place)
+    assert (plan.returncode, plan.stderr) == (0, "")
+    assert "2 cells x 3 seeds: 6 of 6 runs are missing, in 2 blocks" in plan.stdout
+    assert re.search(r"about [\d.]+ s with \d+ worker", plan.stdout)
+    assert names(place) == ["spec.toml"]
+
+    done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place)
+    assert (done.returncode, done.stderr) == (0, "")
+    header, *rows, last = done.stdout.splitlines()
+    assert header.split() == ["env", "horizon", "agent", "episodes", "seeds", "success", "rate", "seconds"]
+    rates = {horizon: fu.train(fu.LockBernoulli(horizon), fu.OracleQ(), 100, 3).success_rate for horizon in (2, 3)}
+    assert [row.split()[:-1] for row in rows] == [["lock-bernoulli", str(h), "oracleq-lat", "100", "3", f"{rates[h]:.2f}"] for h in (2, 3)]
+    assert last.startswith("6 of 6 runs computed in")
+
+    again = fasturl("sweep", "spec.toml", "--out", "out", "--seeds", "2:5", "--dry-run", cwd=place)
+    assert "2 cells x 3 seeds: 4 of 6 runs are missing" in again.stdout
+    more = fasturl("sweep", "spec.toml", "--out", "out", "--seeds", "2:5", "--n-jobs", "1", cwd=place)
+    assert more.stdout.splitlines()[-1].startswith("4 of 6 runs computed in")
+    frame = fu.load(place / "out")
+    assert frame.groupby("horizon")["seed"].unique().map(list).tolist() == [[0, 1, 2, 3, 4]] * 2
+
+
+def test_the_example_can_be_used_as_it_is_printed():
+    shown = fasturl("sweep", "--example").stdout
+    assert shown == EXAMPLE
+    assert parse_spec(tomllib.loads(shown)).cells
+
+
+def test_damaged_results_are_said_in_one_line(place):
+    assert fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place).returncode == 0
+    path = next((place / "out" / "results").rglob("*.parquet"))
+    path.write_bytes(path.read_bytes()[:-1])
+    done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place)
+    assert done.returncode == 0
+    assert re.fullmatch(r"fasturl: \S+ is damaged: set aside as \S+, its results will be computed again\n", done.stderr)
+    assert done.stdout.splitlines()[-1].startswith("3 of 6 runs computed in")
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "message"),
+    [
+        (
+            ("horizon", "horzon"),
+            "--out out",
+            "spec.toml: [env] horizon is missing: lock-bernoulli needs it (is horzon meant to be horizon?)",
+        ),
+        (("[2, 3]", "[]"), "--out out", "spec.toml: [env] horizon is an empty list: there is nothing to run"),
+        (('"lock-bernoulli"', '"lock-gaussian"'), "--out out --seeds 0", "seeds must be an integer >= 1, got 0"),
+        (('"oracleq-lat"', '"oracleq-obs"'), "", "--out DIR is needed: the folder of the results"),
+        (("100", "100"), "--out spec.toml", "cannot read spec.toml: Not a directory"),
+        (("100", "100"), "--out spec.toml/out", "cannot read spec.toml/out: Not a directory"),
+        (("100", "100"), "--out other", "the results in other were made by fasturl 9.9"),
+        (("100", "100"), "--out .", ". is not empty and holds no results: choose another folder"),
+        (("100", "100"), "--out out --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
+        (("100", "100"), "--out out --n-jobs 2 --dask tcp://127.0.0.1:9", "choose one of --n-jobs, --dask and --ray"),
+        (("100", "100"), "--out out --dask tcp://127.0.0.1:9", "cannot reach a Dask scheduler at tcp://127.0.0.1:9: "),
+        (("100", "100"), "--out out --dask nonsense://", "cannot reach a Dask scheduler at nonsense://: "),
+    ],
+)
+def test_bad_input_gets_one_line_and_nothing_is_written(change, words, message, place):
+    (place / "spec.toml").write_text(SPEC.replace(*change))
+    (place / "other").mkdir()
+    (place / "other" / "fasturl-results.json").write_text(json.dumps({"format": 99, "version": "9.9"}))
+    done = fasturl("sweep", "spec.toml", *words.split(), cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.startswith("fasturl: ")
+    assert done.stderr.count("\n") == 1
+    assert names(place) == ["other", "spec.toml"]
+    assert names(place / "other") == ["fasturl-results.json"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [("", "a file is needed that says what to run"), ("gone.toml --out out", "cannot read gone.toml")]
+)
+def test_without_a_file_there_is_nothing_to_run(words, message, tmp_path):
+    done = fasturl("sweep", *words.split(), cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert names(tmp_path) == []
