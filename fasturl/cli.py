@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ._version import __version__
-from .commands import machine, plotting, reproducing, sweeping, training, tuning
+from .commands import c_face, machine, plotting, reproducing, sweeping, training, tuning
 
 _INTERRUPTED = 130
 
@@ -27,6 +27,7 @@ sweeping.register(app)
 reproducing.register(app)
 tuning.register(app)
 plotting.register(app)
+c_face.register(app)
 machine.register(app)
 
 

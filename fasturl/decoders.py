@@ -19,7 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._kernels import decoding as _decoding
 from ._kernels import emission as _emission
+from ._kernels import plugins as _plugins
 from .emissions import BitBlock, Block, RealBlock
+from .plugins import CFunction, Context, explain
 
 MAX_LABELS = 256
 
@@ -197,6 +199,62 @@ class LevelDecoder(Decoder):
         return self.relabel[self.decoders[level].decode(X)].astype(np.int64)
 
 
+class CDecoder(Decoder):
+    """A decoder written in C: a function with the signature of `fasturl_decoder_fn` in fasturl.h.
+
+    pointer
+        A cffi function pointer, a ctypes function or a Numba cfunc. It is called from many threads at once, without the GIL.
+    context
+        What the function gets as its last argument: None, a NumPy array (its memory), or a pointer of cffi or ctypes.
+
+    It has learned already what it knows, so it serves as an oracle as it is: `fu.URL(oracle=CDecoder(...))`.
+    """
+
+    def __init__(self, pointer: Any, n_labels: int, context: Any = None) -> None:
+        super().__init__(n_labels)
+        self._function = CFunction(pointer, "fasturl_decoder_fn")
+        self._context = Context(context)
+
+    def table(self, block: Block) -> Labels:
+        return np.concatenate([self._labels(real, 0) for real in _real_blocks(block)], axis=2)
+
+    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
+        seen = np.ascontiguousarray(X, np.float32)
+        if seen.ndim != 2:
+            raise ValueError(f"X must have shape [observations, coordinates], got {seen.shape}")
+        block = RealBlock(seen[:, :, None], np.zeros((1, seen.shape[1], 1), np.float32), 0)
+        return self._labels(block, level).ravel().astype(np.int64)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        return self.decode(X)
+
+    @property
+    def decoder_(self) -> Self:
+        return self
+
+    def _labels(self, real: RealBlock, level: int) -> Labels:
+        labels = np.empty((real.n_episodes, real.n_levels, real.n_states), np.uint8)
+        problem = np.zeros(3, np.int64)
+        _plugins.decoder_labels(
+            real.noise,
+            real.means,
+            real.head,
+            level,
+            np.uint64(self._function.address),
+            np.uint64(self._context.address),
+            np.empty((real.dimension, real.n_levels), np.float32),
+            np.empty(real.n_levels, np.int32),
+            self.relabel,
+            labels,
+            problem,
+        )
+        explain(problem, self._function, f"labels from 0 to {self.n_labels - 1}")
+        return labels
+
+
 def block_of(X: Observations) -> Block:
     """Observations [n, D] as a block with one state: bytes and booleans are bits, the rest reals."""
     if X.ndim != 2:
@@ -211,7 +269,7 @@ def block_of(X: Observations) -> Block:
 
 
 def _real_blocks(block: Block) -> list[RealBlock]:
-    """The block for kernels that know reals alone: bits become one block for each state."""
+    """The block for kernels that know noise around means alone: any other becomes one block for each state."""
     if isinstance(block, RealBlock):
         return [block]
     columns = block.every_state().transpose(2, 0, 3, 1).astype(np.float32, order="C")
@@ -236,7 +294,8 @@ class _AffineMap:
         if isinstance(block, BitBlock):
             _decoding.byte_scores(block.words, self.bytes, scores)
             return scores
-        assert isinstance(block, RealBlock)
+        if not isinstance(block, RealBlock):
+            return np.concatenate([self(real) for real in _real_blocks(block)], axis=1)
         scratch = np.empty((self.bias.size, block.n_levels), np.float32)
         _decoding.affine_scores(block.noise, block.means, block.head, self.weights, self.bias, scratch, scores)
         if self.curvature is not None:

@@ -7,14 +7,18 @@ and `Categorical` give bits (uint8 zeros and ones), `Gaussian` gives float32.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import validation
 from ._kernels import emission as _emission
+from ._kernels import plugins as _plugins
+from .plugins import CFunction, Context, explain
 
 LANES = 4
 """Generators side by side in an emission stream."""
@@ -112,6 +116,30 @@ class BitBlock(Block):
         return out.reshape(*words.shape[:-1], self.dimension)
 
 
+@dataclass(frozen=True)
+class SeenBlock(Block):
+    """Observations of every state as they are, [E, L, S, D]."""
+
+    seen: Reals
+
+    def __post_init__(self) -> None:
+        for name, value in zip(("n_episodes", "n_levels", "n_states", "dimension"), self.seen.shape, strict=True):
+            object.__setattr__(self, name, value)
+
+    def observe(self, states: States) -> Reals:
+        episodes, levels = np.ogrid[: self.n_episodes, : self.n_levels]
+        return np.asarray(self.seen[episodes, levels, states])
+
+    def level(self, h: int) -> SeenBlock:
+        return SeenBlock(self.seen[:, h : h + 1])
+
+    def episodes(self, first: int, end: int) -> SeenBlock:
+        return SeenBlock(self.seen[first:end])
+
+    def every_state(self) -> Reals:
+        return self.seen
+
+
 class Emission(ABC):
     n_levels: int
     n_states: int
@@ -121,6 +149,10 @@ class Emission(ABC):
     @abstractmethod
     def draw(self, lanes: Stream, episodes: int) -> Block:
         """The noise of the next episodes."""
+
+    def sized(self, n_levels: int, n_states: int) -> Emission:
+        """The emission for a model of this size, where it has no size of its own."""
+        return self
 
     @property
     def block_episodes(self) -> int:
@@ -238,6 +270,53 @@ class Categorical(Emission):
 
     def _episode_bytes(self) -> int:
         return self.n_states * self.n_levels * 8 * -(-self.dimension // 64)
+
+
+class CEmission(Emission):
+    """An emission written in C: a function with the signature of `fasturl_emission_fn` in fasturl.h, for real observations.
+
+    pointer
+        A cffi function pointer, a ctypes function or a Numba cfunc. It is called from many threads at once, without the GIL.
+    dimension
+        Number of coordinates of an observation.
+    context
+        What the function gets as its last argument: None, a NumPy array (its memory), or a pointer of cffi or ctypes.
+
+    Numbers of levels and states are those of the model that it is given to, unless they are given here.
+    """
+
+    discrete = False
+
+    def __init__(
+        self, pointer: Any, dimension: int, context: Any = None, *, n_levels: int | None = None, n_states: int | None = None
+    ) -> None:
+        self._function = CFunction(pointer, "fasturl_emission_fn")
+        self._context = Context(context)
+        self.dimension = validation.integer("dimension", dimension, least=1)
+        self.n_levels = 0 if n_levels is None else validation.integer("n_levels", n_levels, least=1)
+        self.n_states = 0 if n_states is None else validation.integer("n_states", n_states, least=1)
+
+    def sized(self, n_levels: int, n_states: int) -> Self:
+        made = copy.copy(self)
+        made.n_levels, made.n_states = self.n_levels or n_levels, self.n_states or n_states
+        return made
+
+    def draw(self, lanes: Stream, episodes: int) -> SeenBlock:
+        seen = np.empty((episodes, self.n_levels, self.n_states, self.dimension), np.float32)
+        problem, seeds = np.zeros(3, np.int64), np.empty((1, LANES), np.uint64)
+        function, context = np.uint64(self._function.address), np.uint64(self._context.address)
+        _plugins.emission_observations(lanes, function, context, seeds, np.empty(4, np.uint64), seen, problem)
+        if problem[0] == _plugins.NUMBER:
+            wrong = seen[:, problem[1], :, problem[2]]
+            value = wrong[~np.isfinite(wrong)][0]
+            raise ValueError(
+                f"{self._function.name} must give finite numbers, got {value} in coordinate {problem[2]} at level {problem[1]}"
+            )
+        explain(problem, self._function, "finite numbers")
+        return SeenBlock(seen)
+
+    def _episode_bytes(self) -> int:
+        return 4 * self.n_levels * self.n_states * self.dimension
 
 
 def cumulative(chances: Floats) -> Floats:

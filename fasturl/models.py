@@ -16,6 +16,7 @@ from . import validation
 from ._kernels import dynamics as _dynamics
 from ._kernels import planning as _planning
 from .emissions import LANES, Emission, Gaussian, LockBits, cumulative
+from .emissions import CEmission as CEmission
 from .streams import Streams
 
 Floats = NDArray[np.float64]
@@ -134,6 +135,7 @@ class BlockMDP(Environment):
 
     def _finish(self, emission: Emission | None) -> None:
         size = self.transitions.shape[1]
+        emission = emission and emission.sized(self.horizon + 1, size)
         if emission is not None and (emission.n_levels, emission.n_states) != (self.horizon + 1, size):
             raise ValueError(
                 f"emission must be made for {self.horizon + 1} levels and {size} states, got {emission.n_levels} and {emission.n_states}"

@@ -28,16 +28,16 @@ class _Cache(_ForgivingCache):
 
 
 @cache
-def _folder() -> Path | None:
-    """Where compiled functions are kept: a place of its own for each version of the sources in this folder."""
+def folder() -> Path | None:
+    """Where compiled functions are kept: a place of its own for each version of what they are compiled from."""
     kernels = compile_cache.find_folder()
     if kernels is None:
         return None
     total = hashlib.sha256()
-    for source in sorted([*Path(__file__).parent.glob("*.py"), header.PATH]):
-        total.update(source.name.encode() + source.read_bytes())
-    folder = kernels / f"capi-{total.hexdigest()[:16]}"
-    return folder if compile_cache._writable(folder) else None
+    for source in (header.PATH, *(Path(__file__).with_name(f"{name}.py") for name in ("header", "access", "functions"))):
+        total.update(source.read_bytes())
+    own = kernels / f"capi-{total.hexdigest()[:16]}"
+    return own if compile_cache._writable(own) else None
 
 
 @cache
@@ -45,9 +45,9 @@ def compiled(name: str) -> Any:
     """A function of the table, compiled or loaded."""
     pyfunc = getattr(functions, name)
     made: Any = CFunc(pyfunc, sigutils.normalize_signature(header.signature(name)), {}, dict(_OPTIONS))
-    folder = _folder()
-    if folder is not None:
-        with compile_cache.keeping_in(folder):
+    place = folder()
+    if place is not None:
+        with compile_cache.keeping_in(place):
             made._cache = _Cache(pyfunc)
     made.compile()
     return made

@@ -1,0 +1,120 @@
+"""Build libfasturl: a shared library that starts Python on its first call and forwards to the table.
+
+cffi writes the part that embeds Python; the functions of fasturl.h are one line each, made from the header.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import cffi
+
+from . import binding, header
+from .access import MESSAGES
+
+MODULE = "_fasturl_embedded"
+LIBRARY = "libfasturl.dylib" if sys.platform == "darwin" else "libfasturl.so"
+
+_FUNCTION = re.compile(r"^typedef (int32_t |const char \*)fasturl_(\w+)_fn\((.*?)\);", re.DOTALL | re.MULTILINE)
+
+_START = """
+import site
+for folder in {folders!r}:
+    site.addsitedir(folder)
+from {module} import ffi
+
+@ffi.def_extern()
+def fasturl_load_table():
+    from fasturl import capi
+    return ffi.cast("void *", int(capi.ffi.cast("intptr_t", capi.table())))
+"""
+
+_TABLE = """
+#include "fasturl.h"
+static void *fasturl_load_table(void);
+static const fasturl_table *loaded;
+const fasturl_table *fasturl_get_table(void)
+{
+    if (!loaded)
+        loaded = (const fasturl_table *)fasturl_load_table();
+    return loaded;
+}
+"""
+
+
+def build(folder: Path) -> Path:
+    """Build the library in a folder and return its path."""
+    if sys.platform == "win32" or not sysconfig.get_config_var("Py_ENABLE_SHARED"):
+        raise OSError("libfasturl needs a Python that was built as a shared library (configure --enable-shared), which this one was not")
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder.resolve() / LIBRARY
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        source, made = Path(work, "embedded.c"), Path(work, LIBRARY)
+        with contextlib.redirect_stdout(io.StringIO()):  # cffi tells what it writes
+            _builder().emit_c_code(str(source))
+        done = subprocess.run([*_compiler(), str(source), "-o", str(made), *_python_libraries()], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise OSError(f"libfasturl could not be built: {done.stderr.strip()}")
+        os.replace(made, target)
+    return target
+
+
+def default_folder() -> Path:
+    """Where `fasturl capi --libs` keeps the library."""
+    kept = binding.folder()
+    if kept is None:
+        raise OSError("there is no cache folder to build libfasturl in: set FASTURL_CACHE_DIR, or choose one with --build")
+    return kept / "lib"
+
+
+def cflags() -> list[str]:
+    return [f"-I{header.PATH.parent}"]
+
+
+def libs(folder: Path) -> list[str]:
+    return [f"-L{folder}", "-lfasturl", f"-Wl,-rpath,{folder}"]
+
+
+def _builder() -> cffi.FFI:
+    builder = cffi.FFI()
+    builder.embedding_api("void *fasturl_load_table(void);")
+    builder.set_source(MODULE, _TABLE + "".join(_forwarders()))
+    paths = sysconfig.get_paths()
+    folders = sorted({paths["purelib"], paths["platlib"], str(Path(__file__).parents[2])})
+    builder.embedding_init_code(_START.format(folders=folders, module=MODULE))
+    return builder
+
+
+def _forwarders() -> list[str]:
+    found = {
+        name: (kind.strip(), " ".join(arguments.split())) for kind, name, arguments in _FUNCTION.findall(header.PATH.read_text("utf-8"))
+    }
+    made = []
+    for name in header.FUNCTIONS:
+        kind, arguments = found[name]
+        names = ", ".join(re.split(r"[ *]", argument)[-1] for argument in arguments.split(","))
+        missing = f'"{MESSAGES["FASTURL_E_LIBRARY"]}"' if name == "strerror" else "FASTURL_E_LIBRARY"
+        made.append(
+            f"{kind} fasturl_{name}({arguments})\n{{\n"
+            f"    const fasturl_table *table = fasturl_get_table();\n    return table ? table->{name}({names}) : {missing};\n}}\n"
+        )
+    return made
+
+
+def _compiler() -> list[str]:
+    command = shlex.split(os.environ.get("CC", "cc"))
+    return [*command, "-O2", "-shared", "-fPIC", f"-I{sysconfig.get_paths()['include']}", *cflags()]
+
+
+def _python_libraries() -> list[str]:
+    folder, version = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("LDVERSION")
+    return [f"-L{folder}", f"-lpython{version}", f"-Wl,-rpath,{folder}"]
