@@ -52,6 +52,7 @@ MESSAGES = {
 UNKNOWN = "unknown status"
 
 _GREATEST = np.int64(1) << np.int64(62)
+_HALF = np.int64(1) << np.int64(31)
 
 
 # --- memory --------------------------------------------------------------------------------------------------------
@@ -192,6 +193,8 @@ def message(_context: Any, status: Any) -> Any:
 @inlined
 def times(a: int, b: int) -> int:
     """a * b for positive numbers, or a number that no length reaches."""
+    if (a | b) < _HALF:  # a division would cost more than all other checks
+        return a * b
     return _GREATEST if a > _GREATEST // b else a * b
 
 
@@ -205,7 +208,7 @@ def check(pointer: Any, length: int, needed: int) -> int:
         return SIZE
     if length < needed:
         return TOO_SMALL
-    if where % item_size(pointer) != 0:
+    if where & (item_size(pointer) - 1) != 0:
         return ALIGNMENT
     return OK
 
@@ -214,7 +217,7 @@ def check(pointer: Any, length: int, needed: int) -> int:
 def check_struct(struct: Any) -> int:
     if address(struct) == 0:
         return NULL
-    if address(struct) % 8 != 0:
+    if address(struct) & 7 != 0:
         return ALIGNMENT
     if np.uint64(field(struct, "size")) != struct_size(struct):
         return STRUCT

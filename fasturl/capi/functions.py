@@ -255,12 +255,13 @@ def step(
         return OVERLAP
     if _touches(d, drawn) or _touches(d, moved) or _touches(d, paid):
         return OVERLAP
-    if not all_below(actions, n, n_actions) or not all_below(states, n, n_states):
-        return RANGE
-    if not all_below(offset(field(d, "random_rewards"), level), 1, 2):
+    flags = view(field(d, "random_rewards"), (horizon,))
+    if flags[level] > 1:
         return RANGE
     chosen, current = view(actions, (n,)), view(states, (n,))
     for i in range(n):  # only the rows that are read: checking whole tables would cost more than the step
+        if chosen[i] < 0 or chosen[i] >= n_actions or current[i] < 0 or current[i] >= n_states:
+            return RANGE
         row = ((level * n_states + current[i]) * n_actions + chosen[i]) * n_states
         if not rises_to_one(offset(field(d, "transitions"), row), n_states):
             return TABLE

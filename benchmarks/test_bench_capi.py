@@ -1,0 +1,205 @@
+"""The C face: what a call costs, training through it beside training from Python, and a decoder in C beside the built-in one."""
+
+import subprocess
+import time
+
+import cffi
+import numpy as np
+import pytest
+from conftest import report
+
+import fasturl as fu
+from fasturl.agents import latent_labels
+from fasturl.capi import HEADER, ffi, lib, table
+from fasturl.decoders import AffineDecoder, CDecoder
+from fasturl.learners import Task
+from fasturl.models import emission_lanes
+from fasturl.streams import Streams
+
+ROUNDS = 15
+OVERHEAD_NS, TRAINING_RATIO, DECODER_RATIO = 30.0, 0.95, 2.0
+
+SOURCE = r"""
+#define _POSIX_C_SOURCE 199309L
+#define FASTURL_NO_PROTOTYPES
+#include <time.h>
+#include "fasturl.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* seconds of n calls, each of which draws `words` words */
+double calls(const fasturl_table *table, int64_t n, int64_t words)
+{
+    uint64_t stream[4] = {1, 2, 3, 4}, out[64];
+    const double begin = now();
+    for (int64_t i = 0; i < n; i++)
+        if (table->fill_bits(stream, 4, out, words))
+            return -1.0;
+    return now() - begin;
+}
+
+/* seconds of n steps of one episode each: a call for each, or one call for all */
+double steps(const fasturl_table *table, const fasturl_dynamics *dynamics, int64_t n, int64_t *states, int64_t *actions, double *rewards,
+             int64_t together)
+{
+    uint64_t luck[4] = {1, 2, 3, 4};
+    const double begin = now();
+    for (int64_t i = 0; i < n; i += together)
+        if (table->step(dynamics, 0, luck, 4, together, actions + i, together, states + i, together, rewards + i, together))
+            return -1.0;
+    return now() - begin;
+}
+
+int32_t affine(const float *x, int64_t n, int64_t dimension, int64_t level, int32_t *labels, void *context)
+{
+    const float *numbers = context;
+    const int n_labels = (int)numbers[0];
+    float best[256], total[256];
+    (void)level;
+    for (int k = 0; k < n_labels; k++) {
+        const float *w = numbers + 1 + k * (dimension + 1);
+        for (int64_t i = 0; i < n; i++)
+            total[i] = 0.0f;
+        for (int64_t j = dimension - 1; j >= 0; j--)
+            for (int64_t i = 0; i < n; i++)
+                total[i] += w[j] * x[j * n + i];
+        for (int64_t i = 0; i < n; i++) {
+            const float score = total[i] + w[dimension];
+            const int better = k == 0 || score > best[i];
+            best[i] = better ? score : best[i];
+            labels[i] = better ? k : labels[i];
+        }
+    }
+    return 0;
+}
+"""
+
+DECLARATIONS = """
+double calls(const void *table, int64_t n, int64_t words);
+double steps(const void *table, const void *dynamics, int64_t n, int64_t *states, int64_t *actions, double *rewards, int64_t together);
+int32_t affine(const float *, int64_t, int64_t, int64_t, int32_t *, void *);
+"""
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("guest")
+    (folder / "guest.c").write_text(SOURCE)
+    flags = ["-std=c99", "-O3", "-ffp-contract=off", "-shared", "-fPIC", f"-I{HEADER.parent}"]
+    subprocess.run(["cc", *flags, str(folder / "guest.c"), "-o", str(folder / "guest.so")], check=True)
+    own = cffi.FFI()
+    own.cdef(DECLARATIONS)
+    return own, own.dlopen(str(folder / "guest.so"))
+
+
+def best(play, rounds=ROUNDS):
+    """The fastest of several rounds, in seconds."""
+    seconds = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        play()
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)
+
+
+def test_a_call(benchmark, guest):
+    """A call that draws one word, less the time that a word takes inside a long call."""
+    own, library = guest
+    pointer, n = own.cast("void *", table()), 1_000_000
+    benchmark.pedantic(library.calls, (pointer, n, 1), rounds=ROUNDS, warmup_rounds=1)
+    one = min(library.calls(pointer, n, 1) for _ in range(ROUNDS)) / n * 1e9
+    word = (min(library.calls(pointer, n, 64) for _ in range(ROUNDS)) / n * 1e9 - one) / 63
+    report(benchmark, ns_per_call=one, ns_of_work=word, overhead_ns=one - word, must_stay_below=OVERHEAD_NS)
+    assert one - word < OVERHEAD_NS
+
+
+def test_a_step(benchmark, guest):
+    """A call that makes one step, less the time that a step takes where one call makes a thousand."""
+    own, library = guest
+    model = fu.LockBernoulli(20, 0.2).instance(0)
+    n = 1_000
+    rng = np.random.default_rng(0)
+    states, actions, rewards = np.zeros(n, np.int64), rng.integers(4, size=n), np.zeros(n)
+    tables = [np.array(table) for table in model.dynamics]
+    dynamics = ffi.new("fasturl_dynamics *", {"size": ffi.sizeof("fasturl_dynamics"), "horizon": 20, "n_states": 3, "n_actions": 4})
+    for name, kept in zip(model.dynamics._fields, tables, strict=True):
+        setattr(dynamics, name, ffi.cast("void *", kept.ctypes.data))
+        setattr(dynamics, f"{name}_length", kept.size)
+    arrays = [own.from_buffer(f"{kind}[]", array) for kind, array in (("int64_t", states), ("int64_t", actions), ("double", rewards))]
+
+    def seconds(together):
+        states[:] = rng.integers(3, size=n)
+        return library.steps(own.cast("void *", table()), own.cast("void *", dynamics), n, *arrays, together)
+
+    benchmark.pedantic(seconds, (1,), rounds=ROUNDS, warmup_rounds=1)
+    one, many = (min(seconds(together) for _ in range(200)) / n * 1e9 for together in (1, n))
+    report(benchmark, ns_per_call=one, ns_of_work=many, overhead_ns=one - many, must_stay_below=OVERHEAD_NS)
+    assert one > 0
+    assert one - many < OVERHEAD_NS
+
+
+def test_training(benchmark):
+    """A whole training of OracleQ through the C face, beside the same from Python."""
+    horizon, episodes = 20, 20_000
+    model = fu.LockBernoulli(horizon, 0.2).instance(0)
+    tables = [np.array(table) for table in model.dynamics]
+    labels, shape = latent_labels(512, horizon, 3), (horizon, 3, 4)
+    dynamics = ffi.new("fasturl_dynamics *", {"size": ffi.sizeof("fasturl_dynamics"), "horizon": horizon, "n_states": 3, "n_actions": 4})
+    for name, kept in zip(model.dynamics._fields, tables, strict=True):
+        setattr(dynamics, name, ffi.cast("void *", kept.ctypes.data))
+        setattr(dynamics, f"{name}_length", kept.size)
+    sizes = {"size": ffi.sizeof("fasturl_training"), "dynamics": dynamics, "episodes": episodes, "n_labels": 3, "label_rows": 512}
+    training = ffi.new("fasturl_training *", sizes)
+    arrays = {"labels": labels, "q": np.empty(shape), "visits": np.empty(shape, np.int64), "returns": np.empty(episodes)}
+    arrays |= {"rates": np.empty(episodes + 1), "bonuses": np.empty(episodes + 1), "epsilons": np.empty(episodes)}
+    arrays |= {"luck": np.empty(4, np.uint64), "choice": np.empty(4, np.uint64)}
+    for name, kept in arrays.items():
+        setattr(training, name, ffi.cast("void *", kept.ctypes.data))
+        setattr(training, f"{name}_length", kept.size)
+    settings = ffi.new(
+        "fasturl_oracleq *", {"size": ffi.sizeof("fasturl_oracleq"), "learning_rate": 0.3, "confidence": 1e-3, "max_return": 1}
+    )
+
+    def in_c():
+        streams = Streams(0)
+        arrays["luck"][:], arrays["choice"][:] = streams.row("dynamics"), streams.row("policy")
+        assert lib.fasturl_train_oracleq(training, settings) == lib.FASTURL_OK
+
+    returns = np.empty(episodes)
+
+    def in_python():
+        streams = Streams(0)
+        memory = fu.OracleQ().start(Task(horizon, 3, 4, 1.0, episodes, streams.row("policy")))
+        for first in range(0, episodes, 512):
+            part = returns[first : first + 512]
+            memory.learn(model.dynamics, labels[: part.size], streams.row("dynamics"), part)
+
+    benchmark.pedantic(in_c, rounds=ROUNDS, warmup_rounds=1)
+    seconds, reference = best(in_c), best(in_python)
+    assert np.array_equal(arrays["returns"], returns)
+    report(benchmark, steps_per_second=horizon * episodes / seconds, ratio_to_python=reference / seconds, must_reach=TRAINING_RATIO)
+    assert reference / seconds >= TRAINING_RATIO
+
+
+@pytest.mark.parametrize("horizon", [5, 20])
+def test_a_decoder_in_c(benchmark, guest, horizon):
+    """The label tables of blocks of LockGaussian, by the same affine decoder in C and built in."""
+    _, library = guest
+    rng = np.random.default_rng(0)
+    weights = (np.eye(3, horizon + 3) + 0.1 * rng.normal(size=(3, horizon + 3))).astype(np.float32)
+    bias = rng.normal(size=3).astype(np.float32)
+    context = np.concatenate([[3], np.column_stack([weights, bias]).ravel()]).astype(np.float32)
+    built_in, in_c = AffineDecoder(weights, bias), CDecoder(library.affine, 3, context)
+    emission = fu.LockGaussian(horizon, 0.2).emission
+    block = emission.draw(emission_lanes(Streams(0)), emission.block_episodes)
+    assert np.array_equal(in_c.table(block), built_in.table(block))
+    benchmark.pedantic(in_c.table, (block,), rounds=200, warmup_rounds=1)
+    seconds, reference = best(lambda: in_c.table(block), 300), best(lambda: built_in.table(block), 300)
+    steps = block.n_episodes * block.n_levels
+    report(benchmark, ns_per_step=seconds / steps * 1e9, times_built_in=seconds / reference, must_stay_below=DECODER_RATIO)
+    assert seconds / reference <= DECODER_RATIO
