@@ -36,7 +36,8 @@ def main() -> None:
     try:
         if (code := app(standalone_mode=False)) == _INTERRUPTED:  # how Typer passes on Ctrl-C
             _complain("interrupted", code)
-        sys.exit(code)
+        if code:
+            sys.exit(code)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
     except (KeyboardInterrupt, typer.Abort):
