@@ -92,10 +92,25 @@ def test_the_program_s_own_memory_is_clean_under_valgrind(host):
     except subprocess.TimeoutExpired:
         pytest.skip("the interpreter takes too long under valgrind here")
     if done.returncode != 0:
-        pytest.skip(f"the interpreter does not run under valgrind here: {done.stderr.strip().splitlines()[-1]}")
+        why = next((line for line in done.stderr.splitlines() if line.startswith("valgrind:")), f"exit code {done.returncode}")
+        pytest.skip(f"the interpreter does not run under valgrind here: {why}")
     assert numbers(done.stdout) == python_s(2, 0.2, 20, 7)
     reports = [block for block in done.stderr.split("\n\n") if "Invalid " in block]
     assert [report for report in reports if "oracleq" in report or "libfasturl" in report] == []
+
+
+@needs_shared_python
+def test_the_program_is_clean_under_the_sanitizers(folder):
+    program = folder / "oracleq_sanitized"
+    checks = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    build = ["cc", *STRICT, *checks, str(EXAMPLE), *embed.cflags(), *embed.libs(folder), "-o", str(program)]
+    built = subprocess.run(build, capture_output=True, text=True)
+    if built.returncode != 0:
+        pytest.skip(f"the compiler has no sanitizers here: {built.stderr.strip()}")
+    settings = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}  # the interpreter keeps memory until the process ends
+    done = subprocess.run([program, "4", "0.2", "50", "7"], env=settings, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert numbers(done.stdout) == python_s(4, 0.2, 50, 7)
 
 
 # --- the table handed to C that runs inside Python -----------------------------------------------------------------

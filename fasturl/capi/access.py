@@ -202,15 +202,13 @@ def times(a: int, b: int) -> int:
 def check(pointer: Any, length: int, needed: int) -> int:
     """Whether an array is there, long enough and aligned."""
     where = address(pointer)
+    if where != 0 and length >= needed and where & (item_size(pointer) - 1) == 0:
+        return OK
     if where == 0:
         return NULL
     if length < 0:
         return SIZE
-    if length < needed:
-        return TOO_SMALL
-    if where & (item_size(pointer) - 1) != 0:
-        return ALIGNMENT
-    return OK
+    return TOO_SMALL if length < needed else ALIGNMENT
 
 
 @inlined
