@@ -192,6 +192,16 @@ def test_the_command_writes_json(monkeypatch, tmp_path, capsys):
     assert result["commands"][0].startswith("fasturl train lock-bernoulli --horizon 2 --switch 0 --agent oracleq-lat --confidence ")
 
 
+@pytest.mark.parametrize("agent", SPACES)
+def test_the_printed_command_can_be_run(agent, monkeypatch, tmp_path, capsys):
+    problem = Problem.make("lock-bernoulli", agent, episodes=200, env_settings={"horizon": 2})
+    (command,) = problem.commands(problem.grid()[-1])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [*command.split(), "--seeds", "100:101"])
+    cli.main()
+    assert agent in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

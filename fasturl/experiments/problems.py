@@ -53,6 +53,8 @@ SPACES: dict[str, Space] = {
     "pcid": {"n_clusters": (3, 4, 6), "samples_per_level": Range(125, 2000), "model": ("linear", "neural")},
 }
 """The paper's grids: what is searched for each agent if nothing else is asked for."""
+OPTIONS = {"n_clusters": "clusters"}
+"""Settings that `fasturl train` has another name for."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Problem:
 
     def commands(self, settings: Mapping[str, Any]) -> list[str]:
         """What trains the agent with these settings, on each environment."""
-        options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in settings.items())
+        options = " ".join(f"--{OPTIONS.get(name, name).replace('_', '-')} {value}" for name, value in settings.items())
         return [
             f"fasturl train {self.env} {' '.join(f'--{name} {value:g}' for name, value in env_settings.items())} "
             f"--agent {self.agent} {options} --episodes {self.episodes}"
