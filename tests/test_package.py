@@ -51,6 +51,21 @@ def test_every_public_name_is_there():
         assert getattr(fu, name) is not None
 
 
+LATER = ["envs", "experiments", "load", "oracles"]
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_is_imported_on_first_use_is_there(name):
+    program = f"import fasturl; assert {name!r} in dir(fasturl); print(fasturl.{name}.__name__)"
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.strip() in (name, f"fasturl.{name}")
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match="module 'fasturl' has no attribute 'lode'"):
+        _ = fu.lode
+
+
 def test_the_version_is_that_of_the_installed_package():
     assert fu.__version__ == importlib.metadata.version("fasturl")
 
