@@ -147,16 +147,15 @@ for moment in sys.argv[3:]:
 
 
 def test_killed_at_every_step_of_writing_a_file(spec, undisturbed, tmp_path):
-    """The first moments fall on the folder's own file; the third call is that of the first results or later."""
-    moments = ["fsync:1", "replace:1", "fsync:2", "chmod:3", "fsync:3", "fsync:4", "replace:2", "fsync:5"]
+    """The first two moments fall on the folder's own file; the calls to unlink are those that remove a draft of the one before."""
+    moments = ["fsync:1", "replace:1", "chmod:2", "fsync:2", "replace:1", "unlink:1", "unlink:3", "fsync:3", "replace:4"]
     out = tmp_path / "out"
     done = subprocess.run(
         [sys.executable, "-c", KILLED_WHILE_WRITING, spec, out, *moments], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     statuses, drafts = zip(*(map(int, line.split()) for line in done.stdout.splitlines()), strict=True)
     assert statuses == (signal.SIGKILL,) * len(moments)
-    assert max(drafts) == 1  # each start removes what the one before has left
-    assert sum(drafts) >= 5
+    assert drafts == (1, 1, 1, 1, 1, 1, 0, 1, 1)  # each start removes what the one before has left
     described = read_spec(spec)
     pd.testing.assert_frame_equal(sweep(described.cells, described.seeds, out, n_jobs=1), undisturbed)
     assert not (out / "damaged").exists()

@@ -93,14 +93,12 @@ class Store:
         """Keep the results of some seeds of a cell."""
         folder = self.folder / "results" / cell.id
         stem = _stem(run.seeds)
-        if _consecutive(run.seeds) and any(folder.glob(f"{stem}-*.parquet")):
+        if _consecutive(run.seeds) and folder.exists() and any(name.startswith(f"{stem}-") for name in os.listdir(folder)):
             return  # another process has been faster
         content = _parquet(cell, run)
         target = folder / f"{stem}-{_digest(cell.id, stem, content)}.parquet"
         try:
-            if not folder.exists():
-                folder.mkdir(parents=True, exist_ok=True)
-                _sync_folder(folder.parent)
+            folder.mkdir(parents=True, exist_ok=True)
             self._write_whole(target, content)
         except OSError as error:
             raise OSError(f"cannot write {target}: {error.strerror or error}; what was written before is kept") from None
@@ -191,7 +189,10 @@ class Store:
         warnings.warn(f"{path} is damaged: set aside as {aside}, {consequence}", stacklevel=2)
 
     def _write_whole(self, target: Path, content: bytes) -> None:
-        """A draft takes the name of the target when it is complete and on the disk."""
+        """A draft takes the name of the target when it is complete and on the disk.
+
+        The folder is not flushed: a power cut may take a name back, and its results are then computed again.
+        """
         handle, name = tempfile.mkstemp(dir=self.folder, prefix=f"{_DRAFT}{_this_process()}-")
         try:
             with open(handle, "wb") as file:
@@ -200,7 +201,6 @@ class Store:
                 os.fsync(file.fileno())
             os.chmod(name, 0o644)
             os.replace(name, target)
-            _sync_folder(target.parent)
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(name)
@@ -337,12 +337,3 @@ def _alive(process: int) -> bool:
 
 def _pyarrow() -> tuple[Any, Any]:
     return optional.need("pyarrow", "experiments", "storing results"), optional.need("pyarrow.parquet", "experiments", "storing results")
-
-
-def _sync_folder(folder: Path) -> None:
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
