@@ -96,6 +96,7 @@ def test_help_teaches_by_example(command):
         ("train", "Missing argument 'ENV'"),
         ("train lock-bernoulli --horizon 0", "horizon must be an integer >= 1, got 0"),
         ("train lock-bernoulli --horizon many", "--horizon"),
+        ("train lock-bernoulli --horizon 99999999999999999999", "too large for this machine"),
         ("train lock-bernoulli --switch nan", "switch must be a number in [0, 1], got nan"),
         ("train lock-gaussian --noise -1", "noise must be a number in [0, inf), got -1.0"),
         ("train lock-bernoulli --noise 0.1", "noise is not a setting of lock-bernoulli"),
