@@ -17,13 +17,14 @@ from pathlib import Path
 
 import numba
 
-KERNELS = Path(__file__).parent / "_kernels"
+PACKAGE = Path(__file__).parent
+_KERNELS = ("_kernels/*.py", "plugin_loops.py")
 
 
 def digest() -> str:
     """A digest of every kernel source file, by name and content."""
     total = hashlib.sha256()
-    for source in sorted(KERNELS.glob("*.py")):
+    for source in sorted(source for pattern in _KERNELS for source in PACKAGE.glob(pattern)):
         total.update(source.name.encode())
         total.update(source.read_bytes())
     return total.hexdigest()[:16]

@@ -17,9 +17,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import plugin_loops
 from ._kernels import decoding as _decoding
 from ._kernels import emission as _emission
-from ._kernels import plugins as _plugins
 from .emissions import BitBlock, Block, RealBlock
 from .plugins import CFunction, Context, explain
 
@@ -238,7 +238,7 @@ class CDecoder(Decoder):
     def _labels(self, real: RealBlock, level: int) -> Labels:
         labels = np.empty((real.n_episodes, real.n_levels, real.n_states), np.uint8)
         problem = np.zeros(3, np.int64)
-        _plugins.decoder_labels(
+        plugin_loops.decoder_labels(
             real.noise,
             real.means,
             real.head,

@@ -15,9 +15,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import validation
+from . import plugin_loops, validation
 from ._kernels import emission as _emission
-from ._kernels import plugins as _plugins
 from .plugins import CFunction, Context, explain
 
 LANES = 4
@@ -305,8 +304,8 @@ class CEmission(Emission):
         seen = np.empty((episodes, self.n_levels, self.n_states, self.dimension), np.float32)
         problem, seeds = np.zeros(3, np.int64), np.empty((1, LANES), np.uint64)
         function, context = np.uint64(self._function.address), np.uint64(self._context.address)
-        _plugins.emission_observations(lanes, function, context, seeds, np.empty(4, np.uint64), seen, problem)
-        if problem[0] == _plugins.NUMBER:
+        plugin_loops.emission_observations(lanes, function, context, seeds, np.empty(4, np.uint64), seen, problem)
+        if problem[0] == plugin_loops.NUMBER:
             wrong = seen[:, problem[1], :, problem[2]]
             value = wrong[~np.isfinite(wrong)][0]
             raise ValueError(

@@ -16,7 +16,7 @@ import numpy as np
 from numba.core.ccallback import CFunc
 from numpy.typing import NDArray
 
-from ._kernels import plugins as _plugins
+from . import plugin_loops
 
 _CTYPES_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every function of ctypes is
 
@@ -99,7 +99,7 @@ class Context:
 def explain(problem: NDArray[np.int64], function: CFunction, expected: str) -> None:
     """Raise an error where a loop has found one."""
     kind, level, value = problem.tolist()
-    if kind == _plugins.FAILED:
+    if kind == plugin_loops.FAILED:
         raise ValueError(f"{function.name} failed at level {level}: it returned {value}")
     if kind != 0:
         raise ValueError(f"{function.name} must give {expected}, got {value} at level {level}")

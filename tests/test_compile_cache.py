@@ -1,5 +1,6 @@
 """Where compiled kernels are kept: never stale, never a reason to fail."""
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -96,11 +97,16 @@ def test_a_damaged_folder_costs_a_compilation_and_not_the_run(tmp_path):
 # --- the folder ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("change", ["edit", "add", "remove", "rename"])
-def test_any_change_of_a_kernel_source_changes_the_digest(package, monkeypatch, change):
-    monkeypatch.setattr(compile_cache, "KERNELS", package / "_kernels")
+KERNEL_SOURCES = ["_kernels/rng.py", "plugin_loops.py"]
+
+
+@pytest.mark.parametrize(
+    ("source", "change"), [*itertools.product(KERNEL_SOURCES, ["edit", "remove", "rename"]), ("_kernels/rng.py", "add")]
+)
+def test_any_change_of_a_kernel_source_changes_the_digest(package, monkeypatch, source, change):
+    monkeypatch.setattr(compile_cache, "PACKAGE", package)
     before = compile_cache.digest()
-    source = package / "_kernels" / "rng.py"
+    source = package / source
     match change:
         case "edit":
             source.write_text(source.read_text() + "\n")
@@ -109,13 +115,13 @@ def test_any_change_of_a_kernel_source_changes_the_digest(package, monkeypatch, 
         case "remove":
             source.unlink()
         case "rename":
-            source.rename(source.with_name("rng2.py"))
+            source.rename(source.with_stem("renamed"))
     assert compile_cache.digest() != before
 
 
 def test_nothing_else_changes_the_digest(package, monkeypatch):
     before = compile_cache.digest()
-    monkeypatch.setattr(compile_cache, "KERNELS", package / "_kernels")
+    monkeypatch.setattr(compile_cache, "PACKAGE", package)
     (package / "models.py").write_text("")
     (package / "_kernels" / "__pycache__").mkdir()
     (package / "_kernels" / "__pycache__" / "rng.pyc").write_bytes(b"compiled")

@@ -1,5 +1,6 @@
 """What `import fasturl` costs and offers."""
 
+import ast
 import importlib.metadata
 import json
 import os
@@ -19,7 +20,7 @@ import json, sys
 import fasturl
 kernels = [
     thing
-    for name, module in sys.modules.items() if name.startswith("fasturl._kernels")
+    for name, module in sys.modules.items() if name.startswith(("fasturl._kernels", "fasturl.plugin_loops"))
     for thing in vars(module).values() if hasattr(thing, "signatures")
 ]
 print(json.dumps({"modules": list(sys.modules), "kernels": len(kernels), "compiled": [str(k) for k in kernels if k.signatures]}))
@@ -44,6 +45,29 @@ def test_importing_fasturl_compiles_nothing(imported):
     assert imported["kernels"] > 10
     assert imported["compiled"] == []
     assert imported["files"] == []
+
+
+KERNELS = sorted((Path(fu.__file__).parent / "_kernels").rglob("*.py"))
+
+
+@pytest.mark.parametrize("source", KERNELS, ids=lambda source: source.stem)
+def test_a_kernel_imports_only(source):
+    """numpy, numba and math, the kernels beside it, and typing for named tuples: a list of what is forbidden would miss the next one."""
+    allowed = {"numpy", "numba", "math", "typing"}
+    for statement in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(statement, ast.Import):
+            assert {alias.name.partition(".")[0] for alias in statement.names} <= allowed
+        elif isinstance(statement, ast.ImportFrom):
+            assert statement.level == 1 or (statement.level == 0 and statement.module.partition(".")[0] in allowed)
+
+
+@pytest.mark.parametrize("source", KERNELS, ids=lambda source: source.stem)
+def test_no_text_in_a_kernel_s_file_reads_like_an_import(source):
+    """Whoever searches the files for imports finds imports alone."""
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    imports = {statement.lineno for statement in ast.walk(tree) if isinstance(statement, ast.Import | ast.ImportFrom)}
+    lines = enumerate(source.read_text(encoding="utf-8").splitlines(), start=1)
+    assert {number for number, line in lines if line.lstrip().startswith(("from ", "import "))} == imports
 
 
 def test_every_public_name_is_there():

@@ -7,7 +7,7 @@ same arguments always give the same bits.
 All are imported here, since a kernel looks for its compiled form on disk while it is imported.
 """
 
-from . import decoding, dynamics, emission, fitting, hashing, labels, pcid, planning, plugins, rng, seeding, tabular, vector
+from . import decoding, dynamics, emission, fitting, hashing, labels, pcid, planning, rng, seeding, tabular, vector
 
 __all__ = [
     "decoding",
@@ -18,7 +18,6 @@ __all__ = [
     "labels",
     "pcid",
     "planning",
-    "plugins",
     "rng",
     "seeding",
     "tabular",

@@ -1,7 +1,7 @@
 """Observation noise for blocks of episodes, and how observations are made of it.
 
-The noise of an observation depends on neither policy nor latent state. An episode takes a fixed number of draws
-from the emission stream, so episode n meets the same noise whatever the size of the blocks and whoever plays.
+The noise of an observation depends on neither policy nor latent state. An episode takes a fixed number of
+draws from the emission stream, so episode n meets the same noise whatever the size of the blocks and whoever plays.
 
 Reals: `noise[e, j, h]` is what coordinate j has at level h, the level being the fastest axis so that loops over levels become
 vector instructions. An observation adds the mean of its state. There may be more coordinates than are used.

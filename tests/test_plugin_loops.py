@@ -5,7 +5,8 @@ import ctypes
 import numpy as np
 import pytest
 
-from fasturl._kernels import emission, plugins
+from fasturl import plugin_loops
+from fasturl._kernels import emission
 
 pytestmark = pytest.mark.kernel
 
@@ -37,7 +38,7 @@ def decode(function, noise, means, head, level, n_labels):
     labels = np.full((noise.shape[0], means.shape[2], means.shape[0]), 99, np.uint8)
     problem, relabel = np.zeros(3, np.int64), np.arange(n_labels, dtype=np.uint8)[::-1].copy()
     scratch = np.empty(means.shape[1:], np.float32), np.empty(means.shape[2], np.int32)
-    plugins.decoder_labels(noise, means, head, level, address(function), np.uint64(0), *scratch, relabel, labels, problem)
+    plugin_loops.decoder_labels(noise, means, head, level, address(function), np.uint64(0), *scratch, relabel, labels, problem)
     return labels, problem.tolist()
 
 
@@ -64,13 +65,13 @@ def test_a_decoder_sees_every_observation_once_and_its_level(block):
 def test_a_label_out_of_range_ends_the_loop(block):
     noise, means, head = block
     labels, problem = decode(decoder(lambda x, level: 5 if level == 9 else 1), noise, means, head, 7, 3)
-    assert problem == [plugins.LABEL, 9, 5]
+    assert problem == [plugin_loops.LABEL, 9, 5]
     assert (labels == 99).sum() == labels.size - 2
-    assert decode(decoder(lambda x, level: -1), noise, means, head, 0, 3)[1] == [plugins.LABEL, 0, -1]
+    assert decode(decoder(lambda x, level: -1), noise, means, head, 0, 3)[1] == [plugin_loops.LABEL, 0, -1]
 
 
 def test_a_decoder_that_fails_ends_the_loop(block):
-    assert decode(decoder(lambda x, level: 0, status=-8), *block, 3, 3)[1] == [plugins.FAILED, 3, -8]
+    assert decode(decoder(lambda x, level: 0, status=-8), *block, 3, 3)[1] == [plugin_loops.FAILED, 3, -8]
 
 
 def draw(rule, status=lambda level: 0):
@@ -86,7 +87,7 @@ def draw(rule, status=lambda level: 0):
     lanes = np.arange(1, 17, dtype=np.uint64).reshape(4, 4)
     seen, problem = np.full((2, 3, 2, 4), np.inf, np.float32), np.zeros(3, np.int64)
     scratch = np.empty((1, 4), np.uint64), np.empty(4, np.uint64)
-    plugins.emission_observations(lanes, address(function), np.uint64(0), *scratch, seen, problem)
+    plugin_loops.emission_observations(lanes, address(function), np.uint64(0), *scratch, seen, problem)
     return seen, problem.tolist()
 
 
@@ -101,8 +102,8 @@ def test_every_state_of_a_level_gets_the_same_stream_and_every_level_another():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_number_that_is_not_finite_ends_the_loop(value):
-    assert draw(lambda words, level, state: [0, 0, value if level == 1 else 0, 0])[1] == [plugins.NUMBER, 1, 2]
+    assert draw(lambda words, level, state: [0, 0, value if level == 1 else 0, 0])[1] == [plugin_loops.NUMBER, 1, 2]
 
 
 def test_an_emission_that_fails_ends_the_loop():
-    assert draw(lambda words, level, state: np.zeros(4), status=lambda level: 6 * (level == 2))[1] == [plugins.FAILED, 2, 6]
+    assert draw(lambda words, level, state: np.zeros(4), status=lambda level: 6 * (level == 2))[1] == [plugin_loops.FAILED, 2, 6]

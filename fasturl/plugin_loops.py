@@ -2,6 +2,8 @@
 
 A function is its address, and so is its context. What a function gives is checked before it is used. Where it is wrong, or where the
 function says that it failed, the loop ends and `problem` (int64[3]) tells what was wrong, at which level, and the value.
+
+These are kernels in all but their imports: a call by address needs what the ground floor does without.
 """
 
 import ctypes
@@ -12,8 +14,8 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from .compiling import kernel
-from .rng import fill_bits_in_lanes
+from ._kernels.compiling import kernel
+from ._kernels.rng import fill_bits_in_lanes
 
 FAILED, LABEL, NUMBER = 1, 2, 3
 """What is wrong: the function failed, a label is out of range, a number is not finite."""
