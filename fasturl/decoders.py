@@ -59,6 +59,12 @@ class Decoder(ABC):
                 f"observations must have {dimension} coordinates, as those that the decoder was made for, got {block.dimension}"
             )
 
+    def _best(self, block: Block, scores: Reals) -> Labels:
+        """The label of greatest score: scores float32 [E, K, S, L], or of such a shape once flattened from the third axis on."""
+        labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
+        _decoding.best_labels(scores.reshape(*scores.shape[:2], block.n_states, block.n_levels), self.relabel, labels)
+        return labels
+
     def relabelled(self, permutation: ArrayLike) -> Self:
         """The same decoder with label k given out as permutation[k]."""
         renamed = copy.copy(self)
@@ -69,16 +75,25 @@ class Decoder(ABC):
 class AffineDecoder(Decoder):
     """The label k of greatest bias[k] + weights[k] . x + curvature[k] |x|^2.
 
-    k-means, and mixtures of spherical or equally shaped Gaussians, decode so. Packed bits are looked up byte by byte.
+    k-means, and mixtures of spherical or equally shaped Gaussians, decode so. Packed bits are looked up byte by byte. Where a
+    matrix A and an offset b are given, x is the affine image A x + b of an observation.
     """
 
-    def __init__(self, weights: ArrayLike, bias: ArrayLike, curvature: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        weights: ArrayLike,
+        bias: ArrayLike,
+        curvature: ArrayLike | None = None,
+        matrix: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> None:
         super().__init__(np.shape(weights)[0])
         self._scores = _AffineMap(weights, bias, curvature)
+        self._image = _image(matrix, offset)
 
     def table(self, block: Block) -> Labels:
-        self._check(block, self._scores.dimension)
-        return _best(self._scores(block), self.relabel)
+        self._check(block, self._image.dimension if self._image else self._scores.dimension)
+        return self._best(block, self._scores(self._image.block(block) if self._image else block))
 
 
 class QuadraticDecoder(Decoder):
@@ -103,19 +118,15 @@ class QuadraticDecoder(Decoder):
         self._centres = np.einsum("kij,kj->ki", factors, np.asarray(means, np.float64)).astype(np.float32)
         log_volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
         self._bias = (np.asarray(log_weights, np.float64) + log_volume).astype(np.float32)
-        self._image = None if matrix is None or offset is None else _AffineMap(matrix, offset)
+        self._image = _image(matrix, offset)
 
     def table(self, block: Block) -> Labels:
         self._check(block, self._image.dimension if self._image else self._factors.shape[1])
-        if self._image:
-            points = self._image(block)
-            labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-            _decoding.quadratic_labels(points, self._factors, self._centres, self._bias, self.relabel, labels)
-            return labels
-        return _best(np.concatenate([self._scores(real) for real in _real_blocks(block)], axis=1), self.relabel)
+        blocks = [self._image.block(block)] if self._image else _real_blocks(block)
+        return self._best(block, np.concatenate([self._scores(real) for real in blocks], axis=2))
 
     def _scores(self, real: RealBlock) -> Reals:
-        scores = np.empty((real.n_episodes, real.n_states, self.n_labels, real.n_levels), np.float32)
+        scores = np.empty((real.n_episodes, self.n_labels, real.n_states, real.n_levels), np.float32)
         scratch = np.empty((real.head + 2, real.n_levels), np.float32)
         _decoding.quadratic_scores(real.noise, real.means, real.head, self._factors, self._centres, self._bias, scratch, scores)
         return scores
@@ -278,7 +289,7 @@ def _real_blocks(block: Block) -> list[RealBlock]:
 
 
 class _AffineMap:
-    """bias[k] + weights[k] . x + curvature[k] |x|^2 for every observation of a block: float32 [E, S, K, L]."""
+    """bias[k] + weights[k] . x + curvature[k] |x|^2 for every observation of a block: float32 [E, K, S, L]."""
 
     def __init__(self, weights: ArrayLike, bias: ArrayLike, curvature: ArrayLike | None = None) -> None:
         exact, offset = np.asarray(weights, np.float64), np.asarray(bias, np.float64)
@@ -290,12 +301,12 @@ class _AffineMap:
         self.dimension = exact.shape[1]
 
     def __call__(self, block: Block) -> Reals:
-        scores = np.empty((block.n_episodes, block.n_states, self.bias.size, block.n_levels), np.float32)
+        scores = np.empty((block.n_episodes, self.bias.size, block.n_states, block.n_levels), np.float32)
         if isinstance(block, BitBlock):
             _decoding.byte_scores(block.words, self.bytes, scores)
             return scores
         if not isinstance(block, RealBlock):
-            return np.concatenate([self(real) for real in _real_blocks(block)], axis=1)
+            return np.concatenate([self(real) for real in _real_blocks(block)], axis=2)
         scratch = np.empty((self.bias.size, block.n_levels), np.float32)
         _decoding.affine_scores(block.noise, block.means, block.head, self.weights, self.bias, scratch, scores)
         if self.curvature is not None:
@@ -303,11 +314,15 @@ class _AffineMap:
             _decoding.add_squares(block.noise, block.means, block.head, self.curvature, squares, scores)
         return scores
 
+    def block(self, block: Block) -> RealBlock:
+        """The image of a block, itself a block: all points of an episode in a row, as S * L levels with one state."""
+        points = self(block)
+        flat = points.reshape(*points.shape[:2], -1)
+        return RealBlock(flat, np.zeros((1, *flat.shape[1:]), np.float32), 0)
 
-def _best(scores: Reals, relabel: Labels) -> Labels:
-    labels = np.empty((scores.shape[0], scores.shape[3], scores.shape[1]), np.uint8)
-    _decoding.best_labels(scores, relabel, labels)
-    return labels
+
+def _image(matrix: ArrayLike | None, offset: ArrayLike | None) -> _AffineMap | None:
+    return None if matrix is None or offset is None else _AffineMap(matrix, offset)
 
 
 def _byte_tables(weights: Floats, bias: Floats) -> Reals:

@@ -227,9 +227,10 @@ class GMM(_Oracle):
         projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
         _, labels = _cluster(projection, self.n_states, self.n_init, self.random_state)
         points = np.asarray(data, np.float64) if directly else projection.points
-        self.mixture_ = _started_mixture(points, labels, self.n_states, self.covariance, self.random_state).fit(points)
+        self.mixture_ = _started_mixture(points, labels, self.n_states, self.covariance, self.random_state)
+        components = self.mixture_.fit_predict(points)
         decoder = mixture_decoder(self.mixture_, *(() if directly else (projection.matrix, projection.offset)))
-        names = _merged(projection.points, self.mixture_.predict(points), self.n_states, self.min_separation)
+        names = _merged(projection.points, components, self.n_states, self.min_separation)
         self.decoder_ = decoder.relabelled(names)
         return self
 
@@ -337,21 +338,15 @@ def n_axes(wanted: int | str | None, n_states: int, data: Observations) -> int:
 def mixture_decoder(mixture: Any, matrix: Floats | None = None, offset: Floats | None = None) -> Decoder:
     """A fitted `sklearn.mixture.GaussianMixture`, of observations x or of their images A x + b, as a compiled decoder."""
     means, log_weights, kind = mixture.means_, np.log(mixture.weights_), mixture.covariance_type
-    n_states, dimension = means.shape
-    if matrix is None and kind == "spherical":
+    dimension = means.shape[1]
+    if kind == "spherical":
         precision = 1 / mixture.covariances_
         bias = log_weights + dimension / 2 * np.log(precision) - precision / 2 * np.square(means).sum(axis=1)
-        return AffineDecoder(means * precision[:, None], bias, -precision / 2)
-    if matrix is None and kind == "tied":
+        return AffineDecoder(means * precision[:, None], bias, -precision / 2, matrix, offset)
+    if kind == "tied":
         weights = np.linalg.solve(mixture.covariances_, means.T).T
-        return AffineDecoder(weights, log_weights - np.einsum("kd,kd->k", weights, means) / 2)
-    covariances = mixture.covariances_
-    if kind == "spherical":
-        precisions = np.eye(dimension) / covariances[:, None, None]
-    elif kind == "diag":
-        precisions = np.eye(dimension) / covariances[:, None, :]
-    else:
-        precisions = np.broadcast_to(np.linalg.inv(covariances), (n_states, dimension, dimension))
+        return AffineDecoder(weights, log_weights - np.einsum("kd,kd->k", weights, means) / 2, None, matrix, offset)
+    precisions = np.eye(dimension) / mixture.covariances_[:, None, :] if kind == "diag" else np.linalg.inv(mixture.covariances_)
     return QuadraticDecoder(means, precisions, log_weights, matrix, offset)
 
 

@@ -59,6 +59,11 @@ def quadratic_image(draw, dimension):
     return QuadraticDecoder(means, precisions, np.zeros(3), draw.standard_normal((2, dimension)), draw.standard_normal(2))
 
 
+def curved_image(draw, dimension):
+    matrix, offset = draw.standard_normal((2, dimension)), draw.standard_normal(2)
+    return AffineDecoder(close_calls(draw, 3, 2), np.full(3, 0.1), close_calls(draw, 3), matrix, offset)
+
+
 def support_vectors(draw, dimension, n_classes):
     matrix, offset = draw.standard_normal((2, dimension)), draw.standard_normal(2)
     points = draw.standard_normal((60, 2)) * 3
@@ -72,6 +77,7 @@ DECODERS = {
     "affine with squares": affine_with_squares,
     "quadratic": quadratic,
     "quadratic on an image": quadratic_image,
+    "curved on an image": curved_image,
     "two classes of support vectors": lambda draw, dimension: support_vectors(draw, dimension, 2),
     "three classes of support vectors": lambda draw, dimension: support_vectors(draw, dimension, 3),
     "any predict": lambda draw, dimension: PredictDecoder(NearestCentre(draw.standard_normal((4, dimension))), 4),

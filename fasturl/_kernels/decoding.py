@@ -4,7 +4,7 @@ Observations come as blocks of noise (see `emission`). Sums over coordinates run
 coordinates from `head` on have the same value in every state, so what they add is computed once for all states.
 Every observation is summed in the same order alone or in a block: the labels are equal bit for bit.
 
-`scores` is float32[E, S, K, L], the level fastest; the label of an observation is the first k of greatest score,
+`scores` is float32[E, K, S, L], the level fastest; the label of an observation is the first k of greatest score,
 passed through `relabel` (uint8[K]).
 """
 
@@ -45,7 +45,7 @@ def _add_products(weights: np.ndarray, k: int, noise: np.ndarray, e: int, first:
 def affine_scores(
     noise: np.ndarray, means: np.ndarray, head: int, weights: np.ndarray, bias: np.ndarray, tail: np.ndarray, scores: np.ndarray
 ) -> None:
-    """scores[e, s, k, h] = bias[k] + weights[k] . x, for noise float32[E, >= D, L] and means float32[S, D, L].
+    """scores[e, k, s, h] = bias[k] + weights[k] . x, for noise float32[E, >= D, L] and means float32[S, D, L].
 
     `tail` is float32[K, L] of scratch.
     """
@@ -59,19 +59,19 @@ def affine_scores(
         for s in range(means.shape[0]):
             for k in range(n_scores):
                 for h in range(n_levels):
-                    scores[e, s, k, h] = tail[k, h]
+                    scores[e, k, s, h] = tail[k, h]
                 for j in range(head - 1, -1, -1):
                     w = weights[k, j]
                     for h in range(n_levels):
-                        scores[e, s, k, h] += w * (noise[e, j, h] + means[s, j, h])
+                        scores[e, k, s, h] += w * (noise[e, j, h] + means[s, j, h])
                 b = bias[k]
                 for h in range(n_levels):
-                    scores[e, s, k, h] += b
+                    scores[e, k, s, h] += b
 
 
 @kernel
 def add_squares(noise: np.ndarray, means: np.ndarray, head: int, curvature: np.ndarray, squares: np.ndarray, scores: np.ndarray) -> None:
-    """scores[e, s, k, h] += curvature[k] * |x|^2. `squares` is float32[2, L] of scratch."""
+    """scores[e, k, s, h] += curvature[k] * |x|^2. `squares` is float32[2, L] of scratch."""
     n_states, dimension, n_levels = means.shape
     for e in range(noise.shape[0]):
         for h in range(n_levels):
@@ -89,7 +89,7 @@ def add_squares(noise: np.ndarray, means: np.ndarray, head: int, curvature: np.n
                     squares[1, h] += x * x
             for k in range(curvature.size):
                 for h in range(n_levels):
-                    scores[e, s, k, h] += curvature[k] * squares[1, h]
+                    scores[e, k, s, h] += curvature[k] * squares[1, h]
 
 
 @kernel
@@ -103,7 +103,7 @@ def quadratic_scores(
     tail: np.ndarray,
     scores: np.ndarray,
 ) -> None:
-    """scores[e, s, k, h] = bias[k] - |U_k x - centres[k]|^2 / 2, for upper triangular U_k = factors[k].
+    """scores[e, k, s, h] = bias[k] - |U_k x - centres[k]|^2 / 2, for upper triangular U_k = factors[k].
 
     Row i of a factor reads the coordinates from i on, so rows from `head` on are the same in every state.
     `tail` is float32[head + 2, L] of scratch.
@@ -130,7 +130,7 @@ def quadratic_scores(
                         tail[shared, h] += y * y
             for s in range(means.shape[0]):
                 for h in range(n_levels):
-                    scores[e, s, k, h] = tail[shared, h]
+                    scores[e, k, s, h] = tail[shared, h]
                 for i in range(head - 1, -1, -1):
                     for h in range(n_levels):
                         tail[row, h] = tail[i, h]
@@ -141,35 +141,9 @@ def quadratic_scores(
                     centre = centres[k, i]
                     for h in range(n_levels):
                         y = tail[row, h] - centre
-                        scores[e, s, k, h] += y * y
+                        scores[e, k, s, h] += y * y
                 for h in range(n_levels):
-                    scores[e, s, k, h] = bias[k] - _HALF * scores[e, s, k, h]
-
-
-@kernel
-def quadratic_labels(
-    points: np.ndarray, factors: np.ndarray, centres: np.ndarray, bias: np.ndarray, relabel: np.ndarray, labels: np.ndarray
-) -> None:
-    """The labels of `quadratic_scores` for points float32[E, S, R, L] with few coordinates, one point at a time."""
-    n_scores, n_axes, _ = factors.shape
-    for e in range(points.shape[0]):
-        for s in range(points.shape[1]):
-            for h in range(points.shape[3]):
-                best = 0
-                greatest = np.float32(-np.inf)
-                for k in range(n_scores):
-                    distance = _0
-                    for i in range(n_axes - 1, -1, -1):
-                        y = _0
-                        for j in range(n_axes - 1, i - 1, -1):
-                            y += factors[k, i, j] * points[e, s, j, h]
-                        y -= centres[k, i]
-                        distance += y * y
-                    score = bias[k] - _HALF * distance
-                    if score > greatest:
-                        greatest = score
-                        best = k
-                labels[e, h, s] = relabel[best]
+                    scores[e, k, s, h] = bias[k] - _HALF * scores[e, k, s, h]
 
 
 @kernel
@@ -179,7 +153,7 @@ def byte_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> No
     tables[b, v] is what byte b with value v adds to each score. Four scores at a time are one vector.
     """
     n_bytes = tables.shape[0]
-    n_scores = scores.shape[2]
+    n_scores = scores.shape[1]
     for e in range(words.shape[0]):
         for h in range(words.shape[1]):
             for s in range(words.shape[2]):
@@ -191,25 +165,25 @@ def byte_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> No
                         a1 += tables[b, value, k + 1]
                         a2 += tables[b, value, k + 2]
                         a3 += tables[b, value, k + 3]
-                    scores[e, s, k, h] = a0
+                    scores[e, k, s, h] = a0
                     if k + 1 < n_scores:
-                        scores[e, s, k + 1, h] = a1
+                        scores[e, k + 1, s, h] = a1
                     if k + 2 < n_scores:
-                        scores[e, s, k + 2, h] = a2
+                        scores[e, k + 2, s, h] = a2
                     if k + 3 < n_scores:
-                        scores[e, s, k + 3, h] = a3
+                        scores[e, k + 3, s, h] = a3
 
 
 @kernel
 def best_labels(scores: np.ndarray, relabel: np.ndarray, labels: np.ndarray) -> None:
-    """labels uint8[E, L, S] from scores float32[E, S, K, L]."""
+    """labels uint8[E, L, S] from scores float32[E, K, S, L]."""
     for e in range(scores.shape[0]):
-        for s in range(scores.shape[1]):
+        for s in range(scores.shape[2]):
             for h in range(scores.shape[3]):
                 best = 0
-                greatest = scores[e, s, 0, h]
-                for k in range(1, scores.shape[2]):
-                    score = scores[e, s, k, h]
+                greatest = scores[e, 0, s, h]
+                for k in range(1, scores.shape[1]):
+                    score = scores[e, k, s, h]
                     best = k if score > greatest else best
                     greatest = max(score, greatest)
                 labels[e, h, s] = relabel[best]
@@ -228,7 +202,7 @@ def support_vector_labels(
     relabel: np.ndarray,
     labels: np.ndarray,
 ) -> None:
-    """One-against-one votes of an RBF support vector classifier, over points float32[E, S, R, L].
+    """One-against-one votes of an RBF support vector classifier, over points float32[E, R, S, L].
 
     vectors float64[V, R], those of class c from starts[c] to starts[c+1]; coefficients float64[K-1, V] and
     intercepts as scikit-learn's SVC lays them out; similarities float64[V] and votes int64[K] are scratch.
@@ -236,12 +210,12 @@ def support_vector_labels(
     n_vectors, n_axes = vectors.shape
     n_classes = starts.size - 1
     for e in range(points.shape[0]):
-        for s in range(points.shape[1]):
+        for s in range(points.shape[2]):
             for h in range(points.shape[3]):
                 for v in range(n_vectors):
                     distance = 0.0
                     for r in range(n_axes):
-                        gap = np.float64(points[e, s, r, h]) - vectors[v, r]
+                        gap = np.float64(points[e, r, s, h]) - vectors[v, r]
                         distance += gap * gap
                     similarities[v] = math.exp(-gamma * distance)
                 for c in range(n_classes):

@@ -10,7 +10,6 @@ from .decoding import add_squares as add_squares
 from .decoding import affine_scores as affine_scores
 from .decoding import best_labels as best_labels
 from .decoding import byte_scores as byte_scores
-from .decoding import quadratic_labels as quadratic_labels
 from .decoding import quadratic_scores as quadratic_scores
 from .decoding import support_vector_labels as support_vector_labels
 from .dynamics import draw_lock as draw_lock

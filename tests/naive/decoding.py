@@ -30,14 +30,14 @@ def affine_scores(noise, means, head, weights, bias, tail, scores):
     """bias + weights . x"""
     for e, s, h, x in _observations(noise, means):
         for k in range(len(bias)):
-            scores[e, s, k, h] = _sum_from_the_last([weights[k, j] * x[j] for j in range(len(x))]) + bias[k]
+            scores[e, k, s, h] = _sum_from_the_last([weights[k, j] * x[j] for j in range(len(x))]) + bias[k]
 
 
 def add_squares(noise, means, head, curvature, squares, scores):
     """+ curvature |x|^2"""
     for e, s, h, x in _observations(noise, means):
         for k in range(len(curvature)):
-            scores[e, s, k, h] += curvature[k] * _sum_from_the_last([value * value for value in x])
+            scores[e, k, s, h] += curvature[k] * _sum_from_the_last([value * value for value in x])
 
 
 def quadratic_scores(noise, means, head, factors, centres, bias, tail, scores):
@@ -45,30 +45,21 @@ def quadratic_scores(noise, means, head, factors, centres, bias, tail, scores):
     for e, s, h, x in _observations(noise, means):
         for k in range(len(bias)):
             gaps = [_sum_from_the_last([factors[k, i, j] * x[j] for j in range(i, len(x))]) - centres[k, i] for i in range(len(x))]
-            scores[e, s, k, h] = bias[k] - np.float32(0.5) * _sum_from_the_last([gap * gap for gap in gaps])
-
-
-def quadratic_labels(points, factors, centres, bias, relabel, labels):
-    """The greatest of the quadratic scores, each point being an observation of its own."""
-    for e, h, s in np.ndindex(*labels.shape):
-        scores = np.empty((1, 1, len(bias), 1), np.float32)
-        point = points[e, s, :, h].reshape(1, -1, 1)
-        quadratic_scores(point, np.zeros_like(point), 0, factors, centres, bias, None, scores)
-        best_labels(scores, relabel, labels[e : e + 1, h : h + 1, s : s + 1])
+            scores[e, k, s, h] = bias[k] - np.float32(0.5) * _sum_from_the_last([gap * gap for gap in gaps])
 
 
 def byte_scores(words, tables, scores):
     """The sum of what each byte of the observation adds."""
     for e, h, s in np.ndindex(*words.shape[:3]):
         values = b"".join(int(word).to_bytes(8, "little") for word in words[e, h, s])[: tables.shape[0]]
-        for k in range(scores.shape[2]):
-            scores[e, s, k, h] = _sum_from_the_last([tables[b, value, k] for b, value in enumerate(values)])
+        for k in range(scores.shape[1]):
+            scores[e, k, s, h] = _sum_from_the_last([tables[b, value, k] for b, value in enumerate(values)])
 
 
 def best_labels(scores, relabel, labels):
     """The first of the greatest scores, renamed."""
     for e, h, s in np.ndindex(*labels.shape):
-        row = list(scores[e, s, :, h])
+        row = list(scores[e, :, s, h])
         labels[e, h, s] = relabel[row.index(max(row))]
 
 
@@ -76,7 +67,7 @@ def support_vector_labels(points, vectors, starts, coefficients, intercepts, gam
     """Every pair of classes votes; the first class with most votes, renamed."""
     n_classes = len(starts) - 1
     for e, h, s in np.ndindex(*labels.shape):
-        near = [math.exp(-gamma * sum((float(x) - v) ** 2 for x, v in zip(points[e, s, :, h], vector, strict=True))) for vector in vectors]
+        near = [math.exp(-gamma * sum((float(x) - v) ** 2 for x, v in zip(points[e, :, s, h], vector, strict=True))) for vector in vectors]
         given = [0] * n_classes
         pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
         for intercept, (i, j) in zip(intercepts, pairs, strict=True):
