@@ -172,8 +172,9 @@ def _single_threaded_libraries() -> Iterator[Callable[[], object]]:
         return
     import threadpoolctl
 
-    with threadpoolctl.threadpool_limits(1):
-        yield lambda: threadpoolctl.threadpool_limits(1)  # OpenMP keeps a limit for each thread
+    libraries = threadpoolctl.ThreadpoolController()  # a search of everything that is loaded: once is enough
+    with libraries.limit(limits=1):
+        yield lambda: libraries.limit(limits=1)  # OpenMP keeps a limit for each thread
 
 
 @contextmanager
