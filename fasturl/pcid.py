@@ -188,22 +188,34 @@ class _Standardised:
         return raw, bias - (raw * self.centre).sum(axis=1)
 
 
+def _least_squares(data: _Standardised, codes: Ints, n_codes: int) -> tuple[Floats, Floats]:
+    """Slopes [R, D] and offset [R] of the regression on standardised observations."""
+    n, dimension = data.rows.shape
+    slopes = np.empty((n_codes, dimension))
+    _fitting.least_squares(data.rows, codes, RIDGE * n, np.empty((dimension, dimension)), slopes)
+    return slopes, np.bincount(codes, minlength=n_codes) / n
+
+
+def _turned(matrix: Floats) -> Floats:
+    """A matrix of as few rows as can be with the same lengths of all images.
+
+    Clusters and nearest centres know predictions by their distances alone, and those of m variables live in m dimensions.
+    """
+    return np.asarray(np.linalg.qr(matrix, mode="r"))
+
+
 class _Linear:
-    """Least squares with an intercept, g(x) = slopes z + offset, z being the standardised observation."""
+    """Least squares, g(x) = slopes z up to a rotation and a shift, z being the standardised observation."""
 
     def __init__(self, data: _Standardised, codes: Ints, n_codes: int) -> None:
-        n, dimension = data.rows.shape
         self.data = data
-        self.slopes = np.empty((n_codes, dimension))
-        self.offset = np.bincount(codes, minlength=n_codes) / n
-        _fitting.least_squares(data.rows, codes, RIDGE * n, np.empty((dimension, dimension)), self.slopes)
-        self.points = np.empty((n_codes, n))
-        _fitting.embed(self.slopes, self.offset, data.columns, self.points)
+        self.slopes = _turned(_least_squares(data, codes, n_codes)[0])
+        self.points = np.empty((self.slopes.shape[0], codes.size))
+        _fitting.embed(self.slopes, np.zeros(self.slopes.shape[0]), data.columns, self.points)
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, None]:
-        # |A z + b - c|^2 is smallest where (c - b)' A z - |c - b|^2 / 2 is largest
-        shifted = centres - self.offset
-        return *self.data.undone(shifted @ self.slopes, -np.square(shifted).sum(axis=1) / 2), None
+        # |A z - c|^2 is smallest where c' A z - |c|^2 / 2 is largest
+        return *self.data.undone(centres @ self.slopes, -np.square(centres).sum(axis=1) / 2), None
 
 
 class _Network:
@@ -214,34 +226,35 @@ class _Network:
     """
 
     def __init__(self, data: _Standardised, codes: Ints, n_codes: int, n_units: int) -> None:
-        dimension = data.rows.shape[1]
+        n, dimension = data.rows.shape
         self.data = data
-        linear = _Linear(data, codes, n_codes)
-        variances, axes = np.linalg.eigh(np.cov(linear.points, bias=True))
+        slopes, offset = _least_squares(data, codes, n_codes)
+        predictions = np.empty((n_codes, n))
+        _fitting.embed(slopes, offset, data.columns, predictions)
+        variances, axes = np.linalg.eigh(np.cov(predictions, bias=True))
         kept = min(n_units, n_codes)
         lengths, axes = np.sqrt(np.maximum(variances[::-1][:kept], 0.0)), axes.T[::-1][:kept]
         inverses = np.divide(1.0, lengths, out=np.zeros(kept), where=lengths > 1e-6)
-        self.hidden, self.output = np.zeros((n_units, dimension + 1)), np.zeros((n_units + 1, n_codes))
-        self.hidden[:kept, :-1] = inverses[:, None] * (axes @ linear.slopes)
-        self.output[:kept] = 4 * lengths[:, None] * axes
-        self.output[-1] = linear.offset - self.output[:-1].sum(axis=0) / 2
-        self._train(codes)
+        self.hidden, output = np.zeros((n_units, dimension + 1)), np.zeros((n_units + 1, n_codes))
+        self.hidden[:kept, :-1] = inverses[:, None] * (axes @ slopes)
+        output[:kept] = 4 * lengths[:, None] * axes
+        output[-1] = offset - output[:-1].sum(axis=0) / 2
+        self._train(codes, output)
 
-    def _train(self, codes: Ints) -> None:
-        n, (n_units, n_codes) = codes.size, (self.hidden.shape[0], self.output.shape[1])
+    def _train(self, codes: Ints, start: Floats) -> None:
+        n, (n_units, n_codes) = codes.size, (self.hidden.shape[0], start.shape[1])
         columns = np.concatenate([self.data.columns, np.ones((1, n))])
-        rows, narrow, hidden, output = (table.astype(np.float32, order="C") for table in (columns.T, columns, self.hidden, self.output))
+        rows, narrow, hidden, output = (table.astype(np.float32, order="C") for table in (columns.T, columns, self.hidden, start))
         slopes, moments = (np.empty_like(hidden), np.empty_like(output)), (_zeros(2, *hidden.shape), _zeros(2, *output.shape))
         layers = _zeros(n_units + 1, n), _zeros(n_codes, n), _zeros(n_units, n)
         _fitting.train_network(rows, narrow, codes, ADAM_RATE, ADAM_ITERATIONS, hidden, output, *slopes, *moments, *layers)
-        self.hidden, self.output = hidden.astype(np.float64), output.astype(np.float64)
-        units, self.points = np.empty((n_units, n)), np.empty((n_codes, n))
+        self.hidden, self.output = hidden.astype(np.float64), _turned(output[:-1].T.astype(np.float64))
+        units, self.points = np.empty((n_units, n)), np.empty((self.output.shape[0], n))
         _fitting.embed(self.hidden, np.zeros(n_units), columns, units)
-        _fitting.embed(np.ascontiguousarray(self.output[:-1].T), self.output[-1], 1 / (1 + np.exp(-units)), self.points)
+        _fitting.embed(self.output, np.zeros(self.output.shape[0]), 1 / (1 + np.exp(-units)), self.points)
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
-        shifted = centres - self.output[-1]
-        mixing = np.column_stack([shifted @ self.output[:-1].T, -np.square(shifted).sum(axis=1) / 2])
+        mixing = np.column_stack([centres @ self.output, -np.square(centres).sum(axis=1) / 2])
         return *self.data.undone(self.hidden[:, :-1], self.hidden[:, -1]), mixing
 
 

@@ -102,14 +102,23 @@ def embed(slopes: np.ndarray, offset: np.ndarray, columns: np.ndarray, points: n
 
 @inlined
 def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.ndarray) -> None:
-    """out[i] = |points[:, i] - centres[k]|^2."""
+    """out[i] = |points[:, i] - centres[k]|^2, four coordinates at a time as in `_add_combination`."""
+    n_axes = points.shape[0]
     for i in range(out.size):
         out[i] = 0.0
-    for r in range(points.shape[0]):
-        c = centres[k, r]
+    r = 0
+    while r + 3 < n_axes:
+        c0, c1, c2, c3 = centres[k, r], centres[k, r + 1], centres[k, r + 2], centres[k, r + 3]
         for i in range(out.size):
-            gap = points[r, i] - c
-            out[i] += gap * gap
+            g0, g1, g2, g3 = points[r, i] - c0, points[r + 1, i] - c1, points[r + 2, i] - c2, points[r + 3, i] - c3
+            out[i] = out[i] + g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3
+        r += 4
+    while r < n_axes:
+        c0 = centres[k, r]
+        for i in range(out.size):
+            g0 = points[r, i] - c0
+            out[i] += g0 * g0
+        r += 1
 
 
 @inlined
@@ -160,9 +169,20 @@ def _move(points: np.ndarray, labels: np.ndarray, centres: np.ndarray, sizes: np
         if sizes[k] > 0:
             for r in range(points.shape[0]):
                 centres[k, r] = 0.0
-    for r in range(points.shape[0]):
+    n_axes = points.shape[0]
+    r = 0
+    while r + 3 < n_axes:  # sums that do not wait for each other
+        for i in range(labels.size):
+            k = labels[i]
+            centres[k, r] += points[r, i]
+            centres[k, r + 1] += points[r + 1, i]
+            centres[k, r + 2] += points[r + 2, i]
+            centres[k, r + 3] += points[r + 3, i]
+        r += 4
+    while r < n_axes:
         for i in range(labels.size):
             centres[labels[i], r] += points[r, i]
+        r += 1
     for k in range(centres.shape[0]):
         if sizes[k] > 0:
             for r in range(points.shape[0]):
