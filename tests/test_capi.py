@@ -20,7 +20,7 @@ from fasturl._kernels import tabular
 from fasturl._kernels.compiling import _OPTIONS
 from fasturl._kernels.tabular import update_trajectory
 from fasturl.agents import latent_labels
-from fasturl.capi import HEADER, access, binding, ffi, functions, header, lib, table
+from fasturl.capi import HEADER, binding, checks, ffi, functions, header, lib, table
 from fasturl.decoders import AffineDecoder
 from fasturl.emissions import Gaussian, LockBits, cumulative
 from fasturl.learners import Task, rollout
@@ -84,9 +84,9 @@ def test_the_table_holds_every_function_and_its_version():
 def test_every_status_has_a_text_of_its_own():
     statuses = {name: value for name, value in header.CONSTANTS.items() if not name.startswith("FASTURL_STREAM")}
     texts = {ffi.string(lib.fasturl_strerror(value)).decode() for value in statuses.values()}
-    assert set(access.MESSAGES) == set(statuses)
-    assert texts == set(access.MESSAGES.values())
-    assert {ffi.string(lib.fasturl_strerror(status)) for status in (-1, 12, 2**31 - 1)} == {access.UNKNOWN.encode()}
+    assert set(checks.MESSAGES) == set(statuses)
+    assert texts == set(checks.MESSAGES.values())
+    assert {ffi.string(lib.fasturl_strerror(status)) for status in (-1, 12, 2**31 - 1)} == {checks.UNKNOWN.encode()}
 
 
 def test_a_name_that_the_header_does_not_have():

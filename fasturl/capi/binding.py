@@ -34,7 +34,7 @@ def folder() -> Path | None:
     if kernels is None:
         return None
     total = hashlib.sha256()
-    for source in (header.PATH, *(Path(__file__).with_name(f"{name}.py") for name in ("header", "access", "functions"))):
+    for source in (header.PATH, *sorted(header.PATH.parent.rglob("*.py"))):
         total.update(source.read_bytes())
     own = kernels / f"capi-{total.hexdigest()[:16]}"
     return own if compile_cache._writable(own) else None

@@ -19,7 +19,7 @@ from pathlib import Path
 import cffi
 
 from . import binding, header
-from .access import MESSAGES
+from .checks import MESSAGES
 
 MODULE = "_fasturl_embedded"
 LIBRARY = "libfasturl.dylib" if sys.platform == "darwin" else "libfasturl.so"

@@ -1,0 +1,278 @@
+"""Learners: one trajectory, a run of episodes, a whole training."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._kernels import tabular
+from ..._kernels.compiling import inlined
+from ..access import address, field, offset, view
+from ..checks import (
+    ANY,
+    MANY,
+    MAX_ACTIONS,
+    MAX_LABELS,
+    NULL,
+    NUMBER,
+    OK,
+    RANGE,
+    all_below,
+    all_finite,
+    check,
+    check_disjoint,
+    check_index,
+    check_size,
+    check_stream,
+    check_struct,
+    span,
+    struct_span,
+    times,
+    unless,
+)
+from . import dynamics
+
+_MOST_EPISODES = (1 << 60) - 1
+
+
+# --- one trajectory ------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _check_visits(visits: Any, seen: Any, actions: Any, schedule: int) -> int:
+    """Whether the schedules reach as far as one visit more at each place of a trajectory."""
+    for h in range(actions.size):
+        status = check_index(visits[h, seen[h], actions[h]], schedule - 1)
+        if status != OK:
+            return status
+    return OK
+
+
+def update_trajectory(
+    horizon: Any,
+    n_labels: Any,
+    n_actions: Any,
+    seen: Any,
+    seen_length: Any,
+    actions: Any,
+    actions_length: Any,
+    rewards: Any,
+    rewards_length: Any,
+    rates: Any,
+    rates_length: Any,
+    bonuses: Any,
+    bonuses_length: Any,
+    cap: Any,
+    q: Any,
+    q_length: Any,
+    visits: Any,
+    visits_length: Any,
+) -> Any:
+    shape, schedule = (horizon, n_labels, n_actions), rates_length
+    entries = times(times(horizon, n_labels), n_actions)
+    read = span(seen, horizon + 1), span(actions, horizon), span(rewards, horizon), span(rates, schedule), span(bonuses, schedule)
+    status = (
+        check_size(horizon, MANY)
+        or check_size(n_labels, MAX_LABELS)
+        or check_size(n_actions, MAX_ACTIONS)
+        or check(seen, seen_length, horizon + 1)
+        or check(actions, actions_length, horizon)
+        or check(rewards, rewards_length, horizon)
+        or check(rates, rates_length, 2)
+        or check(bonuses, bonuses_length, schedule)
+        or check(q, q_length, entries)
+        or check(visits, visits_length, entries)
+        or check_disjoint((span(q, entries), span(visits, entries)), read)
+        or unless(all_below(seen, horizon + 1, n_labels) and all_below(actions, horizon, n_actions), RANGE)
+        or unless(all_finite(rewards, horizon) and not math.isnan(cap), NUMBER)
+        or _check_visits(view(visits, shape), view(seen, (horizon + 1,)), view(actions, (horizon,)), schedule)
+    )
+    if status == OK:
+        tabular.update_trajectory(
+            view(q, shape),
+            view(visits, shape),
+            view(seen, (horizon + 1,)),
+            view(actions, (horizon,)),
+            view(rewards, (horizon,)),
+            view(rates, (schedule,)),
+            view(bonuses, (schedule,)),
+            cap,
+        )
+    return status
+
+
+# --- many episodes -------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _n_entries(t: Any) -> Any:
+    """How many action values there are."""
+    horizon, _, n_actions = dynamics.sizes(field(t, "dynamics"))
+    return times(times(horizon, field(t, "n_labels")), n_actions)
+
+
+@inlined
+def _n_seen(t: Any) -> Any:
+    """How many labels there are."""
+    horizon, n_states, _ = dynamics.sizes(field(t, "dynamics"))
+    return times(times(field(t, "label_rows"), horizon + 1), n_states)
+
+
+@inlined
+def _check_arrays(t: Any) -> int:
+    episodes, entries = field(t, "episodes"), _n_entries(t)
+    return (
+        check_size(episodes, _MOST_EPISODES)
+        or check_size(field(t, "n_labels"), MAX_LABELS)
+        or check_size(field(t, "label_rows"), ANY)
+        or check(field(t, "labels"), field(t, "labels_length"), _n_seen(t))
+        or check_stream(field(t, "luck"), field(t, "luck_length"), 1)
+        or check_stream(field(t, "choice"), field(t, "choice_length"), 1)
+        or check(field(t, "q"), field(t, "q_length"), entries)
+        or check(field(t, "visits"), field(t, "visits_length"), entries)
+        or check(field(t, "rates"), field(t, "rates_length"), episodes + 1)
+        or check(field(t, "bonuses"), field(t, "bonuses_length"), field(t, "rates_length"))
+        or check(field(t, "epsilons"), field(t, "epsilons_length"), episodes)
+        or check(field(t, "returns"), field(t, "returns_length"), episodes)
+    )
+
+
+@inlined
+def _written(t: Any) -> Any:
+    """What a training from the first episode writes."""
+    episodes, entries, schedule = field(t, "episodes"), _n_entries(t), field(t, "rates_length")
+    return (
+        span(field(t, "q"), entries),
+        span(field(t, "visits"), entries),
+        span(field(t, "luck"), 4),
+        span(field(t, "choice"), 4),
+        span(field(t, "returns"), episodes),
+        span(field(t, "rates"), schedule),
+        span(field(t, "bonuses"), schedule),
+        span(field(t, "epsilons"), episodes),
+    )
+
+
+@inlined
+def _check_training(t: Any) -> int:
+    """Everything about a training but what only `learn` reads."""
+    status = check_struct(t) or unless(address(field(t, "dynamics")) != 0, NULL) or dynamics.check_dynamics(field(t, "dynamics"))
+    if status != OK:
+        return status
+    d, n_seen = field(t, "dynamics"), _n_seen(t)
+    return (
+        _check_arrays(t)
+        or check_disjoint(_written(t), (span(field(t, "labels"), n_seen), struct_span(t), *dynamics.spans(d)))
+        or dynamics.check_contents(d)
+        or unless(all_below(field(t, "labels"), n_seen, field(t, "n_labels")), RANGE)
+    )
+
+
+@inlined
+def _check_fresh(t: Any, learner: Any) -> int:
+    return _check_training(t) or check_struct(learner) or check_disjoint(_written(t), (struct_span(learner),))
+
+
+@inlined
+def _learn(t: Any, cap: float) -> None:
+    d = field(t, "dynamics")
+    horizon, n_states, n_actions = dynamics.sizes(d)
+    episodes, rows, schedule = field(t, "episodes"), field(t, "label_rows"), field(t, "rates_length")
+    shape = (horizon, field(t, "n_labels"), n_actions)
+    q, visits = view(field(t, "q"), shape), view(field(t, "visits"), shape)
+    rates, bonuses = view(field(t, "rates"), (schedule,)), view(field(t, "bonuses"), (schedule,))
+    luck, choice = view(field(t, "luck"), (4,)), view(field(t, "choice"), (4,))
+    first = 0
+    while first < episodes:
+        count = min(rows, episodes - first)
+        seen = view(field(t, "labels"), (count, horizon + 1, n_states))
+        epsilons = view(offset(field(t, "epsilons"), first), (count,))
+        returns = view(offset(field(t, "returns"), first), (count,))
+        tabular.learn(dynamics.tables(d), seen, q, visits, rates, bonuses, cap, epsilons, luck, choice, returns)
+        first += count
+
+
+def learn(t: Any) -> Any:
+    status = _check_training(t)
+    if status != OK:
+        return status
+    room = field(t, "rates_length") - field(t, "episodes")
+    status = unless(not math.isnan(field(t, "cap")), NUMBER) or unless(all_below(field(t, "visits"), _n_entries(t), room), RANGE)
+    if status == OK:
+        _learn(t, field(t, "cap"))
+    return status
+
+
+# --- whole trainings -----------------------------------------------------------------------------------------------
+
+
+@inlined
+def _start_over(t: Any, initial: float) -> None:
+    entries = _n_entries(t)
+    q, visits = view(field(t, "q"), (entries,)), view(field(t, "visits"), (entries,))
+    for i in range(entries):
+        q[i] = initial
+        visits[i] = 0
+
+
+@inlined
+def _schedules(t: Any) -> Any:
+    """The rates and bonuses by number of visits, entry 0 being unused, and the share of random actions."""
+    episodes = field(t, "episodes")
+    rates, bonuses = view(field(t, "rates"), (episodes + 1,)), view(field(t, "bonuses"), (episodes + 1,))
+    rates[0] = bonuses[0] = 0.0
+    return rates, bonuses, view(field(t, "epsilons"), (episodes,))
+
+
+def train_oracleq(t: Any, learner: Any) -> Any:
+    status = _check_fresh(t, learner)
+    if status != OK:
+        return status
+    schedule, rate, confidence = field(learner, "schedule"), field(learner, "learning_rate"), field(learner, "confidence")
+    failure, greatest = field(learner, "failure_probability"), field(learner, "max_return")
+    status = (
+        check_index(schedule, 2)
+        or unless(confidence >= 0.0 and np.isfinite(confidence) and np.isfinite(greatest), NUMBER)
+        or unless(schedule == 1 or 0.0 < rate <= 1.0, NUMBER)
+        or unless(schedule == 0 or 0.0 < failure < 1.0, NUMBER)
+    )
+    if status != OK:
+        return status
+    horizon, _, n_actions = dynamics.sizes(field(t, "dynamics"))
+    rates, bonuses, epsilons = _schedules(t)
+    term = 0.0
+    if schedule == 1:
+        steps = np.float64(field(t, "n_labels") * n_actions * epsilons.size * horizon)
+        term = np.float64(horizon * horizon * horizon) * math.log(steps / failure)
+    for i in range(epsilons.size):
+        visit = np.float64(i + 1)
+        if schedule == 0:
+            rates[i + 1] = rate
+            bonuses[i + 1] = confidence * math.sqrt(np.float64(horizon) / visit)
+        else:
+            rates[i + 1] = np.float64(horizon + 1) / (np.float64(horizon) + visit)
+            bonuses[i + 1] = confidence * math.sqrt(term / visit)
+        epsilons[i] = 0.0
+    _start_over(t, greatest)
+    _learn(t, greatest)
+    return OK
+
+
+def train_qlearning(t: Any, learner: Any) -> Any:
+    status = _check_fresh(t, learner)
+    if status != OK:
+        return status
+    rate, fraction = field(learner, "learning_rate"), field(learner, "exploration_fraction")
+    status = unless(0.0 < rate <= 1.0, NUMBER) or unless(0.0 < fraction <= 1.0, NUMBER)
+    if status != OK:
+        return status
+    rates, bonuses, epsilons = _schedules(t)
+    for i in range(epsilons.size):
+        rates[i + 1] = rate
+        bonuses[i + 1] = 0.0
+        epsilons[i] = max(0.01, 1.0 - 0.99 * (np.float64(i) / (fraction * np.float64(epsilons.size))))
+    _start_over(t, 0.0)
+    _learn(t, np.inf)
+    return OK

@@ -1,0 +1,185 @@
+"""Observations of blocks of episodes, and their labels by an affine decoder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._kernels import decoding, emission
+from ..._kernels.compiling import inlined
+from ..access import field, offset, view, view_halves
+from ..checks import (
+    ANY,
+    MANY,
+    MAX_LABELS,
+    NUMBER,
+    OK,
+    RANGE,
+    SIZE,
+    all_below,
+    check,
+    check_disjoint,
+    check_size,
+    check_stream,
+    check_struct,
+    span,
+    struct_span,
+    times,
+    unless,
+)
+
+# --- bits ----------------------------------------------------------------------------------------------------------
+
+
+def lock_words(
+    lanes: Any, lanes_length: Any, horizon: Any, episodes: Any, scratch: Any, scratch_length: Any, words: Any, words_length: Any
+) -> Any:
+    status = check_size(horizon, MANY) or check_size(episodes, ANY)
+    if status != OK:
+        return status
+    n_words = (horizon + 3 + 63) // 64
+    share = max(1, 64 // horizon)
+    draws = (horizon + share) // share if n_words == 1 else (horizon + 1) * n_words
+    rows = (draws + 3) // 4
+    size = (horizon + 1) * 3 * n_words
+    status = (
+        check_stream(lanes, lanes_length, 4)
+        or check(scratch, scratch_length, 4 * rows)
+        or check(words, words_length, times(episodes, size))
+        or check_disjoint((span(lanes, 16), span(scratch, 4 * rows), span(words, episodes * size)), ())
+    )
+    if status != OK:
+        return status
+    for e in range(episodes):
+        emission.fill_words(view(lanes, (4, 4)), view(scratch, (1, rows, 4)))
+        emission.lock_words(view(scratch, (1, 4 * rows)), horizon, view(offset(words, e * size), (1, horizon + 1, 3, n_words)))
+    return OK
+
+
+# --- reals ---------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _n_noise(b: Any) -> Any:
+    return times(times(field(b, "episodes"), field(b, "n_levels")), field(b, "coordinates"))
+
+
+@inlined
+def _n_means(b: Any) -> Any:
+    return times(times(field(b, "n_states"), field(b, "dimension")), field(b, "n_levels"))
+
+
+@inlined
+def _check_sizes(b: Any) -> int:
+    return (
+        check_size(field(b, "episodes"), ANY)
+        or check_size(field(b, "n_levels"), ANY)
+        or check_size(field(b, "n_states"), MAX_LABELS)
+        or check_size(field(b, "coordinates"), ANY)
+        or check_size(field(b, "dimension"), field(b, "coordinates"))
+        or unless(0 <= field(b, "head") <= field(b, "dimension"), RANGE)
+    )
+
+
+@inlined
+def _check_noise(b: Any) -> int:
+    """The struct, its sizes, and its noise."""
+    return check_struct(b) or _check_sizes(b) or check(field(b, "noise"), field(b, "noise_length"), _n_noise(b))
+
+
+@inlined
+def _check_block(b: Any) -> int:
+    return _check_noise(b) or check(field(b, "means"), field(b, "means_length"), _n_means(b))
+
+
+@inlined
+def _spans(b: Any) -> Any:
+    """The memory of the struct and of its arrays, once they have been checked."""
+    return struct_span(b), span(field(b, "noise"), _n_noise(b)), span(field(b, "means"), _n_means(b))
+
+
+def gaussian_noise(lanes: Any, lanes_length: Any, deviation: Any, b: Any, scratch: Any, scratch_length: Any) -> Any:
+    status = _check_noise(b)
+    if status != OK:
+        return status
+    numbers = field(b, "coordinates") * field(b, "n_levels")
+    pairs = numbers // 2
+    status = (
+        unless(deviation >= 0.0 and np.isfinite(deviation), NUMBER)
+        or unless(numbers % 8 == 0, SIZE)
+        or check_stream(lanes, lanes_length, 4)
+        or check(scratch, scratch_length, pairs)
+        or check_disjoint((span(lanes, 16), span(scratch, pairs), span(field(b, "noise"), _n_noise(b))), (struct_span(b),))
+    )
+    if status == OK:
+        bits, halves = view(scratch, (pairs // 4, 4)), view_halves(scratch, (2, pairs))
+        emission.fill_normals(view(lanes, (4, 4)), bits, halves, deviation, view(field(b, "noise"), (field(b, "episodes"), 2, pairs)))
+    return status
+
+
+def observe(b: Any, states: Any, states_length: Any, out: Any, out_length: Any) -> Any:
+    status = _check_block(b)
+    if status != OK:
+        return status
+    episodes, n_levels, n_states, dimension = field(b, "episodes"), field(b, "n_levels"), field(b, "n_states"), field(b, "dimension")
+    visits = episodes * n_levels
+    status = (
+        check(states, states_length, visits)
+        or check(out, out_length, visits * dimension)
+        or check_disjoint((span(out, visits * dimension),), (span(states, visits), *_spans(b)))
+        or unless(all_below(states, visits, n_states), RANGE)
+    )
+    if status == OK:
+        emission.observe_reals(
+            view(field(b, "noise"), (episodes, field(b, "coordinates"), n_levels)),
+            view(field(b, "means"), (n_states, dimension, n_levels)),
+            view(states, (episodes, n_levels)),
+            view(out, (episodes, n_levels, dimension)),
+        )
+    return status
+
+
+def decode_affine(
+    b: Any,
+    n_labels: Any,
+    weights: Any,
+    weights_length: Any,
+    bias: Any,
+    bias_length: Any,
+    relabel: Any,
+    relabel_length: Any,
+    scratch: Any,
+    scratch_length: Any,
+    out: Any,
+    out_length: Any,
+) -> Any:
+    status = _check_block(b) or check_size(n_labels, MAX_LABELS)
+    if status != OK:
+        return status
+    episodes, n_levels, n_states, dimension = field(b, "episodes"), field(b, "n_levels"), field(b, "n_states"), field(b, "dimension")
+    n_weights, n_scratch = n_labels * dimension, times((n_states + 1) * n_labels, n_levels)
+    n_out = times(times(episodes, n_levels), n_states)
+    status = (
+        check(weights, weights_length, n_weights)
+        or check(bias, bias_length, n_labels)
+        or check(relabel, relabel_length, n_labels)
+        or check(scratch, scratch_length, n_scratch)
+        or check(out, out_length, n_out)
+        or check_disjoint(
+            (span(scratch, n_scratch), span(out, n_out)),
+            (span(weights, n_weights), span(bias, n_labels), span(relabel, n_labels), *_spans(b)),
+        )
+    )
+    if status != OK:
+        return status
+    coordinates = field(b, "coordinates")
+    means = view(field(b, "means"), (n_states, dimension, n_levels))
+    tail = view(scratch, (n_labels, n_levels))
+    scores = view(offset(scratch, n_labels * n_levels), (1, n_labels, n_states, n_levels))
+    matrix, shifts, names = view(weights, (n_labels, dimension)), view(bias, (n_labels,)), view(relabel, (n_labels,))
+    for e in range(episodes):
+        noise = view(offset(field(b, "noise"), e * coordinates * n_levels), (1, coordinates, n_levels))
+        decoding.affine_scores(noise, means, field(b, "head"), matrix, shifts, tail, scores)
+        decoding.best_labels(scores, names, view(offset(out, e * n_levels * n_states), (1, n_levels, n_states)))
+    return OK
