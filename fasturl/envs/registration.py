@@ -10,8 +10,8 @@ IDS = ("fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0", "fasturl/BlockMDP-
 def register() -> None:
     """Add the environments to Gymnasium's registry, once.
 
-    Imports of `fasturl.envs` do this. It is also the package's entry point in the group `gymnasium.envs`, which Gymnasium before
-    version 1.0, and whatever else reads the group, loads by itself.
+    Called when Gymnasium is imported (see `startup`) and when `fasturl.envs` is. It is also the package's entry point in the group
+    `gymnasium.envs`, which Gymnasium before version 1.0, and whatever else reads the group, loads by itself.
     """
     for name in IDS:
         if name not in gymnasium.registry:

@@ -1,0 +1,54 @@
+"""Registers the environments of fasturl as soon as Gymnasium is imported, by whoever imports it.
+
+Gymnasium loads no plugins of its own accord since version 1.0. So the package installs this file beside itself, and a `.pth` file that
+imports it whenever an interpreter starts. All it does then is to wait for an import of Gymnasium; fasturl itself is
+imported when one of its environments is made.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # typing's own is not worth an import at every start
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
+
+class _WaitForGymnasium:
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name != "gymnasium":
+            return None
+        from importlib.util import find_spec
+
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def load_and_register(module: ModuleType) -> None:
+                load(module)
+                _register()
+
+            spec.loader.exec_module = load_and_register  # type: ignore[method-assign]  # of this one loader object
+        return spec
+
+
+def _register() -> None:
+    """Runs fasturl/envs/registration.py by itself: an import of the package would bring Numba along."""
+    from importlib.util import find_spec
+    from runpy import run_path
+
+    package = find_spec("fasturl")
+    if package is None or not package.submodule_search_locations:
+        return
+    try:
+        run_path(f"{package.submodule_search_locations[0]}/envs/registration.py")["register"]()
+    except Exception as error:  # Gymnasium itself is fine, and somebody is waiting for it
+        from warnings import warn
+
+        warn(f"the environments of fasturl could not be registered: {error!r}", stacklevel=2)
+
+
+sys.meta_path.insert(0, _WaitForGymnasium())
