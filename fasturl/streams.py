@@ -10,17 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ._kernels import seeding as _seeding
+
 NAMES = ("lock", "dynamics", "emission", "policy", "oracle", "evaluation")
 
 
 class Streams:
     """The generators of one run. A stream is made when it is first asked for, and then advances."""
 
-    def __init__(self, seed: int | np.random.SeedSequence) -> None:
-        root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-        self._children = {
-            name: np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, position)) for position, name in enumerate(NAMES)
-        }
+    def __init__(self, seed: int, key: tuple[int, ...] = ()) -> None:
+        self._seed, self._key = int(seed), key
         self._rows: dict[tuple[str, int], NDArray[np.uint64]] = {}
 
     def row(self, name: str) -> NDArray[np.uint64]:
@@ -30,14 +29,26 @@ class Streams:
     def rows(self, name: str, lanes: int) -> NDArray[np.uint64]:
         """The named stream as several generators side by side, uint64[lanes, 4]."""
         if (name, lanes) not in self._rows:
-            words = self._children[name].generate_state(4 * lanes, np.uint64)
-            self._rows[name, lanes] = np.asarray(words, np.uint64).reshape(lanes, 4)
+            self._rows[name, lanes] = self._state(name, 4 * lanes).reshape(lanes, 4)
         return self._rows[name, lanes]
 
     def generator(self, name: str) -> np.random.Generator:
         """A fresh NumPy generator seeded by the named stream, for code outside the kernels."""
-        return np.random.default_rng(self._children[name])
+        return np.random.default_rng(self._sequence(name))
 
     def evaluation(self) -> Streams:
         """A full set of streams for evaluating a policy, apart from those of training."""
-        return Streams(self._children["evaluation"])
+        return Streams(self._seed, self._child("evaluation"))
+
+    def _child(self, name: str) -> tuple[int, ...]:
+        return (*self._key, NAMES.index(name))
+
+    def _sequence(self, name: str) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self._seed, spawn_key=self._child(name))
+
+    def _state(self, name: str, words: int) -> NDArray[np.uint64]:
+        if self._seed >= 2**64:  # more than the kernel knows how to hash
+            return np.asarray(self._sequence(name).generate_state(words, np.uint64), np.uint64)
+        state = np.empty(words, np.uint64)
+        _seeding.seed_stream(np.uint64(self._seed), np.array(self._child(name), np.uint32), np.empty(4, np.uint64), state)
+        return state

@@ -25,6 +25,16 @@ def independent(first, second):
     return stats.chi2_contingency(np.bincount(cells, minlength=64).reshape(8, 8)).pvalue > ALARM
 
 
+@pytest.mark.parametrize("seed", [0, 7, 2**40, 2**64 - 1, 2**64, 2**80])
+def test_streams_are_children_of_numpys_seed_sequence(seed):
+    child = np.random.SeedSequence(seed).spawn(len(NAMES))
+    grandchild = child[NAMES.index("evaluation")].spawn(len(NAMES))
+    for position, name in enumerate(NAMES):
+        assert Streams(seed).rows(name, 4).ravel().tolist() == child[position].generate_state(16, np.uint64).tolist()
+        assert Streams(seed).evaluation().row(name).tolist() == grandchild[position].generate_state(4, np.uint64).tolist()
+        assert Streams(seed).generator(name).integers(2**62) == np.random.default_rng(child[position]).integers(2**62)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_gives_the_same_stream(name):
     np.testing.assert_array_equal(Streams(7).row(name), Streams(7).row(name))
@@ -98,5 +108,5 @@ def test_seeds_beyond_64_bits_are_seeds_too():
 
 
 def test_an_unknown_name_is_an_error():
-    with pytest.raises(KeyError, match="wind"):
+    with pytest.raises(ValueError, match="wind"):
         Streams(0).row("wind")
