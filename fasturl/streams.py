@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ._kernels import seeding as _seeding
 
 NAMES = ("lock", "dynamics", "emission", "policy", "oracle", "evaluation")
+_POSITIONS = {name: position for position, name in enumerate(NAMES)}
 
 
 class Streams:
@@ -41,7 +42,7 @@ class Streams:
         return Streams(self._seed, self._child("evaluation"))
 
     def _child(self, name: str) -> tuple[int, ...]:
-        return (*self._key, NAMES.index(name))
+        return (*self._key, _POSITIONS[name])
 
     def _sequence(self, name: str) -> np.random.SeedSequence:
         return np.random.SeedSequence(self._seed, spawn_key=self._child(name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from itertools import product
 
 from . import catalog
@@ -21,4 +22,15 @@ def warmup() -> float:
     for env, model in product((bits, reals), ("linear", "neural")):
         train(env, catalog.agent("pcid", model=model, samples_per_level=60), episodes=300, progress=False)
     train(reals, catalog.agent("url", form="as-written", epsilon=0.9, delta=0.9, batch=10), episodes=1, progress=False)
+    if find_spec("gymnasium"):
+        _step_environments()
     return time.perf_counter() - begin
+
+
+def _step_environments() -> None:
+    from . import envs
+
+    for kind, observe in product((envs.LockBernoulliVectorEnv, envs.LockGaussianVectorEnv), ("observation", "latent")):
+        several = kind(num_envs=2, horizon=2, observe=observe)
+        several.reset(seed=0)
+        several.step(several.action_space.sample())

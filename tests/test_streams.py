@@ -108,5 +108,5 @@ def test_seeds_beyond_64_bits_are_seeds_too():
 
 
 def test_an_unknown_name_is_an_error():
-    with pytest.raises(ValueError, match="wind"):
+    with pytest.raises(KeyError, match="wind"):
         Streams(0).row("wind")
