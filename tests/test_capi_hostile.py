@@ -2,12 +2,14 @@
 
 Everything that a call is given lies in one piece of memory with guard zones between arrays. A valid call is taken and up to three of its
 arguments are spoiled: pointers are null, crooked or those of another array, lengths too small, numbers absurd, contents random. A call that
-is refused must leave every byte as it was; one that succeeds may change only the arrays that the header does not call const.
+is refused must leave every byte as it was; one that succeeds may change only the arrays that the header does not call const, and these may
+not begin where anything else is. What chance would hardly find, one wrong number in an array, is tried number by number.
 """
 
 import random
 import re
 from collections import Counter
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -25,16 +27,32 @@ TEXT = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
 ODD_INTEGERS = (-(2**63), -(2**31), -1, 0, 1, 2, 3, 5, 8, 255, 257, 2**31, 2**32 + 1, 2**61, 2**62, 2**63 - 1)
 ODD_NUMBERS = (float("nan"), float("inf"), -float("inf"), -1.0, 0.0, 1e-320, 0.5, 1.0, 1.0 + 2**-52, 1e308)
 
+ONLY_READ = {("observe", "noise"), ("decode_affine", "noise")}
+"""Members that are not const, since another function fills them."""
+
 
 class Struct:
     def __init__(self, name, **members):
         self.name, self.members = name, members
 
 
-def constants_of(name):
-    """For each argument, whether the header calls what it points to const."""
+class Slot(NamedTuple):
+    """One thing that can be spoiled."""
+
+    kind: str  # pointer, length, struct, or the type of a number
+    name: str
+    position: int | None  # among the arguments, or
+    place: tuple[Any, ...] | None  # struct, member and C type
+    value: Any
+    item: int = 0  # bytes of the struct, or of an element
+    count: int = 1
+    constant: bool = True
+
+
+def parameters_of(name):
+    """For each argument its name, and whether the header calls what it points to const."""
     (arguments,) = re.findall(rf"^typedef [\w *]*fasturl_{name}_fn\((.*?)\);", TEXT, re.DOTALL | re.MULTILINE)
-    return [argument.strip().startswith("const ") for argument in arguments.split(",")]
+    return [(re.split(r"[ *]", argument)[-1], argument.strip().startswith("const ")) for argument in arguments.split(",")]
 
 
 def constant_member(struct, member):
@@ -53,9 +71,9 @@ class Case:
         ffi.memmove(self.arena, bytes([PATTERN]) * (1 << 16), 1 << 16)
         self.end = -self.base % 64 + GUARD
         self.arguments, self.slots, self.arrays = [], [], []
-        constants = iter(constants_of(name))
+        parameters = iter(parameters_of(name))
         for value in values:
-            self._add(value, self.arguments, None, constants)
+            self._add(value, parameters)
         assert self.end + SLACK < 1 << 16
         self.original = bytes(ffi.buffer(self.arena))
 
@@ -64,20 +82,21 @@ class Case:
         self.end = here + -(-size // 64) * 64 + GUARD
         return here
 
-    def _add(self, value, arguments, _, constants):
-        """One value as the arguments that it becomes, each a slot (kind, address of a struct member or position, value, item size)."""
+    def _add(self, value, parameters):
+        """One value as the arguments that it becomes."""
+        (name, constant), position = next(parameters), len(self.arguments)
         if isinstance(value, np.ndarray):
             kept = self._array(value)
-            arguments += [ffi.cast(f"{C_NAMES[value.dtype.name]} *", kept), value.size]
-            self.slots.append(("pointer", len(arguments) - 2, None, kept, value.itemsize, value.size, next(constants)))
-            self.slots.append(("length", len(arguments) - 1, None, value.size, 0, 0, next(constants)))
+            self.arguments += [ffi.cast(f"{C_NAMES[value.dtype.name]} *", kept), value.size]
+            self.slots.append(Slot("pointer", name, position, None, kept, value.itemsize, value.size, constant))
+            self.slots.append(Slot("length", next(parameters)[0], position + 1, None, value.size))
         elif isinstance(value, Struct):
             place = self._struct(value)
-            arguments.append(ffi.cast(f"{value.name} *", place))
-            self.slots.append(("struct", len(arguments) - 1, None, place, 8, 0, next(constants)))
+            self.arguments.append(ffi.cast(f"{value.name} *", place))
+            self.slots.append(Slot("struct", name, position, None, place, item=ffi.sizeof(value.name)))
         else:
-            arguments.append(value)
-            self.slots.append((type(value).__name__, len(arguments) - 1, None, value, 0, 0, next(constants)))
+            self.arguments.append(value)
+            self.slots.append(Slot(type(value).__name__, name, position, None, value))
 
     def _array(self, array):
         where = self._place(array.nbytes)
@@ -99,26 +118,25 @@ class Case:
                 setattr(made, member, ffi.cast(kinds[member].type, kept))
                 setattr(made, f"{member}_length", value.size)
                 length = (made, f"{member}_length", kinds[f"{member}_length"].type)
-                constant = constant_member(struct.name, member)
-                self.slots.append(("pointer", None, place, kept, value.itemsize, value.size, constant))
-                self.slots.append(("length", None, length, value.size, 0, 0, True))
+                constant = constant_member(struct.name, member) or (self.name, member) in ONLY_READ
+                self.slots.append(Slot("pointer", member, None, place, kept, value.itemsize, value.size, constant))
+                self.slots.append(Slot("length", length[1], None, length, value.size))
             elif isinstance(value, Struct):
                 inner = self._struct(value)
                 setattr(made, member, ffi.cast(kinds[member].type, inner))
-                self.slots.append(("struct", None, place, inner, 8, 0, True))
+                self.slots.append(Slot("struct", member, None, place, inner, item=ffi.sizeof(value.name)))
             else:
                 setattr(made, member, value)
-                self.slots.append((type(value).__name__, None, place, value, 0, 0, True))
+                self.slots.append(Slot(type(value).__name__, member, None, place, value))
         return self.base + where
 
     def _set(self, arguments, slot, value):
-        _, position, place, *_ = slot
-        if place is not None:
-            made, member, kind = place
+        if slot.place is not None:
+            made, member, kind = slot.place
             setattr(made, member, ffi.cast(kind, value) if kind.kind == "pointer" or not isinstance(value, float) else value)
         else:
-            kind = ffi.typeof(self.function).args[position]
-            arguments[position] = value if isinstance(value, float) else ffi.cast(kind, value)
+            kind = ffi.typeof(self.function).args[slot.position]
+            arguments[slot.position] = value if isinstance(value, float) else ffi.cast(kind, value)
 
     def spoil(self, chance, arguments):
         """Spoil one thing."""
@@ -129,9 +147,9 @@ class Case:
             ffi.memmove(self.arena + spot, odd[: min(8, where + size - spot)], min(8, where + size - spot))
             return
         slot = chance.choice(self.slots)
-        kind, value = slot[0], slot[3]
+        kind, value = slot.kind, slot.value
         if kind in ("pointer", "struct"):
-            others = [other[3] for other in self.slots if other[0] in ("pointer", "struct")]
+            others = [other.value for other in self.slots if other.kind in ("pointer", "struct")]
             near = chance.choice([value + 8 * chance.randrange(8), chance.choice(others), chance.choice(others) + 8])
             self._set(arguments, slot, chance.choice([0, value + 1, value + 4, near]))
         elif kind == "length":
@@ -147,23 +165,43 @@ class Case:
         arguments = list(self.arguments)
         for _ in range(chance.choice((0, 1, 1, 2, 3))):
             self.spoil(chance, arguments)
+        return self.call(arguments)
+
+    def call(self, arguments):
+        """Call, see that nothing was written where it may not be, and return the status."""
         before = bytes(ffi.buffer(self.arena))
         status = self.function(*arguments)
         after = bytes(ffi.buffer(self.arena))
         if after != before:
             assert status == lib.FASTURL_OK, f"{self.name} has written, and given status {status}"
             changed = np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8)
-            for first, size in self._writable(arguments):
-                changed[first : first + size] = False
+            for slot, first, length in self._given(arguments):
+                if not slot.constant:
+                    changed[first : first + length * slot.item] = False
             assert not changed.any(), f"{self.name} has written at {np.flatnonzero(changed)[:5]}, outside what it was given"
+            self._see_that_nothing_overlaps(arguments)
         return status
 
-    def _writable(self, arguments):
-        for kind, position, place, _, item, _, constant in self.slots:
-            if kind == "pointer" and not constant:
-                pointer = arguments[position] if place is None else getattr(place[0], place[1])
-                length = int(arguments[position + 1] if place is None else getattr(place[0], f"{place[1]}_length"))
-                yield int(ffi.cast("intptr_t", pointer)) - self.base, length * item
+    def _given(self, arguments):
+        """Arrays and structs as they are given: slot, place in the arena, length. At least the first element is used, if there is one."""
+        for slot in self.slots:
+            if slot.kind in ("pointer", "struct"):
+                pointer = arguments[slot.position] if slot.place is None else getattr(*slot.place[:2])
+                length = 1
+                if slot.kind == "pointer":
+                    length = int(arguments[slot.position + 1] if slot.place is None else getattr(slot.place[0], f"{slot.name}_length"))
+                yield slot, int(ffi.cast("intptr_t", pointer)) - self.base, length
+
+    def _see_that_nothing_overlaps(self, arguments):
+        used = [
+            (slot, first, first + slot.item)
+            for slot, first, length in self._given(arguments)
+            if length > 0 and (self.name, slot.name) != ("gaussian_noise", "means")  # which it does not look at
+        ]
+        for i, (slot, first, end) in enumerate(used):
+            for other, begin, after in used[:i]:
+                if not (slot.constant and other.constant):
+                    assert end <= begin or after <= first, f"{self.name} has taken {slot.name} and {other.name} in the same place"
 
 
 def cases():
@@ -251,3 +289,55 @@ def test_hostile_calls_give_a_status_and_write_nowhere_else(table):
     for case in table[1:]:
         assert seen[case.name, lib.FASTURL_OK] > 100
         assert sum(count for (name, status), count in seen.items() if name == case.name and status != lib.FASTURL_OK) > 100
+
+
+WRONG = [
+    ("cumulate", "probabilities", -0.5, "E_NUMBER"),
+    ("start", "start", np.nan, "E_TABLE"),
+    ("step", "transitions", np.nan, "E_TABLE"),
+    ("step", "transitions", 0.999, "E_TABLE"),
+    ("step", "rewards", np.inf, "E_NUMBER"),
+    ("step", "random_rewards", 2, "E_RANGE"),
+    ("step", "actions", 4, "E_RANGE"),
+    ("step", "states", 3, "E_RANGE"),
+    ("optimal_q", "probabilities", np.nan, "E_NUMBER"),
+    ("optimal_q", "rewards", np.inf, "E_NUMBER"),
+    ("observe", "states", -1, "E_RANGE"),
+    ("count_labels", "labels", 3, "E_RANGE"),
+    ("count_labels", "starts", 5, "E_RANGE"),
+    ("count_labels", "starts", -1, "E_RANGE"),
+    ("fix_labels", "counts", -1, "E_RANGE"),
+    ("fix_labels", "standards", 3, "E_RANGE"),
+    ("fix_labels", "relabel", 3, "E_RANGE"),
+    ("update_trajectory", "labels", 3, "E_RANGE"),
+    ("update_trajectory", "actions", 4, "E_RANGE"),
+    ("update_trajectory", "rewards", np.nan, "E_NUMBER"),
+    ("update_trajectory", "visits", 5, "E_RANGE"),
+    ("update_trajectory", "visits", -1, "E_RANGE"),
+    ("learn", "visits", 1, "E_RANGE"),
+    ("learn", "visits", -1, "E_RANGE"),
+    *(
+        (function, *wrong)
+        for function in ("learn", "train_oracleq", "train_qlearning")
+        for wrong in [
+            ("start", 0.999, "E_TABLE"),
+            ("transitions", np.nan, "E_TABLE"),
+            ("rewards", np.inf, "E_NUMBER"),
+            ("random_rewards", 2, "E_RANGE"),
+            ("labels", 3, "E_RANGE"),
+        ]
+    ),
+]
+
+
+@pytest.mark.parametrize(("function", "array", "value", "status"), WRONG)
+def test_one_wrong_number_is_refused_wherever_it_is_read(table, function, array, value, status):
+    (case,) = (case for case in table if case.name == function)
+    slot = min((slot for slot in case.slots if (slot.name, slot.kind) == (array, "pointer")), key=lambda slot: not slot.constant)
+    statuses = set()
+    for position in range(slot.count):
+        ffi.memmove(case.arena, case.original, len(case.original))
+        ffi.cast(slot.place[2] if slot.place else ffi.typeof(case.function).args[slot.position], slot.value)[position] = value
+        statuses.add(case.call(case.arguments))
+    assert getattr(lib, f"FASTURL_{status}") in statuses
+    assert statuses <= {lib.FASTURL_OK, getattr(lib, f"FASTURL_{status}")}
