@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from stored_results import AGENTS, frame_of, run_small_sweep, turning
 
 from fasturl import catalog, cli
-from fasturl.experiments import load, plots, statistics, summaries
+from fasturl.experiments import load, looks, plots, statistics, summaries
 
 GENERATOR = np.random.default_rng(11)
 SAMPLES = GENERATOR.random((12, 30)) / 2
@@ -95,8 +95,8 @@ def test_settings_that_go_along_with_others_stay_out_of_the_name():
 
 
 def test_every_agent_of_the_catalog_has_a_colour_of_its_own():
-    assert set(catalog.AGENTS) <= set(plots.COLOURS)
-    assert len(set(plots.COLOURS.values())) == len(plots.COLOURS)
+    assert set(catalog.AGENTS) <= set(looks.COLOURS)
+    assert len(set(looks.COLOURS.values())) == len(looks.COLOURS)
 
 
 def test_every_environment_has_a_panel(folder):
@@ -181,15 +181,15 @@ def test_results_are_chosen_by_conditions(folder):
 def test_a_figure_is_written_the_same_every_time(kind, tmp_path):
     frame = frame_of(({}, SAMPLES, SUCCEEDED))
     for name in ("one", "two"):
-        plots.save(plots.curves(frame), tmp_path / f"{name}.{kind}")
+        looks.save(plots.curves(frame), tmp_path / f"{name}.{kind}")
     content = (tmp_path / f"one.{kind}").read_bytes()
     assert content == (tmp_path / f"two.{kind}").read_bytes()
     assert content.startswith({"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[kind])
 
 
 def test_a_png_has_200_dots_an_inch_and_the_width_of_the_text(folder, tmp_path):
-    plots.save(plots.curves(load(folder)), tmp_path / "curves.png")
-    assert int.from_bytes((tmp_path / "curves.png").read_bytes()[16:20]) == 200 * plots.TEXT_WIDTH
+    looks.save(plots.curves(load(folder)), tmp_path / "curves.png")
+    assert int.from_bytes((tmp_path / "curves.png").read_bytes()[16:20]) == 200 * looks.TEXT_WIDTH
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_a_png_has_200_dots_an_inch_and_the_width_of_the_text(folder, tmp_path):
         (lambda frame: plots.heatmap(frame, "horizon", "horizon"), "a heat map needs two different parameters, got horizon twice"),
         (lambda frame: plots.heatmap(frame, "horizon", "switch", of="luck"), "of must be one of 'average-reward', .*, got 'luck'"),
         (lambda frame: plots.heatmap(frame, "horizon", "noise"), "noise is not a number in these results"),
-        (lambda frame: plots.save(plots.curves(frame), "curves.xyz"), "cannot write curves.xyz: write .png, .pdf or .svg"),
-        (lambda frame: plots.save(plots.curves(frame), "missing/curves.png"), "cannot write missing/curves.png: No such file"),
+        (lambda frame: looks.save(plots.curves(frame), "curves.xyz"), "cannot write curves.xyz: write .png, .pdf or .svg"),
+        (lambda frame: looks.save(plots.curves(frame), "missing/curves.png"), "cannot write missing/curves.png: No such file"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call, message):

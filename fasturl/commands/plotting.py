@@ -51,7 +51,7 @@ def plot_command(
     target = out or Path(f"{kind}.png")
     if target.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise ValueError(f"cannot write {target}: write .png, .pdf or .svg")
-    from ..experiments import plots, store, summaries
+    from ..experiments import looks, plots, store, summaries
 
     with whole_files(target) as (draft,):
         frame = summaries.select(store.load(folder), where or [])
@@ -64,7 +64,7 @@ def plot_command(
         else:
             figure = plots.heatmap(frame, str(x), str(y), of=show)
         assert draft is not None
-        plots.save(figure, draft)
+        looks.save(figure, draft)
     print(f"drawn in {target}")
 
 

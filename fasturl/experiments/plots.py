@@ -1,22 +1,19 @@
 """Figures from stored results, for papers: `curves`, `success`, `scaling` and `heatmap` take a frame from `fasturl.experiments.load`.
 
-Agents have the same colours and lines in every figure, told apart by colour-blind readers and in grey. Figures are as wide as the text of a
-two-column paper, and say which measure of spread is drawn.
+They say which measure of spread is drawn. `looks` has their colours and sizes.
 """
 
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .. import optional, validation
 from . import statistics, summaries
+from .looks import PANEL_HEIGHT, TEXT_WIDTH, count, count_axis, folded, head, look, panels, say, style
 from .summaries import BANDS, show
 
 if TYPE_CHECKING:
@@ -24,100 +21,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TEXT_WIDTH = 6.9
-"""Inches: both columns of a two-column paper."""
-PANEL_HEIGHT = 1.75
-
-# Okabe and Ito's palette
-COLOURS = {
-    "url": "#D55E00",
-    "oracleq-lat": "#0072B2",
-    "qlearning-lat": "#56B4E9",
-    "pcid": "#CC79A7",
-    "oracleq-obs": "#009E73",
-    "qlearning-obs": "#E69F00",
-}
-_MORE_COLOURS = ("#000000", "#7F7F7F", "#8C564B", "#5D3A9B")
-_LINES: dict[str, Any] = {
-    "qlearning-lat": (0, (5, 1.5)),
-    "pcid": (0, (6, 1.5, 1.5, 1.5)),
-    "oracleq-obs": (0, (1.5, 1.2)),
-    "qlearning-obs": (0, (3, 1, 1, 1, 1, 1)),
-}
-_VARIANT_LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS = "osD^vPX*"
 _MOST_PANELS = 48
 
-STYLE: dict[str, Any] = {
-    "font.size": 7.5,
-    "axes.titlesize": 7.5,
-    "axes.labelsize": 7.5,
-    "xtick.labelsize": 6.5,
-    "ytick.labelsize": 6.5,
-    "legend.fontsize": 7,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlepad": 4,
-    "axes.labelpad": 2,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "lines.linewidth": 1.2,
-    "legend.frameon": False,
-    "legend.handlelength": 2.2,
-    "figure.dpi": 200,
-    "savefig.dpi": 200,
-    "pdf.fonttype": 42,
-    "svg.hashsalt": "fasturl",
-}
 SHOWN = {"average-reward": "reward_mean", "success-rate": "success_rate", "value": "value_mean"}
 _SHOWN_NAMES = {
     "average-reward": "mean average reward at the last trajectory",
     "success-rate": "share of near-optimal seeds",
     "value": "mean value of the final policy",
 }
-
-
-def style() -> AbstractContextManager[Any]:
-    """Figures made inside this context have the looks of this file."""
-    return cast("AbstractContextManager[Any]", optional.need("matplotlib", "experiments", "a figure").rc_context(STYLE))
-
-
-def panels(rows: int, columns: int, *, width: float = TEXT_WIDTH, height: float = PANEL_HEIGHT) -> tuple[Figure, Any]:
-    """A figure and its axes [rows, columns]; `height` is that of one row, in inches."""
-    module = optional.need("matplotlib.figure", "experiments", "a figure")
-    with style():
-        figure: Figure = module.Figure(figsize=(width, rows * height + 0.35), layout="constrained")
-        return figure, figure.subplots(rows, columns, squeeze=False)
-
-
-def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure in the format of its name: PNG at 200 dots per inch, PDF or SVG. The same figure gives the same bytes."""
-    kind = Path(path).suffix.lower()
-    metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(kind)
-    try:
-        with style():
-            figure.savefig(path, dpi=200, metadata=cast(Any, metadata))
-    except OSError as error:
-        raise ValueError(f"cannot write {path}: {error.strerror or error}") from None
-    except ValueError as error:
-        if "is not supported" not in str(error):
-            raise
-        raise ValueError(f"cannot write {path}: write .png, .pdf or .svg") from None
-
-
-def colour(agent: str) -> str:
-    """An agent's colour, the same everywhere."""
-    return COLOURS.get(agent) or _MORE_COLOURS[sum(agent.encode()) % len(_MORE_COLOURS)]
-
-
-def look(agent: str, label: str, labels: Iterable[str]) -> tuple[str, Any]:
-    """Colour of the agent; its own line, or one of several when it comes in variants."""
-    variants = [other for other in dict.fromkeys(labels) if other.partition(",")[0] == agent]
-    line = _LINES.get(agent, "-") if len(variants) < 2 else _VARIANT_LINES[variants.index(label) % len(_VARIANT_LINES)]
-    return colour(agent), line
 
 
 def curve_panel(
@@ -160,7 +72,7 @@ def curve_panel(
         fontsize=6,
         color="0.35",
     )
-    _count_axis(axes)
+    count_axis(axes)
     if legend:
         axes.legend()
 
@@ -189,7 +101,7 @@ def curves(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             curve_panel(axes, rows, band=band, labels=named)
-            _head(axes, title(rows), len(groups))
+            head(axes, title(rows), len(groups))
         _finish(figure, all_axes, "number of trajectories", "average reward", caption(frame, band))
     return figure
 
@@ -239,12 +151,12 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
             where = title(rows) if any(_varies(table, name) for name in apart) or len(groups) == 1 else ""
-            _head(axes, ", ".join(filter(None, [where, str(rows["label"].iloc[0])])), len(groups))
+            head(axes, ", ".join(filter(None, [where, str(rows["label"].iloc[0])])), len(groups))
         share = 0.9 if len(groups) <= 3 else 0.5
         figure.colorbar(image, ax=list(all_axes), shrink=share, pad=0.02, aspect=25).outline.set_visible(False)
         figure.supxlabel(_word(across), fontsize=7.5)
         figure.supylabel(_word(up), fontsize=7.5)
-        _say(figure, f"Colour: {_SHOWN_NAMES[of]}, {_seeds(frame)}.")
+        say(figure, f"Colour: {_SHOWN_NAMES[of]}, {_seeds(frame)}.")
     return figure
 
 
@@ -263,7 +175,7 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             _draw_series(axes, rows, across, named, kind)
-            _head(axes, title(rows), len(groups))
+            head(axes, title(rows), len(groups))
             ticks = sorted(table[across].unique())
             if len(ticks) <= 8:
                 axes.set_xticks(ticks, [show(tick) for tick in ticks])
@@ -274,7 +186,7 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
         else:
             figure.supylabel("trajectories to near-optimal", fontsize=7.5)
             half = "arrows: at least half of the seeds did not get there"
-            _say(figure, f"Points: median over {_seeds(frame)}; bars: {statistics.LEVEL:.0%} interval of the median; {half}.")
+            say(figure, f"Points: median over {_seeds(frame)}; bars: {statistics.LEVEL:.0%} interval of the median; {half}.")
     return figure
 
 
@@ -312,7 +224,7 @@ def _draw_series(axes: Axes, rows: pandas.DataFrame, across: str, named: dict[st
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(lambda value, _: _count(value))
+        axes.yaxis.set_major_formatter(lambda value, _: count(value))
         axes.yaxis.set_minor_locator(ticker.NullLocator())
         axes.set_xlabel(_word(across))
         # below the panel, where it hides nothing
@@ -379,35 +291,7 @@ def _finish(figure: Figure, all_axes: list[Axes], x: str, y: str, words: str) ->
     names = sorted(handles, key=lambda label: (summaries.agent_rank(label.partition(",")[0]), label))
     columns = max(1, int(figure.get_figwidth() / (0.4 + 0.052 * max(map(len, names)))))
     looks: dict[str, Any] = {"loc": "outside upper center", "ncols": min(columns, len(names))}
-    figure.legend([handles[name] for name in names], names, title=_folded(figure, words), title_fontsize=6.5, **looks)
-
-
-def _head(axes: Axes, words: str, n_panels: int) -> None:
-    """The title of a panel, on two lines where one is too short; the panels of a row keep their heights."""
-    axes.set_title("\n".join(textwrap.wrap(words, 36 if n_panels > 2 else 52)))
-
-
-def _say(figure: Figure, words: str) -> None:
-    figure.suptitle(_folded(figure, words), fontsize=6.5)
-
-
-def _folded(figure: Figure, words: str) -> str:
-    return "\n".join(textwrap.wrap(words, int(figure.get_figwidth() * 19)))
-
-
-def _count_axis(axes: Axes) -> None:
-    """Ticks such as 0, 10k, 20k."""
-    ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
-    axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-    axes.xaxis.set_major_formatter(lambda value, _: _count(value))
-    axes.yaxis.set_major_locator(ticker.MaxNLocator(5, steps=[1, 2, 5, 10]))
-
-
-def _count(value: float) -> str:
-    for size, letter in ((1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{letter}"
-    return f"{value:g}"
+    figure.legend([handles[name] for name in names], names, title=folded(figure, words), title_fontsize=6.5, **looks)
 
 
 def _seeds(frame: pandas.DataFrame) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
 from ..runs import NEAR_OPTIMAL
-from . import plots, statistics, summaries
+from . import looks, plots, statistics, summaries
 from .store import Store
 from .summaries import show
 
@@ -103,7 +103,7 @@ def _ordered(cells: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
 
 def _cell(row: Any, rows: pandas.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
     agent, label = str(row["agent"]), labels[row["cell"]]
-    colour, _ = plots.look(agent, label, labels.values())
+    colour, _ = looks.look(agent, label, labels.values())
     where = rows[["env", *summaries.env_settings(rows)]].iloc[:1]
     drawn = summaries.curve(rows)
     keep = slice(None, None, max(1, math.ceil(drawn.trajectories.size / _MOST_POINTS)))
@@ -275,7 +275,7 @@ def _brackets(figures: dict[str, float], form: str) -> str:
 
 def _dashes(agent: str, label: str, labels: Iterable[str]) -> str:
     """Matplotlib's dashes as SVG writes them."""
-    line = plots.look(agent, label, labels)[1]
+    line = looks.look(agent, label, labels)[1]
     return "none" if line == "-" else " ".join(f"{1.6 * length:.1f}" for length in line[1])
 
 

@@ -1,0 +1,134 @@
+"""How figures look: colours, lines, sizes, ticks, and how they are written.
+
+Agents have the same colours and lines in every figure, told apart by colour-blind readers and in grey. Figures are as wide as the text of a
+two-column paper.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from .. import optional
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TEXT_WIDTH = 6.9
+"""Inches: both columns of a two-column paper."""
+PANEL_HEIGHT = 1.75
+
+# Okabe and Ito's palette
+COLOURS = {
+    "url": "#D55E00",
+    "oracleq-lat": "#0072B2",
+    "qlearning-lat": "#56B4E9",
+    "pcid": "#CC79A7",
+    "oracleq-obs": "#009E73",
+    "qlearning-obs": "#E69F00",
+}
+_MORE_COLOURS = ("#000000", "#7F7F7F", "#8C564B", "#5D3A9B")
+_LINES: dict[str, Any] = {
+    "qlearning-lat": (0, (5, 1.5)),
+    "pcid": (0, (6, 1.5, 1.5, 1.5)),
+    "oracleq-obs": (0, (1.5, 1.2)),
+    "qlearning-obs": (0, (3, 1, 1, 1, 1, 1)),
+}
+_VARIANT_LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
+
+STYLE: dict[str, Any] = {
+    "font.size": 7.5,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7.5,
+    "xtick.labelsize": 6.5,
+    "ytick.labelsize": 6.5,
+    "legend.fontsize": 7,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlepad": 4,
+    "axes.labelpad": 2,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.2,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "figure.dpi": 200,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "fasturl",
+}
+
+
+def style() -> AbstractContextManager[Any]:
+    """Figures made inside this context have the looks of this file."""
+    return cast("AbstractContextManager[Any]", optional.need("matplotlib", "experiments", "a figure").rc_context(STYLE))
+
+
+def panels(rows: int, columns: int, *, width: float = TEXT_WIDTH, height: float = PANEL_HEIGHT) -> tuple[Figure, Any]:
+    """A figure and its axes [rows, columns]; `height` is that of one row, in inches."""
+    module = optional.need("matplotlib.figure", "experiments", "a figure")
+    with style():
+        figure: Figure = module.Figure(figsize=(width, rows * height + 0.35), layout="constrained")
+        return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Write a figure in the format of its name: PNG at 200 dots per inch, PDF or SVG. The same figure gives the same bytes."""
+    kind = Path(path).suffix.lower()
+    metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(kind)
+    try:
+        with style():
+            figure.savefig(path, dpi=200, metadata=cast(Any, metadata))
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        if "is not supported" not in str(error):
+            raise
+        raise ValueError(f"cannot write {path}: write .png, .pdf or .svg") from None
+
+
+def colour(agent: str) -> str:
+    """An agent's colour, the same everywhere."""
+    return COLOURS.get(agent) or _MORE_COLOURS[sum(agent.encode()) % len(_MORE_COLOURS)]
+
+
+def look(agent: str, label: str, labels: Iterable[str]) -> tuple[str, Any]:
+    """Colour of the agent; its own line, or one of several when it comes in variants."""
+    variants = [other for other in dict.fromkeys(labels) if other.partition(",")[0] == agent]
+    line = _LINES.get(agent, "-") if len(variants) < 2 else _VARIANT_LINES[variants.index(label) % len(_VARIANT_LINES)]
+    return colour(agent), line
+
+
+def head(axes: Axes, words: str, n_panels: int) -> None:
+    """The title of a panel, on two lines where one is too short; the panels of a row keep their heights."""
+    axes.set_title("\n".join(textwrap.wrap(words, 36 if n_panels > 2 else 52)))
+
+
+def say(figure: Figure, words: str) -> None:
+    figure.suptitle(folded(figure, words), fontsize=6.5)
+
+
+def folded(figure: Figure, words: str) -> str:
+    return "\n".join(textwrap.wrap(words, int(figure.get_figwidth() * 19)))
+
+
+def count_axis(axes: Axes) -> None:
+    """Ticks such as 0, 10k, 20k."""
+    ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_formatter(lambda value, _: count(value))
+    axes.yaxis.set_major_locator(ticker.MaxNLocator(5, steps=[1, 2, 5, 10]))
+
+
+def count(value: float) -> str:
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}"
