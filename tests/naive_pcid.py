@@ -165,19 +165,30 @@ def train_network(rows, columns, targets, rate, iterations, hidden, output, *scr
 
 
 def _cluster(stream, predictions, n_clusters):
-    """Fewer clusters while any has under 30 samples."""
-    for size in range(n_clusters, 1, -1):
+    """As many clusters as have 30 samples, until all have."""
+    size = n_clusters
+    while size > 1:
         centres, sizes = np.empty((size, predictions.shape[1])), np.empty(size, int)
         n = len(predictions)
         kmeans(stream, predictions.T, 10, 300, None, np.empty(n, int), None, np.empty(n), None, centres, sizes)
-        if sizes.min() >= 30:
+        if min(sizes) >= 30:
             return centres
+        size = sum(1 for samples in sizes if samples >= 30)
     return predictions.mean(axis=0)[None]
 
 
 def _probabilities(counts):
     visits = counts.sum(axis=-1, keepdims=True)
     return counts / np.where(visits > 0, visits, 1)
+
+
+def _likely(counts):
+    """Where each (state, action) led most often, the first of equals."""
+    likely = np.zeros_like(counts)
+    for pair in np.ndindex(counts.shape[:-1]):
+        if sum(counts[pair]) > 0:
+            likely[(*pair, int(np.argmax(counts[pair])))] = 1
+    return likely
 
 
 class Explorer:
@@ -222,7 +233,7 @@ class Explorer:
 
     def learn_level(self, level):
         """One level: explore, regress, cluster, count. Returns the returns of its episodes."""
-        transitions = _probabilities(self.counts[: level - 1])
+        transitions = _likely(self.counts[: level - 1])
         found = 1 if self.regressions[level - 1] is None else len(self.regressions[level - 1][1])
         reach = [np.zeros((0, self.n_clusters, self.model.n_actions))]
         if level > 1:
@@ -235,9 +246,7 @@ class Explorer:
             q = reach[naive.below(self.choice, found)]
 
             def act(h, label, q=q):
-                if h < level - 1:
-                    return naive.greedy(q, h, label, self.choice)[0]
-                return naive.below(self.choice, self.model.n_actions)
+                return int(np.argmax(q[h, label])) if h < level - 1 else naive.below(self.choice, self.model.n_actions)
 
             labels, seen, actions, rewards = self.episode(act)
             samples.append((labels[level - 1], actions[level - 1], rewards[level - 1], seen[level]))
