@@ -1,165 +1,18 @@
-"""Many environments at once: kernels against their references, and the vector environment against Gymnasium's own way to have many."""
+"""Many environments at once, against Gymnasium's own way to have many."""
 
 import warnings
 
 import gymnasium
-import hypothesis
-import hypothesis.strategies as st
-import naive_envs
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
-from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, row
+from strategies import chances
 
 import fasturl as fu
 import fasturl.envs
-from fasturl._kernels import vector
 from fasturl.emissions import Bernoulli, Categorical, Gaussian, LockBits
 from fasturl.envs.sights import AnySight, BitSight, RealSight, sight
-
-HORIZONS = [1, 2, 4, 5, 20, 21, 32, 33, 60, 61, 62, 64, 125, 126]
-"""From many levels in one raw word to several words in one observation, and observations of fewer than eight bits."""
-
-
-# --- kernels against references ------------------------------------------------------------------------------------
-
-
-def tables(draw, sizes, n_models):
-    """Random tables; every environment has ways of its own where there are several models."""
-    horizon, n_states, n_actions = sizes
-    known = dynamics(draw, *sizes)
-    outcomes = known.transitions.reshape(-1, n_states)
-    kind = np.uint8 if n_models > 1 else np.int32
-    ways = draw.integers(0, min(255, len(outcomes)), (horizon, n_models, n_states, n_actions)).astype(kind)
-    return vector.Tables(known.start, outcomes, ways, known.rewards, known.random_rewards)
-
-
-def players(draw, n_envs):
-    words = draw.integers(1, 2**63, (n_envs, 20)).astype(np.uint64)
-    luck, lanes = words[:, :4].copy(), words[:, 4:].reshape(n_envs, 4, 4).copy()
-    return vector.Players(luck, lanes, np.zeros(n_envs, np.int64), np.zeros(n_envs, np.int64))
-
-
-def copied(group):
-    return type(group)(*(np.copy(part) for part in group))
-
-
-def play_both(draw, kind, given, n_envs, ref_noise, comp_noise, empty, flat=False, close=0.0):
-    """Play kernel and reference side by side, with episodes that begin at different times, and compare everything they leave."""
-    horizon, _, _, n_actions = given.ways.shape
-    begin, step = getattr(vector, f"begin_{kind}"), getattr(vector, f"step_{kind}")
-    ref_begin, ref_step = getattr(naive_envs, f"begin_{kind}"), getattr(naive_envs, f"step_{kind}")
-    comp = players(draw, n_envs)
-    ref = copied(comp)
-    for turn in range(min(2 * horizon + 3, 10)):
-        outs, results = [empty() for _ in range(2)], []
-        mask = np.ones(n_envs, bool) if turn == 0 else draw.random(n_envs) < 0.3
-        actions = draw.integers(0, n_actions, n_envs)
-        for (start, move), these, noise, out in zip(
-            ((ref_begin, ref_step), (begin, step)), (ref, comp), (ref_noise, comp_noise), outs, strict=True
-        ):
-            also = (out, out.reshape(-1)) if flat else (out,)
-            if turn % 3 == 0:
-                start(given, these, mask, *noise, *also)
-                results.append((0, np.zeros(n_envs), np.zeros(n_envs, bool)))
-            else:
-                rewards, ended = np.full(n_envs, np.nan), np.ones(n_envs, bool)
-                count = move(given, these, actions, *noise, *also, rewards, ended)
-                results.append((count, rewards, ended))
-        np.testing.assert_allclose(outs[1], outs[0], rtol=0, atol=close)
-        for ours, theirs in zip(results[1], results[0], strict=True):
-            np.testing.assert_array_equal(ours, theirs)
-        for ours, theirs in zip(comp, ref, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
-        if turn == 0:
-            comp.levels[:] = ref.levels[:] = draw.integers(max(0, horizon - 9), horizon + 1, n_envs) * (draw.random() < 0.5)
-
-
-@pytest.mark.kernel
-@hypothesis.settings(max_examples=20)
-@hypothesis.given(st.lists(GENERATORS, min_size=1, max_size=4), st.integers(1, 4), DRAWS)
-def test_locks_equal_their_reference(states, horizon, draw):
-    mask = draw.random(len(states)) < 0.7
-    ref, comp = np.full((2, horizon, len(states), 3, 4), 9, np.uint8)
-    ref_streams, comp_streams = row(states), row(states)
-    naive_envs.draw_locks(ref_streams, mask, np.empty(4, np.int64), ref)
-    vector.draw_locks(comp_streams, mask, np.empty(4, np.int64), comp)
-    np.testing.assert_array_equal(comp, ref)
-    np.testing.assert_array_equal(comp_streams, ref_streams)
-
-
-@pytest.mark.kernel
-@pytest.mark.parametrize("horizon", HORIZONS)
-def test_bits_equal_their_reference(horizon):
-    draw, n_envs = np.random.default_rng(horizon), 3
-    given = tables(draw, (horizon, 3, 4), n_envs)
-    ref, comp = (BitSight(LockBits(horizon), n_envs) for _ in range(2))
-    play_both(draw, "bits", given, n_envs, (ref._coins,), (comp._coins,), lambda: np.full((n_envs, horizon + 3), 9, np.int8))
-
-
-@pytest.mark.kernel
-@hypothesis.settings(max_examples=12)
-@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.integers(1, 5), st.booleans())
-def test_reals_equal_their_reference(draw, sizes, n_envs, dimension, own):
-    """To the precision of the normals: those of the reference are rounded from doubles."""
-    given = tables(draw, sizes, n_envs if own else 1)
-    means = draw.normal(size=(sizes[0] + 1, sizes[1], dimension)) * (draw.random(dimension) < 0.7)
-    ref, comp = (RealSight(Gaussian(means, 0.5, n_levels=sizes[0] + 1), n_envs) for _ in range(2))
-
-    def empty():
-        return np.full((n_envs, dimension), np.nan, np.float32)
-
-    play_both(draw, "reals", given, n_envs, (ref._normals,), (comp._normals,), empty, flat=True, close=1e-3)
-
-
-@pytest.mark.kernel
-def test_reals_are_the_noise_plus_the_mean_whether_levels_differ_or_not():
-    """The two ways of showing them give the same bits, signs of zeros included."""
-    draw, n_envs, horizon = np.random.default_rng(0), 4, 3
-    given = tables(draw, (horizon, 3, 2), n_envs)
-    normals = RealSight(Gaussian(np.eye(3, 5), 0.1, n_levels=horizon + 1), n_envs)._normals
-    there, out = players(draw, n_envs), np.empty((n_envs, 5), np.float32)
-    normals.noise[0, :, 1] = -0.0
-    for levels in ([0, 0, 0, 0], [0, 1, 0, 2]):
-        there.levels[:], there.states[:] = levels, [0, 1, 2, 1]
-        vector.begin_reals(given, there, np.zeros(n_envs, bool), normals, out, out.reshape(-1))
-        expected = normals.noise[there.levels, np.arange(n_envs)] + normals.means[there.levels, there.states]
-        assert out.tobytes() == expected.tobytes()
-
-
-@pytest.mark.kernel
-@hypothesis.settings(max_examples=12)
-@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.booleans(), st.sampled_from([np.int8, np.float32]))
-def test_looks_equal_their_reference(draw, sizes, n_envs, own, kind):
-    given = tables(draw, sizes, n_envs if own else 1)
-    looks = (draw.normal(size=(sizes[0] + 1, n_envs, sizes[1], 3)) * 20).astype(kind)
-    play_both(draw, "looks", given, n_envs, (looks,), (looks,), lambda: np.full((n_envs, 3), 99, kind))
-
-
-@pytest.mark.kernel
-@hypothesis.settings(max_examples=12)
-@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.booleans())
-def test_latent_states_equal_their_reference(draw, sizes, n_envs, own):
-    play_both(draw, "latent", tables(draw, sizes, n_envs if own else 1), n_envs, (), (), lambda: np.full(n_envs, -1))
-
-
-@pytest.mark.kernel
-@hypothesis.given(DRAWS, SIZES, GENERATORS, GENERATORS, st.integers(0, 4))
-def test_playing_a_policy_equals_its_reference(draw, sizes, luck, choice, episodes):
-    horizon, n_states, n_actions = sizes
-    given, policy = dynamics(draw, *sizes), chances(draw, horizon, n_states, n_actions).cumsum(axis=2)
-    policy[..., -1] = 1.0
-    ref, comp = (
-        [np.full((episodes, horizon + 1), -1), np.full((episodes, horizon), -1), np.full((episodes, horizon), np.nan)] for _ in range(2)
-    )
-    rows = row(luck), row(choice)
-    naive_envs.play_policy(given, policy, luck, choice, *ref)
-    vector.play_policy(given, policy, *rows, *comp)
-    for ours, theirs in zip(comp, ref, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    assert [stream.tolist() for stream in rows] == [luck, choice]
-
 
 # --- the vector environment against many scalar ones ---------------------------------------------------------------
 
