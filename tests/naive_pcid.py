@@ -191,14 +191,43 @@ def _likely(counts):
     return likely
 
 
+def fit_line(X, codes, n_codes, _):
+    """Least squares with an intercept: a function from observations to predictions."""
+    slopes = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), np.eye(n_codes)[codes], rcond=1e-10)[0]
+    return lambda seen: np.column_stack([seen, np.ones(len(seen))]) @ slopes
+
+
+def fit_network(X, codes, n_codes, n_units):
+    """Adam in float64, from units that lie along the principal axes of the linear predictions, longest first."""
+    centre, spread = X.mean(axis=0), X.std(axis=0)
+    spread[spread == 0] = 1
+
+    def inputs(seen):
+        return np.column_stack([(seen - centre) / spread, np.ones(len(seen))])
+
+    onehot = np.eye(n_codes)[codes]
+    slopes = np.linalg.lstsq(inputs(X)[:, :-1], onehot - onehot.mean(axis=0), rcond=1e-10)[0]
+    variances, axes = np.linalg.eigh(np.cov((inputs(X)[:, :-1] @ slopes).T, bias=True))
+    hidden, output = np.zeros((n_units, X.shape[1] + 1)), np.zeros((n_units + 1, n_codes))
+    output[-1] = onehot.mean(axis=0)
+    for unit in range(min(n_units, n_codes)):
+        axis, length = axes[:, -1 - unit], math.sqrt(max(variances[-1 - unit], 0))
+        if length > 1e-6:
+            hidden[unit, :-1] = slopes @ axis / length
+            output[unit] = 4 * length * axis  # the slope of the logistic function at 0 is 1/4, its value 1/2
+            output[-1] -= output[unit] / 2
+    train_network(inputs(X), None, codes, 0.02, 40, hidden, output)
+    return lambda seen: 1 / (1 + np.exp(-inputs(seen) @ hidden.T)) @ output[:-1] + output[-1]
+
+
 class Explorer:
-    """PCID with a linear model, one episode and one observation at a time, on a lock seen through bits or reals.
+    """PCID, one episode and one observation at a time, on a lock seen through bits or reals.
 
     `streams` are those of the run; the noise of an episode is drawn from them as the library draws it, and decoded when it is met.
     """
 
-    def __init__(self, model, streams, lanes, n_clusters, samples):
-        self.model, self.lanes, self.n_clusters, self.samples = model, lanes, n_clusters, samples
+    def __init__(self, model, streams, lanes, n_clusters, samples, fit=fit_line):
+        self.model, self.lanes, self.n_clusters, self.samples, self.fit = model, lanes, n_clusters, samples, fit
         self.luck, self.choice, self.oracle = (streams.row(name).tolist() for name in ("dynamics", "policy", "oracle"))
         self.regressions = {0: None}
         shape = (model.horizon, n_clusters, model.n_actions)
@@ -208,8 +237,8 @@ class Explorer:
         """The label of one observation: the nearest centre to its prediction."""
         if self.regressions.get(level) is None:
             return 0
-        slopes, centres = self.regressions[level]
-        gaps = centres - np.append(x, 1.0) @ slopes
+        predict, centres = self.regressions[level]
+        gaps = centres - predict(x[None])
         return int(np.argmin((gaps * gaps).sum(axis=1)))
 
     def episode(self, act):
@@ -251,11 +280,11 @@ class Explorer:
             labels, seen, actions, rewards = self.episode(act)
             samples.append((labels[level - 1], actions[level - 1], rewards[level - 1], seen[level]))
             returns.append(sum(rewards))
-        X = np.array([np.append(x, 1.0) for *_, x in samples])
-        onehot = np.eye(found * self.model.n_actions)[[x * self.model.n_actions + a for x, a, *_ in samples]]
-        slopes = np.linalg.lstsq(X, onehot, rcond=1e-10)[0]
-        centres = _cluster(self.oracle, X @ slopes, self.n_clusters)
-        self.regressions[level] = None if len(centres) == 1 else (slopes, centres)
+        X = np.array([x for *_, x in samples], float)
+        codes = [x * self.model.n_actions + a for x, a, *_ in samples]
+        predict = self.fit(X, codes, found * self.model.n_actions, self.n_clusters)
+        centres = _cluster(self.oracle, predict(X), self.n_clusters)
+        self.regressions[level] = None if len(centres) == 1 else (predict, centres)
         for x, a, reward, seen in samples:
             self.counts[level - 1, x, a, self.decode(level, seen)] += 1
             self.sums[level - 1, x, a] += reward
