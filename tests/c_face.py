@@ -1,8 +1,11 @@
-"""Calling the C face from tests: arrays as pointers with lengths, and trainings as structs."""
+"""Calling the C face from tests and benchmarks: arrays as pointers with lengths, trainings as structs, and a decoder written in C."""
+
+import subprocess
 
 import numpy as np
 
-from fasturl.capi import ffi, lib
+from fasturl.capi import HEADER, ffi, lib
+from fasturl.decoders import AffineDecoder, CDecoder
 
 C_NAMES = {"float64": "double", "float32": "float", "int64": "int64_t", "uint64": "uint64_t", "uint32": "uint32_t", "uint8": "uint8_t"}
 
@@ -75,3 +78,51 @@ class Training:
         members = {name: getattr(self, name) for name in self.ARRAYS}
         members |= {"dynamics": self.dynamics, "episodes": self.episodes, "n_labels": self.n_labels, "cap": self.cap}
         return struct("fasturl_training", **(members | {"label_rows": self.labels.shape[0]} | changes))
+
+
+AFFINE = r"""
+#include "fasturl.h"
+
+/* context: n_labels, then for each label its weights and its bias, all float. Sums run from the last coordinate, as in fasturl. */
+int32_t affine(const float *x, int64_t n, int64_t dimension, int64_t level, int32_t *labels, void *context)
+{
+    const float *numbers = context;
+    const int n_labels = (int)numbers[0];
+    float best[512], total[512];
+    (void)level;
+    if (n > 512)
+        return 1;
+    for (int k = 0; k < n_labels; k++) {
+        const float *w = numbers + 1 + k * (dimension + 1);
+        for (int64_t i = 0; i < n; i++)
+            total[i] = 0.0f;
+        for (int64_t j = dimension - 1; j >= 0; j--)
+            for (int64_t i = 0; i < n; i++)
+                total[i] += w[j] * x[j * n + i];
+        for (int64_t i = 0; i < n; i++) {
+            const float score = total[i] + w[dimension];
+            const int better = k == 0 || score > best[i];
+            best[i] = better ? score : best[i];
+            labels[i] = better ? k : labels[i];
+        }
+    }
+    return 0;
+}
+"""
+
+
+def shared_library(folder, source):
+    """The path of a shared library that is built from C."""
+    (folder / "library.c").write_text(source)
+    flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC", f"-I{HEADER.parent}"]
+    subprocess.run(["cc", *flags, str(folder / "library.c"), "-o", str(folder / "library.so")], check=True)
+    return str(folder / "library.so")
+
+
+def affine_pair(library, dimension, seed=0, n_labels=3):
+    """A decoder of ours, and the same in C: the function `affine` of a library."""
+    rng = np.random.default_rng(seed)
+    weights = (np.eye(n_labels, dimension) + 0.1 * rng.normal(size=(n_labels, dimension))).astype(np.float32)
+    bias = (0.1 * rng.normal(size=n_labels)).astype(np.float32)
+    context = np.concatenate([[n_labels], np.column_stack([weights, bias]).ravel()]).astype(np.float32)
+    return AffineDecoder(weights, bias), CDecoder(library.affine, n_labels, context)

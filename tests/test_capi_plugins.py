@@ -10,11 +10,12 @@ import cffi
 import numba
 import numpy as np
 import pytest
+from c_face import AFFINE, affine_pair, shared_library
 from numba import types
 
 import fasturl as fu
 from fasturl.capi import HEADER, header
-from fasturl.decoders import AffineDecoder, CDecoder, LevelDecoder, PredictDecoder, block_of
+from fasturl.decoders import CDecoder, LevelDecoder, PredictDecoder, block_of
 from fasturl.models import CEmission, emission_lanes
 from fasturl.plugins import SIGNATURES, CFunction, Context, _cffi_code
 from fasturl.streams import Streams
@@ -23,33 +24,6 @@ SOURCE = r"""
 #include <math.h>
 #include <stdlib.h>
 #include "fasturl.h"
-
-/* context: n_labels, then for each label its weights and its bias, all float. Sums run from the last coordinate, as in fasturl. */
-int32_t affine(const float *x, int64_t n, int64_t dimension, int64_t level, int32_t *labels, void *context)
-{
-    const float *numbers = context;
-    const int n_labels = (int)numbers[0];
-    float best[512], total[512];
-    (void)level;
-    if (n > 512)
-        return 1;
-    for (int k = 0; k < n_labels; k++) {
-        const float *w = numbers + 1 + k * (dimension + 1);
-        for (int64_t i = 0; i < n; i++)
-            total[i] = 0.0f;
-        for (int64_t j = dimension - 1; j >= 0; j--)
-            for (int64_t i = 0; i < n; i++)
-                total[i] += w[j] * x[j * n + i];
-        for (int64_t i = 0; i < n; i++) {
-            total[i] += w[dimension];
-            if (k == 0 || total[i] > best[i]) {
-                best[i] = total[i];
-                labels[i] = k;
-            }
-        }
-    }
-    return 0;
-}
 
 int32_t tells_level(const float *x, int64_t n, int64_t dimension, int64_t level, int32_t *labels, void *context)
 {
@@ -113,26 +87,12 @@ ABI.cdef("\n".join([*(DECODER.format(name) for name in DECODERS), *(EMISSION.for
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
     """The path of a shared library of C plug-ins."""
-    folder = tmp_path_factory.mktemp("plugins")
-    (folder / "plugins.c").write_text(SOURCE)
-    made = folder / "plugins.so"
-    flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC"]
-    subprocess.run(["cc", *flags, f"-I{HEADER.parent}", str(folder / "plugins.c"), "-o", str(made)], check=True)
-    return str(made)
+    return shared_library(tmp_path_factory.mktemp("plugins"), AFFINE + SOURCE)
 
 
 @pytest.fixture(scope="session")
 def plugins(library):
     return ABI.dlopen(library)
-
-
-def affine_pair(plugins, dimension, seed=0, n_labels=3):
-    """A decoder of ours, and the same in C."""
-    rng = np.random.default_rng(seed)
-    weights = (np.eye(n_labels, dimension) + 0.1 * rng.normal(size=(n_labels, dimension))).astype(np.float32)
-    bias = (0.1 * rng.normal(size=n_labels)).astype(np.float32)
-    context = np.concatenate([[n_labels], np.column_stack([weights, bias]).ravel()]).astype(np.float32)
-    return AffineDecoder(weights, bias), CDecoder(plugins.affine, n_labels, context)
 
 
 class Fixed:

@@ -11,8 +11,8 @@ from numba.core import sigutils
 from numba.core.ccallback import CFunc
 
 from .. import compile_cache
-from .._kernels.compiling import _OPTIONS, _ForgivingCache
-from . import functions, header
+from .._kernels.compiling import _ForgivingCache
+from . import entries, functions, header
 
 ffi = header.ffi
 
@@ -44,7 +44,7 @@ def folder() -> Path | None:
 def compiled(name: str) -> Any:
     """A function of the table, compiled or loaded."""
     pyfunc = getattr(functions, name)
-    made: Any = CFunc(pyfunc, sigutils.normalize_signature(header.signature(name)), {}, dict(_OPTIONS))
+    made: Any = CFunc(pyfunc, sigutils.normalize_signature(header.signature(name)), {}, dict(entries.OPTIONS), entries.Compiler)
     place = folder()
     if place is not None:
         with compile_cache.keeping_in(place):
