@@ -80,6 +80,15 @@ class Training:
         return struct("fasturl_training", **(members | {"label_rows": self.labels.shape[0]} | changes))
 
 
+def oracleq(**changes):
+    settings = {"schedule": 0, "learning_rate": 0.3, "confidence": 1e-3, "failure_probability": 0.05, "max_return": 1.0}
+    return struct("fasturl_oracleq", **(settings | changes))
+
+
+def qlearning(**changes):
+    return struct("fasturl_qlearning", **({"learning_rate": 0.1, "exploration_fraction": 0.5} | changes))
+
+
 AFFINE = r"""
 #include "fasturl.h"
 

@@ -138,6 +138,9 @@ class Case:
             kind = ffi.typeof(self.function).args[slot.position]
             arguments[slot.position] = value if isinstance(value, float) else ffi.cast(kind, value)
 
+    def restore(self):
+        ffi.memmove(self.arena, self.original, len(self.original))
+
     def spoil(self, chance, arguments):
         """Spoil one thing."""
         if chance.random() < 0.25 and self.arrays:
@@ -161,7 +164,7 @@ class Case:
 
     def play(self, chance):
         """One call; returns its status."""
-        ffi.memmove(self.arena, self.original, len(self.original))
+        self.restore()
         arguments = list(self.arguments)
         for _ in range(chance.choice((0, 1, 1, 2, 3))):
             self.spoil(chance, arguments)
@@ -264,7 +267,7 @@ def table():
 def test_the_calls_are_valid_before_they_are_spoiled(table):
     for case in table:
         if case.name != "strerror":
-            ffi.memmove(case.arena, case.original, len(case.original))
+            case.restore()
             assert case.function(*case.arguments) == lib.FASTURL_OK, case.name
 
 
@@ -330,18 +333,45 @@ WRONG = [
 ]
 
 
+def case_of(table, function):
+    """The valid call of a function, with its memory as it was."""
+    (case,) = (case for case in table if case.name == function)
+    case.restore()
+    return case
+
+
 @pytest.mark.parametrize(("function", "array", "value", "status"), WRONG)
 def test_wrong_numbers_are_refused_wherever_they_are_read(table, function, array, value, status):
-    (case,) = (case for case in table if case.name == function)
+    case = case_of(table, function)
     slot = min((slot for slot in case.slots if (slot.name, slot.kind) == (array, "pointer")), key=lambda slot: not slot.constant)
     numbers = ffi.cast(slot.place[2] if slot.place else ffi.typeof(case.function).args[slot.position], slot.value)
     expected = getattr(lib, f"FASTURL_{status}")
     statuses = set()
     for places in [*([place] for place in range(slot.count)), range(slot.count)]:
-        ffi.memmove(case.arena, case.original, len(case.original))
+        case.restore()
         for place in places:
             numbers[place] = value
         last = case.call(case.arguments)
         statuses.add(last)
     assert last == expected  # where all are wrong
     assert statuses <= {lib.FASTURL_OK, expected}
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf, -0.5])
+@pytest.mark.parametrize(("function", "name"), [("draw_lock", "switch_probability"), ("gaussian_noise", "deviation")])
+def test_a_number_outside_its_interval_is_refused(table, function, name, value):
+    assert status_with(case_of(table, function), name, value) == lib.FASTURL_E_NUMBER
+
+
+@pytest.mark.parametrize("function", ["update_trajectory", "learn"])
+def test_a_cap_may_be_infinite_but_must_be_a_number(table, function):
+    case = case_of(table, function)
+    assert status_with(case, "cap", np.nan) == lib.FASTURL_E_NUMBER
+    assert status_with(case, "cap", np.inf) == lib.FASTURL_OK
+
+
+def status_with(case, name, value):
+    arguments = list(case.arguments)
+    (slot,) = (slot for slot in case.slots if slot.name == name)
+    case._set(arguments, slot, float(value))
+    return case.call(arguments)

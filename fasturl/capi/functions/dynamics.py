@@ -246,7 +246,7 @@ def step(
         return status
     chosen, current = view(actions, (n,)), view(states, (n,))
     known, stream, out = tables(d), view(luck, (4,)), view(rewards, (n,))
-    if n == 1:  # one loop in place of two, which tells in so short a call
+    if n == 1:  # what was checked is still at hand, and the shortest call is the one where that tells
         state, action = current[0], chosen[0]
         status = _check_move(d, level, state, action)
         if status == OK:

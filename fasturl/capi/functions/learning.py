@@ -9,13 +9,12 @@ import numpy as np
 
 from ..._kernels import tabular
 from ..._kernels.compiling import inlined
-from ..access import address, field, offset, view
+from ..access import field, offset, view
 from ..checks import (
     ANY,
     MANY,
     MAX_ACTIONS,
     MAX_LABELS,
-    NULL,
     NUMBER,
     OK,
     RANGE,
@@ -158,7 +157,7 @@ def _written(t: Any) -> Any:
 @inlined
 def _check_training(t: Any) -> int:
     """Everything about a training but what only `learn` reads."""
-    status = check_struct(t) or unless(address(field(t, "dynamics")) != 0, NULL) or dynamics.check_dynamics(field(t, "dynamics"))
+    status = check_struct(t) or dynamics.check_dynamics(field(t, "dynamics"))
     if status != OK:
         return status
     d, n_seen = field(t, "dynamics"), _n_seen(t)
