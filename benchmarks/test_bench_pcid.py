@@ -53,7 +53,8 @@ def reals(_):
 
 def clustering(stream):
     points = np.ascontiguousarray((np.eye(12)[CODES % 3] + DRAW.normal(0, 0.1, (SAMPLES, 12))).T)
-    scratch = np.empty((3, 12)), np.empty(SAMPLES, int), np.empty(SAMPLES, int), np.empty(SAMPLES), np.empty(SAMPLES)
+    labels = np.empty(SAMPLES, int), np.empty(SAMPLES, int)
+    scratch = np.empty((3, 12)), np.empty(3, bool), *labels, np.empty(SAMPLES), np.empty((3, SAMPLES))
     return stream(CHOICE), points, 10, 300, *scratch, np.empty((3, 12)), np.empty(3, int)
 
 

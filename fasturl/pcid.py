@@ -275,7 +275,8 @@ def cluster(stream: NDArray[np.uint64], points: Floats, n_clusters: int) -> Floa
     size = n_clusters
     while size > 1:
         centres, sizes = np.empty((size, n_axes)), np.empty(size, np.int64)
-        scratch = np.empty((size, n_axes)), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n), np.empty(n)
+        labels, last_labels = np.empty((2, n), np.int64)
+        scratch = np.empty((size, n_axes)), np.empty(size, np.bool_), labels, last_labels, np.empty(n), np.empty((size, n))
         _fitting.kmeans(stream, points, STARTS, MOVES, *scratch, centres, sizes)
         large = int((sizes >= LEAST_SAMPLES).sum())
         if large == size:

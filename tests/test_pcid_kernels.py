@@ -122,13 +122,14 @@ def test_embed_equals_its_reference(draw, dimension, n_axes, n):
 def clustered(kernel, stream, points, n_clusters, starts=3, iterations=20):
     n_axes, n = points.shape
     centres, sizes = np.full((n_clusters, n_axes), np.nan), np.full(n_clusters, -1)
-    scratch = np.empty((n_clusters, n_axes)), np.empty(n, int), np.empty(n, int), np.empty(n), np.empty(n)
+    room = np.empty((n_clusters, n_axes)), np.empty(n_clusters, bool), np.empty(n, int), np.empty(n, int)
+    scratch = *room, np.empty(n), np.empty((n_clusters, n))
     kernel(stream, points, starts, iterations, *scratch, centres, sizes)
     return centres, sizes
 
 
 @FEW
-@hypothesis.given(DRAWS, GENERATORS, st.integers(1, 4), st.integers(1, 3), st.integers(1, 20), st.sampled_from([1, 20]))
+@hypothesis.given(DRAWS, GENERATORS, st.integers(1, 4), st.integers(1, 6), st.integers(1, 20), st.sampled_from([1, 20]))
 def test_kmeans_equals_its_reference(draw, state, n_clusters, n_axes, n, iterations):
     points, stream = draw.normal(size=(n_axes, n)), row(state)
     ref = clustered(naive_pcid.kmeans, state, points, n_clusters, iterations=iterations)

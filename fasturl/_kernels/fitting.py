@@ -102,22 +102,22 @@ def embed(slopes: np.ndarray, offset: np.ndarray, columns: np.ndarray, points: n
 
 @inlined
 def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.ndarray) -> None:
-    """out[i] = |points[:, i] - centres[k]|^2, four coordinates at a time as in `_add_combination`."""
-    n_axes = points.shape[0]
-    for i in range(out.size):
-        out[i] = 0.0
+    """out[k, i] = |points[:, i] - centres[k]|^2, four coordinates at a time as in `_add_combination`."""
+    n_axes, n_samples = points.shape
+    for i in range(n_samples):
+        out[k, i] = 0.0
     r = 0
     while r + 3 < n_axes:
         c0, c1, c2, c3 = centres[k, r], centres[k, r + 1], centres[k, r + 2], centres[k, r + 3]
-        for i in range(out.size):
+        for i in range(n_samples):
             g0, g1, g2, g3 = points[r, i] - c0, points[r + 1, i] - c1, points[r + 2, i] - c2, points[r + 3, i] - c3
-            out[i] = out[i] + g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3
+            out[k, i] = out[k, i] + g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3
         r += 4
     while r < n_axes:
         c0 = centres[k, r]
-        for i in range(out.size):
+        for i in range(n_samples):
             g0 = points[r, i] - c0
-            out[i] += g0 * g0
+            out[k, i] += g0 * g0
         r += 1
 
 
@@ -141,52 +141,58 @@ def _spread(stream: np.ndarray, points: np.ndarray, centres: np.ndarray, closest
             centres[k, r] = points[r, chosen]
         _square_distances(points, centres, k, distances)
         for i in range(n_samples):
-            closest[i] = min(closest[i], distances[i]) if k > 0 else distances[i]
+            closest[i] = min(closest[i], distances[k, i]) if k > 0 else distances[k, i]
 
 
 @inlined
-def _assign(points: np.ndarray, centres: np.ndarray, labels: np.ndarray, closest: np.ndarray, distances: np.ndarray) -> None:
+def _assign(distances: np.ndarray, labels: np.ndarray, closest: np.ndarray) -> None:
     """Give every sample its nearest centre, the first of equals."""
     for i in range(closest.size):
-        closest[i] = np.inf
+        closest[i] = distances[0, i]
         labels[i] = 0
-    for k in range(centres.shape[0]):
-        _square_distances(points, centres, k, distances)
+    for k in range(1, distances.shape[0]):
         for i in range(closest.size):
-            nearer = distances[i] < closest[i]
+            nearer = distances[k, i] < closest[i]
             labels[i] = k if nearer else labels[i]
-            closest[i] = distances[i] if nearer else closest[i]
+            closest[i] = distances[k, i] if nearer else closest[i]
 
 
 @inlined
-def _move(points: np.ndarray, labels: np.ndarray, centres: np.ndarray, sizes: np.ndarray) -> None:
-    """Put every centre at the mean of its samples; one without samples stays where it is."""
-    for k in range(centres.shape[0]):
-        sizes[k] = 0
-    for i in range(labels.size):
-        sizes[labels[i]] += 1
-    for k in range(centres.shape[0]):
-        if sizes[k] > 0:
-            for r in range(points.shape[0]):
-                centres[k, r] = 0.0
+def _move(points: np.ndarray, labels: np.ndarray, stale: np.ndarray, centres: np.ndarray, sizes: np.ndarray) -> None:
+    """Put the centre of every stale cluster at the mean of its samples; one without samples stays where it is."""
     n_axes = points.shape[0]
+    _count(labels, sizes)
+    for k in range(centres.shape[0]):
+        if stale[k] and sizes[k] > 0:
+            for r in range(n_axes):
+                centres[k, r] = 0.0
     r = 0
     while r + 3 < n_axes:  # sums that do not wait for each other
         for i in range(labels.size):
             k = labels[i]
-            centres[k, r] += points[r, i]
-            centres[k, r + 1] += points[r + 1, i]
-            centres[k, r + 2] += points[r + 2, i]
-            centres[k, r + 3] += points[r + 3, i]
+            if stale[k]:
+                centres[k, r] += points[r, i]
+                centres[k, r + 1] += points[r + 1, i]
+                centres[k, r + 2] += points[r + 2, i]
+                centres[k, r + 3] += points[r + 3, i]
         r += 4
     while r < n_axes:
         for i in range(labels.size):
-            centres[labels[i], r] += points[r, i]
+            if stale[labels[i]]:
+                centres[labels[i], r] += points[r, i]
         r += 1
     for k in range(centres.shape[0]):
-        if sizes[k] > 0:
-            for r in range(points.shape[0]):
+        if stale[k] and sizes[k] > 0:
+            for r in range(n_axes):
                 centres[k, r] /= sizes[k]
+
+
+@inlined
+def _count(labels: np.ndarray, sizes: np.ndarray) -> None:
+    for k in range(sizes.size):
+        sizes[k] = 0
+    for i in range(labels.size):
+        sizes[labels[i]] += 1
 
 
 @kernel
@@ -196,6 +202,7 @@ def kmeans(
     starts: int,
     iterations: int,
     trial: np.ndarray,
+    stale: np.ndarray,
     labels: np.ndarray,
     last_labels: np.ndarray,
     closest: np.ndarray,
@@ -205,36 +212,44 @@ def kmeans(
 ) -> None:
     """The best of several starts on points float64[R, n]: centres float64[K, R] and how many samples each has, sizes int64[K].
 
-    A start ends when no label changes, or after `iterations` moves. Scratch: trial float64[K, R], labels and last_labels int64[n],
-    closest and distances float64[n].
+    A start ends when no label changes, or after `iterations` moves. A cluster that neither won nor lost a sample is where it was, so only the
+    others, which are stale, are looked at. Scratch: trial float64[K, R], stale bool[K], labels and last_labels int64[n], closest float64[n],
+    distances float64[K, n].
     """
+    n_clusters = centres.shape[0]
     least = np.inf
     for _ in range(starts):
         _spread(stream, points, trial, closest, distances)
-        _assign(points, trial, labels, closest, distances)
+        _assign(distances, labels, closest)
+        for k in range(n_clusters):
+            stale[k] = True
         moves, changed = 0, True
         while changed and moves < iterations:
+            _move(points, labels, stale, trial, sizes)
+            for k in range(n_clusters):
+                if stale[k]:
+                    _square_distances(points, trial, k, distances)
+                stale[k] = False
             for i in range(labels.size):
                 last_labels[i] = labels[i]
-            _move(points, labels, trial, sizes)
-            _assign(points, trial, labels, closest, distances)
-            moves += 1
+            _assign(distances, labels, closest)
             changed = False
             for i in range(labels.size):
-                changed |= labels[i] != last_labels[i]
+                if labels[i] != last_labels[i]:
+                    changed = stale[labels[i]] = stale[last_labels[i]] = True
+            moves += 1
         inertia = 0.0
         for i in range(closest.size):
             inertia += closest[i]
         if inertia < least:
             least = inertia
-            for k in range(trial.shape[0]):
+            for k in range(n_clusters):
                 for r in range(trial.shape[1]):
                     centres[k, r] = trial[k, r]
-    _assign(points, centres, labels, closest, distances)
-    for k in range(sizes.size):
-        sizes[k] = 0
-    for i in range(labels.size):
-        sizes[labels[i]] += 1
+    for k in range(n_clusters):
+        _square_distances(points, centres, k, distances)
+    _assign(distances, labels, closest)
+    _count(labels, sizes)
 
 
 @inlined
