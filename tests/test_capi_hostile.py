@@ -3,7 +3,8 @@
 Everything that a call is given lies in one piece of memory with guard zones between arrays. A valid call is taken and up to three of its
 arguments are spoiled: pointers are null, crooked or those of another array, lengths too small, numbers absurd, contents random. A call that
 is refused must leave every byte as it was; one that succeeds may change only the arrays that the header does not call const, and these may
-not begin where anything else is. What chance would hardly find, wrong numbers in an array, is tried number by number and for all at once.
+not begin where anything else is, nor anything be crooked. What chance would hardly find, wrong numbers in an array, is tried number by
+number and for all at once.
 """
 
 import random
@@ -182,7 +183,7 @@ class Case:
                 if not slot.constant:
                     changed[first : first + length * slot.item] = False
             assert not changed.any(), f"{self.name} has written at {np.flatnonzero(changed)[:5]}, outside what it was given"
-            self._see_that_nothing_overlaps(arguments)
+            self._see_that_it_could_be_accepted(arguments)
         return status
 
     def _given(self, arguments):
@@ -195,13 +196,14 @@ class Case:
                     length = int(arguments[slot.position + 1] if slot.place is None else getattr(slot.place[0], f"{slot.name}_length"))
                 yield slot, int(ffi.cast("intptr_t", pointer)) - self.base, length
 
-    def _see_that_nothing_overlaps(self, arguments):
+    def _see_that_it_could_be_accepted(self, arguments):
         used = [
             (slot, first, first + slot.item)
             for slot, first, length in self._given(arguments)
             if length > 0 and (self.name, slot.name) != ("gaussian_noise", "means")  # which it does not look at
         ]
         for i, (slot, first, end) in enumerate(used):
+            assert (self.base + first) % min(slot.item, 8) == 0, f"{self.name} has taken {slot.name}, which is not aligned"
             for other, begin, after in used[:i]:
                 if not (slot.constant and other.constant):
                     assert end <= begin or after <= first, f"{self.name} has taken {slot.name} and {other.name} in the same place"
