@@ -212,9 +212,9 @@ def kmeans(
 ) -> None:
     """The best of several starts on points float64[R, n]: centres float64[K, R] and how many samples each has, sizes int64[K].
 
-    A start ends when no label changes, or after `iterations` moves. A cluster that neither won nor lost a sample is where it was, so only the
-    others, which are stale, are looked at. Scratch: trial float64[K, R], stale bool[K], labels and last_labels int64[n], closest float64[n],
-    distances float64[K, n].
+    A start ends when no label changes, or after `iterations` moves. A cluster that neither won nor lost a sample is where it was, so
+    only the others, which are stale, are looked at. Scratch: trial float64[K, R], stale bool[K], labels and last_labels int64[n],
+    closest float64[n], distances float64[K, n].
     """
     n_clusters = centres.shape[0]
     least = np.inf
