@@ -52,10 +52,13 @@ def reals(_):
 
 
 def clustering(stream):
-    points = np.ascontiguousarray((np.eye(12)[CODES % 3] + DRAW.normal(0, 0.1, (SAMPLES, 12))).T)
-    labels = np.empty(SAMPLES, int), np.empty(SAMPLES, int)
-    scratch = np.empty((3, 12)), np.empty(3, bool), *labels, np.empty(SAMPLES), np.empty((3, SAMPLES))
-    return stream(CHOICE), points, 10, 300, *scratch, np.empty((3, 12)), np.empty(3, int)
+    """Plain Python has no float32, so its points are those of float64."""
+    compiled = stream is row
+    kind = np.float32 if compiled else np.float64
+    points = np.ascontiguousarray((np.eye(12)[CODES % 3] + DRAW.normal(0, 0.1, (SAMPLES, 12))).T, kind)
+    (centres, trial), (labels, last_labels) = np.empty((2, 3, 12), kind), np.empty((2, SAMPLES), int)
+    scratch = trial, np.empty(3, bool), labels, last_labels, np.empty(SAMPLES, kind), np.empty((3, SAMPLES), kind)
+    return stream(CHOICE), points, 10, 300, *scratch, centres, np.empty(3, int)
 
 
 def regressing(_):

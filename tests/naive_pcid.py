@@ -99,7 +99,7 @@ def embed(slopes, offset, columns, points):
 def _square_distance(point, centre):
     total = 0.0
     for x, c in zip(point, centre, strict=True):
-        total += (x - c) ** 2
+        total += (x - c) * (x - c)
     return total
 
 
@@ -118,7 +118,7 @@ def _first_centres(stream, samples, n_clusters):
     centres = [samples[naive.below(stream, len(samples))]]
     while len(centres) < n_clusters:
         _, closest = _nearest(samples, centres)
-        running = np.cumsum(closest)
+        running = np.cumsum(closest, dtype=float)
         goal = naive.uniform(stream) * running[-1]
         centres.append(samples[next((i for i, sum_so_far in enumerate(running) if sum_so_far > goal), len(samples) - 1)])
     return centres
@@ -126,7 +126,7 @@ def _first_centres(stream, samples, n_clusters):
 
 def kmeans(stream, points, starts, iterations, trial, stale, labels, last_labels, closest, distances, centres, sizes):
     """Lloyd from several starts; the one with the least sum of squared distances is kept."""
-    samples = points.T.tolist()
+    samples = points.T.tolist() if points.dtype == float else [list(point) for point in points.T]  # float32 stays float32
     best = math.inf
     for _ in range(starts):
         found = _first_centres(stream, samples, len(centres))
@@ -135,13 +135,13 @@ def kmeans(stream, points, starts, iterations, trial, stale, labels, last_labels
             for k in range(len(found)):
                 mine = [point for point, label in zip(samples, given, strict=True) if label == k]
                 if mine:
-                    found[k] = [float(np.cumsum(axis)[-1] / len(mine)) for axis in zip(*mine, strict=True)]
+                    found[k] = [(np.cumsum(axis)[-1] / len(mine)).item() for axis in zip(*mine, strict=True)]
             before = given
             given, near = _nearest(samples, found)
             if given == before:
                 break
-        if np.cumsum(near)[-1] < best:
-            best, centres[:] = np.cumsum(near)[-1], found
+        if np.cumsum(near, dtype=float)[-1] < best:
+            best, centres[:] = np.cumsum(near, dtype=float)[-1], found
     labels[:], closest[:] = _nearest(samples, centres.tolist())
     sizes[:] = [np.sum(labels == k) for k in range(len(centres))]
 

@@ -105,7 +105,7 @@ def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.n
     """out[k, i] = |points[:, i] - centres[k]|^2, four coordinates at a time as in `_add_combination`."""
     n_axes, n_samples = points.shape
     for i in range(n_samples):
-        out[k, i] = 0.0
+        out[k, i] = _0
     r = 0
     while r + 3 < n_axes:
         c0, c1, c2, c3 = centres[k, r], centres[k, r + 1], centres[k, r + 2], centres[k, r + 3]
@@ -133,7 +133,7 @@ def _spread(stream: np.ndarray, points: np.ndarray, centres: np.ndarray, closest
                 total += closest[i]
             goal = uniform(stream) * total
             chosen = 0
-            running = closest[0]
+            running = np.float64(closest[0])
             while running <= goal and chosen < n_samples - 1:
                 chosen += 1
                 running += closest[chosen]
@@ -165,7 +165,7 @@ def _move(points: np.ndarray, labels: np.ndarray, stale: np.ndarray, centres: np
     for k in range(centres.shape[0]):
         if stale[k] and sizes[k] > 0:
             for r in range(n_axes):
-                centres[k, r] = 0.0
+                centres[k, r] = _0
     r = 0
     while r + 3 < n_axes:  # sums that do not wait for each other
         for i in range(labels.size):
@@ -210,11 +210,11 @@ def kmeans(
     centres: np.ndarray,
     sizes: np.ndarray,
 ) -> None:
-    """The best of several starts on points float64[R, n]: centres float64[K, R] and how many samples each has, sizes int64[K].
+    """The best of several starts on points float32[R, n]: centres float32[K, R] and how many samples each has, sizes int64[K].
 
     A start ends when no label changes, or after `iterations` moves. A cluster that neither won nor lost a sample is where it was, so
-    only the others, which are stale, are looked at. Scratch: trial float64[K, R], stale bool[K], labels and last_labels int64[n],
-    closest float64[n], distances float64[K, n].
+    only the others, which are stale, are looked at. Scratch: trial float32[K, R], stale bool[K], labels and last_labels int64[n],
+    closest float32[n], distances float32[K, n].
     """
     n_clusters = centres.shape[0]
     least = np.inf
