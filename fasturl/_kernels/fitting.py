@@ -9,12 +9,28 @@ import math
 
 import numpy as np
 
-from .compiling import inlined, kernel
+from .compiling import fma, inlined, kernel
 from .rng import below, uniform
 
 _0, _1 = np.float32(0.0), np.float32(1.0)
-_CAP = np.float32(80.0)  # exp of more than that is beyond float32
+_F = np.float32
+_LOG2_E, _LN2_HIGH, _LN2_LOW = _F(1.4426950408889634), _F(0.693145751953125), _F(1.4286068203094172e-06)
+_HALF, _CAP, _BIAS, _MANTISSA = _F(0.5), _F(80.0), np.int32(127), np.int32(23)
 _DECAY, _SQUARE_DECAY, _TINY = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
+
+
+@inlined
+def logistic(x: np.float32) -> np.float32:
+    """1 / (1 + exp(-x)) to 2e-7, without branches or calls, so that loops over it become vector instructions.
+
+    exp(t) = 2^n exp(r) with n the integer nearest to t / ln 2, and exp(r) by its Taylor series on [-ln 2 / 2, ln 2 / 2].
+    """
+    t = min(max(-x, -_CAP), _CAP)
+    n = np.floor(fma(t, _LOG2_E, _HALF))
+    r = fma(n, -_LN2_LOW, fma(n, -_LN2_HIGH, t))
+    p = fma(fma(fma(fma(fma(_F(1 / 720), r, _F(1 / 120)), r, _F(1 / 24)), r, _F(1 / 6)), r, _HALF), r, _1)
+    power = np.int32((np.int32(n) + _BIAS) << _MANTISSA).view(np.float32)
+    return _1 / fma(power, fma(p, r, _1), _1)
 
 
 @kernel
@@ -301,7 +317,7 @@ def train_network(
                 back[k, i] = _0
             _add_combination(hidden, k, columns, units)
             for i in range(n_samples):
-                units[k, i] = _1 / (_1 + np.float32(math.exp(min(-units[k, i], _CAP))))
+                units[k, i] = logistic(units[k, i])
         for r in range(n_targets):
             for i in range(n_samples):
                 errors[r, i] = _0

@@ -9,17 +9,15 @@ score. Where the model is a network, the scores go through logistic units first 
 the first, alone or in a block, so that an observation gets the same label in both.
 """
 
-import math
-
 import numpy as np
 
 from .compiling import inlined, kernel
 from .dynamics import Dynamics, start_state, step
+from .fitting import logistic
 from .rng import below
 from .tabular import greedy
 
-_0, _1 = np.float32(0.0), np.float32(1.0)
-_CAP = np.float32(80.0)  # exp of more than that is beyond float32
+_0 = np.float32(0.0)
 _NIBBLE = np.uint64(15)
 
 
@@ -92,13 +90,8 @@ def fill_nibble_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray
 
 
 @inlined
-def _logistic(x: np.float32) -> np.float32:
-    return _1 / (_1 + np.float32(math.exp(min(-x, _CAP))))
-
-
-@inlined
 def _nearest(scores: np.ndarray, found: int, mixing: np.ndarray, h: int) -> int:
-    """The label of one observation; `mixing` float64[L, K, K + 1] is empty where there is no logistic layer."""
+    """The label of one observation, whose scores are those of logistic units unless `mixing` (float64[L, K, K + 1]) is empty."""
     best = 0
     if mixing.size == 0:
         for k in range(1, found):
@@ -106,8 +99,6 @@ def _nearest(scores: np.ndarray, found: int, mixing: np.ndarray, h: int) -> int:
                 best = k
         return best
     n_units = mixing.shape[2] - 1
-    for j in range(n_units):
-        scores[j] = _logistic(scores[j])
     greatest = -np.inf
     for k in range(found):
         total = mixing[h, k, n_units]
@@ -142,6 +133,9 @@ def bit_labels(
                         a2 += tables[h, group, value, k + 2]
                         a3 += tables[h, group, value, k + 3]
                     scores[k], scores[k + 1], scores[k + 2], scores[k + 3] = a0, a1, a2, a3
+                if mixing.size > 0:
+                    for k in range(scores.size):
+                        scores[k] = logistic(scores[k])
                 labels[e, h, s] = _nearest(scores, found[h], mixing, h)
 
 
@@ -182,6 +176,9 @@ def real_labels(
                         sums[k, h] += weights[k, j, h] * (noise[e, j, h] + means[s, j, h])
                 for h in range(levels):
                     sums[k, h] += bias[k, h]
+                if mixing.size > 0:
+                    for h in range(levels):
+                        sums[k, h] = logistic(sums[k, h])
             for h in range(levels):
                 for k in range(n_scores):
                     scores[k] = sums[k, h]
