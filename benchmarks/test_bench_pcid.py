@@ -39,16 +39,17 @@ def counting(_):
 
 
 def bits(logistic):
-    found, mixing = np.full(HORIZON + 1, 3), DRAW.normal(size=(HORIZON + 1, 3, 4) if logistic else (HORIZON + 1, 0, 0))
+    found, mixing = np.full(HORIZON + 1, 3), DRAW.normal(size=(3, 4, HORIZON + 1) if logistic else (0, 0, HORIZON + 1)).astype(np.float32)
     tables = DRAW.normal(size=(HORIZON + 1, 6, 16, 4)).astype(np.float32)
-    return lambda _: (WORDS, tables, found, mixing, HORIZON + 1, np.empty(4, np.float32), np.empty(LABELS.shape, np.uint8))
+    rows = np.empty((4, 3 * EPISODES), np.float32), np.empty((3, 3 * EPISODES), np.float32)
+    return lambda _: (WORDS, tables, found, mixing, HORIZON + 1, *rows, np.empty(LABELS.shape, np.uint8))
 
 
 def reals(_):
     weights, bias = DRAW.normal(size=(3, HORIZON + 3, HORIZON + 1)).astype(np.float32), np.zeros((3, HORIZON + 1), np.float32)
-    scratch = np.empty_like(bias), np.empty_like(bias), np.empty(3, np.float32), np.empty(LABELS.shape, np.uint8)
+    scratch = *np.empty((3, *bias.shape), np.float32), np.empty(LABELS.shape, np.uint8)
     block = NORMALS.noise, NORMALS.means, NORMALS.head
-    return *block, weights, bias, np.full(HORIZON + 1, 3), np.empty((HORIZON + 1, 0, 0)), HORIZON + 1, *scratch
+    return *block, weights, bias, np.full(HORIZON + 1, 3), np.empty((0, 0, HORIZON + 1), np.float32), HORIZON + 1, *scratch
 
 
 def clustering(stream):

@@ -122,7 +122,7 @@ class PastDecoder(Decoder):
         self._weights = np.zeros((n_clusters, dimension, n_levels), np.float32)
         self._bias = np.zeros((n_clusters, n_levels), np.float32)
         self._tables = np.zeros((n_levels, -(-dimension // 4), 16, padded), np.float32)
-        self._mixing = np.zeros((n_levels, n_clusters, n_clusters + 1) if logistic else (n_levels, 0, 0))
+        self._mixing = np.zeros((n_clusters, n_clusters + 1, n_levels) if logistic else (0, 0, n_levels), np.float32)
 
     def learn(self, level: int, found: int, weights: Floats, bias: Floats, mixing: Floats | None = None) -> None:
         """The scores of a level: bias + weights x, or mixing (logistic(bias + weights x), 1) where there is a layer."""
@@ -132,7 +132,7 @@ class PastDecoder(Decoder):
         self._bias[:n_scores, level] = bias
         _pcid.fill_nibble_tables(weights.astype(np.float32), bias.astype(np.float32), self._tables[level])
         if mixing is not None:
-            self._mixing[level, :found] = mixing
+            self._mixing[:found, :, level] = mixing
 
     def table(self, block: Block) -> Labels:
         return self.first_levels(block, block.n_levels)
@@ -146,15 +146,16 @@ class PastDecoder(Decoder):
 
     def _label(self, block: Block, levels: int, part: slice) -> Labels:
         labels = np.zeros((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        found, mixing = self.found[part], self._mixing[part]
+        found, mixing = self.found[part], np.ascontiguousarray(self._mixing[:, :, part])
         if isinstance(block, BitBlock):
-            tables = self._tables[part]
-            _pcid.bit_labels(block.words, tables, found, mixing, levels, np.empty(tables.shape[-1], np.float32), labels)
+            tables, n = self._tables[part], block.n_episodes * block.n_states
+            scratch = np.empty((tables.shape[-1], n), np.float32), np.empty((self.n_labels, n), np.float32)
+            _pcid.bit_labels(block.words, tables, found, mixing, levels, *scratch, labels)
         else:
             assert isinstance(block, RealBlock)
             weights, bias = np.ascontiguousarray(self._weights[:, :, part]), np.ascontiguousarray(self._bias[:, part])
-            scratch = np.empty_like(bias), np.empty_like(bias), np.empty(bias.shape[0], np.float32)
-            _pcid.real_labels(block.noise, block.means, block.head, weights, bias, found, mixing, levels, *scratch, labels)
+            rows = np.empty((3, *bias.shape), np.float32)
+            _pcid.real_labels(block.noise, block.means, block.head, weights, bias, found, mixing, levels, *rows, labels)
         return self.relabel[labels]
 
 

@@ -60,21 +60,21 @@ def _label(scores, found, mixing, h):
     if mixing.size == 0:
         return int(np.argmax(scores[:found]))
     units = [1 / (1 + math.exp(-score)) for score in scores]
-    return int(np.argmax([mixing[h, k, -1] + sum(m * z for m, z in zip(mixing[h, k], units, strict=False)) for k in range(found)]))
+    return int(np.argmax([mixing[k, -1, h] + sum(m * z for m, z in zip(mixing[k, :, h], units, strict=False)) for k in range(found)]))
 
 
-def bit_labels(words, tables, found, mixing, levels, scores, labels):
+def bit_labels(words, tables, found, mixing, levels, scores, mixed, labels):
     """Look every group of four bits up."""
-    n_units = mixing.shape[2] - 1 if mixing.size else len(scores)
+    n_units = len(mixing) if mixing.size else tables.shape[-1]
     for e, h, s in np.ndindex(words.shape[0], levels, words.shape[2]):
-        total = np.zeros(len(scores))
+        total = np.zeros(tables.shape[-1])
         for group in range(tables.shape[1]):
             value = int(words[e, h, s, group // 16]) >> 4 * (group % 16) & 15
             total += tables[h, group, value]
         labels[e, h, s] = 0 if found[h] == 1 else _label(total[:n_units], found[h], mixing, h)
 
 
-def real_labels(noise, means, head, weights, bias, found, mixing, levels, tail, sums, scores, labels):
+def real_labels(noise, means, head, weights, bias, found, mixing, levels, tail, sums, mixed, labels):
     """Make the observation, and then its scores."""
     for e, h, s in np.ndindex(noise.shape[0], levels, means.shape[0]):
         x = noise[e, : means.shape[1], h].astype(float) + means[s, :, h]

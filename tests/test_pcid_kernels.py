@@ -1,5 +1,7 @@
 """The kernels of PCID against their references."""
 
+import math
+
 import hypothesis
 import hypothesis.strategies as st
 import naive_pcid
@@ -55,8 +57,21 @@ def test_nibble_tables_equal_their_reference(draw, n_scores, dimension):
     np.testing.assert_array_equal(ref, comp)
 
 
+def test_the_logistic_function_is_that_of_the_textbook():
+    x = np.concatenate([np.linspace(-79, 79, 4001), np.random.default_rng(0).normal(size=1000)]).astype(np.float32)
+    exact = 1 / (1 + np.exp(-x.astype(float)))
+    np.testing.assert_allclose([fitting.logistic(value) for value in x], exact, rtol=3e-7)
+    for far in (81.0, 1e6, np.inf):
+        assert (fitting.logistic(np.float32(far)), fitting.logistic(np.float32(-far))) == (1, pytest.approx(math.exp(-80)))
+
+
 def mixtures(draw, n_levels, n_labels, logistic):
-    return draw.normal(size=(n_levels, n_labels, n_labels + 1)) if logistic else np.empty((n_levels, 0, 0))
+    return small_integers(draw, n_labels, n_labels + 1, n_levels) if logistic else np.empty((0, 0, n_levels), np.float32)
+
+
+def far_apart(scores):
+    """Scores whose logistic units are 1/2 and 1 exactly, so that mixtures of them have ties and no rounding."""
+    return 100 * np.abs(scores)
 
 
 @FEW
@@ -64,12 +79,13 @@ def mixtures(draw, n_levels, n_labels, logistic):
 def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, data):
     levels = data.draw(st.integers(0, n_levels))
     words = draw.integers(0, 2**64, (EPISODES, n_levels, 2, -(-dimension // 64)), np.uint64)
-    tables = small_integers(draw, n_levels, -(-dimension // 4), 16, -(-n_labels // 4) * 4) / np.float32(16 if logistic else 1)
+    tables = small_integers(draw, n_levels, -(-dimension // 4), 16, -(-n_labels // 4) * 4)
+    tables = far_apart(tables) if logistic else tables
     arguments = words, tables, draw.integers(1, n_labels + 1, n_levels), mixtures(draw, n_levels, n_labels, logistic), levels
     ref, comp = (np.full(words.shape[:3], 255, np.uint8) for _ in range(2))
-    scratch = np.empty(tables.shape[-1], np.float32)
-    naive_pcid.bit_labels(*arguments, scratch, ref)
-    pcid.bit_labels(*arguments, scratch, comp)
+    scratch = (np.full((size, EPISODES * 2), np.nan, np.float32) for size in (tables.shape[-1], n_labels))
+    naive_pcid.bit_labels(*arguments, None, None, ref)
+    pcid.bit_labels(*arguments, *scratch, comp)
     np.testing.assert_array_equal(ref, comp)
 
 
@@ -77,12 +93,12 @@ def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, l
 @hypothesis.given(DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 9), st.booleans(), st.data())
 def test_real_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, data):
     levels, head = data.draw(st.integers(0, n_levels)), data.draw(st.integers(0, dimension))
-    noise, means = small_integers(draw, EPISODES, dimension + 1, n_levels), small_integers(draw, 2, dimension, n_levels)
+    shapes = (EPISODES, dimension + 1, n_levels), (2, dimension, n_levels), (n_labels, dimension, n_levels), (n_labels, n_levels)
+    values = (small_integers(draw, *shape) for shape in shapes)
+    noise, means, weights, bias = map(far_apart, values) if logistic else values
     means[:, head:] = 0
-    scale = np.float32(64 if logistic else 1)
-    weights, bias = small_integers(draw, n_labels, dimension, n_levels) / scale, small_integers(draw, n_labels, n_levels) / scale
     found, mixing = draw.integers(1, n_labels + 1, n_levels), mixtures(draw, n_levels, n_labels, logistic)
-    scratch = np.empty_like(bias), np.empty_like(bias), np.empty(n_labels, np.float32)
+    scratch = np.full((3, n_labels, n_levels), np.nan, np.float32)
     ref, comp = (np.full((EPISODES, n_levels, 2), 255, np.uint8) for _ in range(2))
     for kernel, labels in ((naive_pcid.real_labels, ref), (pcid.real_labels, comp)):
         kernel(noise, means, head, weights, bias, found, mixing, levels, *scratch, labels)
