@@ -154,8 +154,8 @@ class PastDecoder(Decoder):
         else:
             assert isinstance(block, RealBlock)
             weights, bias = np.ascontiguousarray(self._weights[:, :, part]), np.ascontiguousarray(self._bias[:, part])
-            rows = np.empty((3, *bias.shape), np.float32)
-            _pcid.real_labels(block.noise, block.means, block.head, weights, bias, found, mixing, levels, *rows, labels)
+            tail, sums, mixed = np.empty((3, *bias.shape), np.float32)
+            _pcid.real_labels(block.noise, block.means, block.head, weights, bias, found, mixing, levels, tail, sums, mixed, labels)
         return self.relabel[labels]
 
 

@@ -201,7 +201,7 @@ def success_table(summary: pandas.DataFrame) -> Any:
     from rich.table import Table
 
     agents = [agent for agent in (*AGENTS, *BITS_ONLY) if agent in set(summary["agent"])]
-    table = Table(title="near-optimal seeds", title_justify="left", box=box.SIMPLE)
+    table = Table(title="near-optimal seeds", title_justify="left", box=box.SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("environment", no_wrap=True)
     for heading in ("H", "switch", *(agent.replace("-", "\n") for agent in agents)):
         table.add_column(heading, justify="right", no_wrap=True)
