@@ -202,11 +202,11 @@ def success_table(summary: pandas.DataFrame) -> Any:
 
     agents = [agent for agent in (*AGENTS, *BITS_ONLY) if agent in set(summary["agent"])]
     table = Table(title="near-optimal seeds", title_justify="left", box=box.SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("environment", no_wrap=True)
+    table.add_column("lock", no_wrap=True)
     for heading in ("H", "switch", *(agent.replace("-", "\n") for agent in agents)):
         table.add_column(heading, justify="right", no_wrap=True)
     for (figure, horizon, switch), group in summary.groupby(["figure", "horizon", "switch"]):
         rates = group.set_index("agent")["success_rate"]
         shares = (f"{rates[agent]:.0%}" if agent in rates else "" for agent in agents)
-        table.add_row(_name(figure), str(horizon), f"{switch:g}", *shares)
+        table.add_row(_name(figure).removeprefix("Lock"), str(horizon), f"{switch:g}", *shares)
     return table
