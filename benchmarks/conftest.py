@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 
@@ -14,6 +15,29 @@ class Work(NamedTuple):
     arguments: Callable[[Callable[[list[int]], Any]], tuple[Any, ...]]
     steps: int
     """Draws, transitions or table entries: what one call does that many of."""
+
+    def time_reference(self, benchmark, rates, name):
+        benchmark.group = name
+        benchmark.pedantic(self.reference, setup=lambda: (self.arguments(list), {}), rounds=2)
+        if seconds := best_seconds(benchmark):
+            rates[name] = self.steps / seconds
+            report(benchmark, steps_per_second=rates[name])
+
+    def time_kernel(self, benchmark, rates, name, must_reach=None):
+        benchmark.group = name
+        benchmark.pedantic(self.kernel, setup=lambda: (self.arguments(row), {}), rounds=50, warmup_rounds=1)
+        if seconds := best_seconds(benchmark):
+            report(benchmark, steps_per_second=self.steps / seconds)
+            if name in rates:
+                ratio = self.steps / seconds / rates[name]
+                report(benchmark, ratio=ratio)
+                if must_reach:
+                    report(benchmark, must_reach=must_reach)
+                    assert ratio >= must_reach
+
+
+def row(generator):
+    return np.array(generator, np.uint64)
 
 
 def report(benchmark, **figures):

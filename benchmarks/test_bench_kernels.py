@@ -3,7 +3,7 @@
 import naive
 import numpy as np
 import pytest
-from conftest import Work, best_seconds, report
+from conftest import Work
 
 import fasturl as fu
 from fasturl._kernels import dynamics, planning, rng, tabular
@@ -14,10 +14,6 @@ HORIZON, EPISODES = 20, 5_000
 LUCK, CHOICE = [5, 6, 7, 8], [1, 2, 3, 4]
 MODEL = fu.LockBernoulli(HORIZON, 0.2).instance(0)
 LABELS = latent_labels(EPISODES, HORIZON, 3)
-
-
-def row(generator):
-    return np.array(generator, np.uint64)
 
 
 def block(dtype):
@@ -77,24 +73,9 @@ MUST_REACH = {"tabular: learn, OracleQ": 500}
 
 @pytest.mark.parametrize("name", WORK)
 def test_reference(benchmark, reference_rates, name):
-    work = WORK[name]
-    benchmark.group = name
-    benchmark.pedantic(work.reference, setup=lambda: (work.arguments(list), {}), rounds=2)
-    if seconds := best_seconds(benchmark):
-        reference_rates[name] = work.steps / seconds
-        report(benchmark, steps_per_second=reference_rates[name])
+    WORK[name].time_reference(benchmark, reference_rates, name)
 
 
 @pytest.mark.parametrize("name", WORK)
 def test_kernel(benchmark, reference_rates, name):
-    work = WORK[name]
-    benchmark.group = name
-    benchmark.pedantic(work.kernel, setup=lambda: (work.arguments(row), {}), rounds=50, warmup_rounds=1)
-    if seconds := best_seconds(benchmark):
-        report(benchmark, steps_per_second=work.steps / seconds)
-        if name in reference_rates:
-            ratio = work.steps / seconds / reference_rates[name]
-            report(benchmark, ratio=ratio)
-            if name in MUST_REACH:
-                report(benchmark, must_reach=MUST_REACH[name])
-                assert ratio >= MUST_REACH[name]
+    WORK[name].time_kernel(benchmark, reference_rates, name, MUST_REACH.get(name))

@@ -3,7 +3,7 @@
 import naive_pcid
 import numpy as np
 import pytest
-from conftest import Work, best_seconds, report
+from conftest import Work, best_seconds, report, row
 
 import fasturl as fu
 from fasturl._kernels import fitting, pcid
@@ -22,10 +22,6 @@ NORMALS = fu.LockGaussian(HORIZON, 0.2).emission.draw(emission_lanes(Streams(0))
 ROWS = DRAW.normal(size=(SAMPLES, HORIZON + 3))
 CODES = DRAW.integers(12, size=SAMPLES)
 GROUP = "PCID: a run, horizon 20"
-
-
-def row(generator):
-    return np.array(generator, np.uint64)
 
 
 def exploring(stream):
@@ -90,23 +86,12 @@ WORK = {
 
 @pytest.mark.parametrize("name", WORK)
 def test_reference(benchmark, reference_rates, name):
-    work = WORK[name]
-    benchmark.group = name
-    benchmark.pedantic(work.reference, setup=lambda: (work.arguments(list), {}), rounds=2)
-    if seconds := best_seconds(benchmark):
-        reference_rates[name] = work.steps / seconds
-        report(benchmark, steps_per_second=reference_rates[name])
+    WORK[name].time_reference(benchmark, reference_rates, name)
 
 
 @pytest.mark.parametrize("name", WORK)
 def test_kernel(benchmark, reference_rates, name):
-    work = WORK[name]
-    benchmark.group = name
-    benchmark.pedantic(work.kernel, setup=lambda: (work.arguments(row), {}), rounds=20, warmup_rounds=1)
-    if seconds := best_seconds(benchmark):
-        report(benchmark, steps_per_second=work.steps / seconds)
-        if name in reference_rates:
-            report(benchmark, ratio=work.steps / seconds / reference_rates[name])
+    WORK[name].time_kernel(benchmark, reference_rates, name)
 
 
 RUN_EPISODES = HORIZON * default_samples(HORIZON, 3, 4) + 2_000
