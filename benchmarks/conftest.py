@@ -1,5 +1,10 @@
 """Measuring a kernel beside its slow reference, and the table of figures at the end."""
 
+import json
+import os
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -48,6 +53,21 @@ def report(benchmark, **figures):
 def best_seconds(benchmark):
     """The fastest round: what the machine can do when nothing else disturbs it; None where timing is switched off."""
     return benchmark.stats.stats.min if benchmark.stats else None
+
+
+def process(source, **environment):
+    """What a Python process of its own prints as JSON. `peak_megabytes()` is there for its program, on Linux.
+
+    getrusage would give the peak of the parent where that was higher.
+    """
+    peak = """
+        def peak_megabytes():
+            return next(int(line.split()[1]) / 1e3 for line in open("/proc/self/status") if line.startswith("VmHWM:"))
+    """
+    program = "import json\n" + textwrap.dedent(peak) + textwrap.dedent(source)
+    inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    done = subprocess.run([sys.executable, "-P", "-c", program], env=inherited | environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="session")

@@ -3,14 +3,10 @@
 Seconds depend on the machine, so they are reported beside the figure to reach and not asserted.
 """
 
-import json
-import os
-import subprocess
 import sys
-import textwrap
 
 import pytest
-from conftest import best_seconds, report
+from conftest import best_seconds, process, report
 
 IMPORT = """
     import time
@@ -28,52 +24,43 @@ FIRST_RESULT = """
 """
 
 FIFTY_SEEDS = """
-    import resource, sys
     import fasturl as fu
     run = fu.train(fu.LockBernoulli(20, 0.2), fu.OracleQ(), episodes=50_000, seeds=50)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    print(json.dumps({"train_seconds": run.wall_seconds, "peak_megabytes": peak / 1e6, "success_rate": run.success_rate}))
+    print(json.dumps({"train_seconds": run.wall_seconds, "peak_megabytes": peak_megabytes(), "success_rate": run.success_rate}))
 """
-
-
-def process(source, folder):
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {"FASTURL_CACHE_DIR": str(folder)}
-    program = "import json\n" + textwrap.dedent(source)
-    done = subprocess.run([sys.executable, "-P", "-c", program], env=environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
     """A cache folder that holds the kernels of a training run."""
     folder = tmp_path_factory.mktemp("cache")
-    process(FIRST_RESULT, folder)
+    process(FIRST_RESULT, FASTURL_CACHE_DIR=str(folder))
     return folder
 
 
 @pytest.mark.benchmark(group="process: import")
 def test_import(benchmark, warm):
     seen = []
-    benchmark.pedantic(lambda: seen.append(process(IMPORT, warm)), rounds=5, warmup_rounds=1)
+    benchmark.pedantic(lambda: seen.append(process(IMPORT, FASTURL_CACHE_DIR=str(warm))), rounds=5, warmup_rounds=1)
     report(benchmark, **min(seen, key=lambda figures: figures["fasturl_seconds_beyond_numba"]), must_reach="0.2 s beyond numba")
 
 
 @pytest.mark.benchmark(group="process: first result")
 def test_first_result_ever_compiling_included(benchmark, tmp_path):
     folders = iter(range(2))
-    benchmark.pedantic(lambda: process(FIRST_RESULT, tmp_path / str(next(folders))), rounds=2)
+    benchmark.pedantic(lambda: process(FIRST_RESULT, FASTURL_CACHE_DIR=str(tmp_path / str(next(folders)))), rounds=2)
     report(benchmark, seconds=best_seconds(benchmark), must_reach="20 s")
 
 
 @pytest.mark.benchmark(group="process: first result")
 def test_first_result_of_a_later_process(benchmark, warm):
-    benchmark.pedantic(process, args=(FIRST_RESULT, warm), rounds=5)
+    benchmark.pedantic(process, args=(FIRST_RESULT,), kwargs={"FASTURL_CACHE_DIR": str(warm)}, rounds=5)
     report(benchmark, seconds=best_seconds(benchmark), must_reach="2 s")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="asks POSIX for the peak memory")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory in /proc")
 @pytest.mark.benchmark(group="process: 50 seeds x 50,000 episodes")
 def test_fifty_seeds(benchmark, warm):
     seen = []
-    benchmark.pedantic(lambda: seen.append(process(FIFTY_SEEDS, warm)), rounds=2)
+    benchmark.pedantic(lambda: seen.append(process(FIFTY_SEEDS, FASTURL_CACHE_DIR=str(warm))), rounds=2)
     report(benchmark, **max(seen, key=lambda figures: figures["peak_megabytes"]), must_reach="a few seconds, 400 MB")

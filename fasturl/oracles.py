@@ -83,7 +83,7 @@ class _Projection:
         pieces = [data[first : first + _PIECE] for first in range(0, data.shape[0], _PIECE)]
         centre = sum((piece.sum(axis=0, dtype=np.float64) for piece in pieces), np.zeros(data.shape[1])) / data.shape[0]
         spread = np.ones_like(centre)
-        if scale is True or (scale == "auto" and all(((piece == 0) | (piece == 1)).all() for piece in pieces)):
+        if scale is True or (scale == "auto" and all(((piece == 0) | (piece == 1)).all() for piece in (data[:1], *pieces))):
             squares = sum((np.square(piece - centre).sum(axis=0) for piece in pieces), np.zeros(data.shape[1]))
             deviation = np.sqrt(squares / data.shape[0])
             spread = np.where(deviation > 0, deviation, 1.0)
@@ -94,7 +94,7 @@ class _Projection:
         axes = np.linalg.eigh(moments)[1][:, ::-1][:, :n_axes].T
         self.matrix = axes / spread
         self.offset = -self.matrix @ centre
-        self.points = np.concatenate([((piece - centre) / spread) @ axes.T for piece in pieces])
+        self.points = np.concatenate([piece @ self.matrix.T for piece in pieces]) + self.offset
         self.weights = np.square(self.points).sum(axis=1)
 
 
@@ -196,7 +196,7 @@ class GMM(_Oracle):
     n_components
         Number of directions, as for `KMeans`; "all" fits the mixture to the observations themselves.
     scale, min_separation, n_init, random_state
-        As for `KMeans`.
+        As for `KMeans`. One start is enough where URL fits again until two fits agree.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class GMM(_Oracle):
         n_components: int | str | None = None,
         scale: bool | str = "auto",
         min_separation: float = MIN_SEPARATION,
-        n_init: int = 3,
+        n_init: int = 1,
         random_state: int | None = None,
     ) -> None:
         self.n_states = n_states

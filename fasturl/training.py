@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import cast
+from functools import cache
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,11 +171,17 @@ def _single_threaded_libraries() -> Iterator[Callable[[], object]]:
     if "sklearn" not in sys.modules:
         yield lambda: None
         return
-    import threadpoolctl
-
-    libraries = threadpoolctl.ThreadpoolController()  # a search of everything that is loaded: once is enough
+    libraries = _thread_pools(len(sys.modules))
     with libraries.limit(limits=1):
         yield lambda: libraries.limit(limits=1)  # OpenMP keeps a limit for each thread
+
+
+@cache
+def _thread_pools(modules: int) -> Any:
+    """The thread pools of all libraries that are loaded; they are searched for anew after further imports."""
+    import threadpoolctl
+
+    return threadpoolctl.ThreadpoolController()
 
 
 @contextmanager
