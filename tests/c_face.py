@@ -105,7 +105,13 @@ int32_t affine(const float *x, int64_t n, int64_t dimension, int64_t level, int3
         const float *w = numbers + 1 + k * (dimension + 1);
         for (int64_t i = 0; i < n; i++)
             total[i] = 0.0f;
-        for (int64_t j = dimension - 1; j >= 0; j--)
+        int64_t j = dimension - 1;
+        for (; j >= 3; j -= 4) {
+            const float *a = x + j * n, *b = a - n, *c = b - n, *d = c - n;
+            for (int64_t i = 0; i < n; i++)
+                total[i] = total[i] + w[j] * a[i] + w[j - 1] * b[i] + w[j - 2] * c[i] + w[j - 3] * d[i];
+        }
+        for (; j >= 0; j--)
             for (int64_t i = 0; i < n; i++)
                 total[i] += w[j] * x[j * n + i];
         for (int64_t i = 0; i < n; i++) {
