@@ -12,9 +12,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
+from queue import Empty, SimpleQueue
 from typing import Any, cast
 
 import numpy as np
@@ -133,32 +133,52 @@ def _play_all(
         tick(0)
         return agent.play(env, Streams(seeds[position]), episodes, cast(Tick, tick))
 
-    with _single_threaded_libraries() as limit:
-        pool = ThreadPoolExecutor(workers, thread_name_prefix="fasturl", initializer=limit)
-        return _collect(pool, play, stop, done, trajectories, progress)
+    with _single_threaded_libraries() as limit, _progress_bar(trajectories * len(seeds), progress) as show:
+        return _in_threads(play, len(seeds), workers, limit, stop, lambda: show(sum(done)))
 
 
-def _collect(
-    pool: ThreadPoolExecutor,
-    play: Callable[[int], Outcome],
-    stop: threading.Event,
-    done: list[int],
-    trajectories: int,
-    progress: bool | None,
+def _in_threads(
+    play: Callable[[int], Outcome], count: int, workers: int, prepare: Callable[[], object], stop: threading.Event, look: Callable[[], None]
 ) -> list[Outcome]:
+    """play(0), ..., play(count - 1), with a look at the progress now and then.
+
+    A pool of `concurrent.futures` would do, but Ctrl-C while one waits for its futures may leave their locks held, and then nothing ends.
+    """
+    positions = iter(range(count))
+    finished: SimpleQueue[tuple[int, Outcome | BaseException]] = SimpleQueue()
+
+    def work() -> None:
+        prepare()
+        for position in positions:
+            try:
+                finished.put((position, play(position)))
+            except BaseException as error:
+                finished.put((position, error))
+                return
+
+    threads = [threading.Thread(target=work, name=f"fasturl-{n}", daemon=True) for n in range(workers)]
+    outcomes: dict[int, Outcome] = {}
+    looked = time.perf_counter()
     try:
-        futures = [pool.submit(play, position) for position in range(len(done))]
-        waiting = set(futures)
-        with _progress_bar(trajectories * len(done), progress) as show:
-            while waiting:
-                finished, waiting = wait(waiting, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
-                show(sum(done))
-        return [future.result() for future in futures]
+        for thread in threads:
+            thread.start()
+        while len(outcomes) < count:
+            try:
+                position, outcome = finished.get(timeout=_POLL_SECONDS)
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                outcomes[position] = outcome
+            except Empty:
+                pass
+            if time.perf_counter() - looked > _POLL_SECONDS:
+                look()
+                looked = time.perf_counter()
+        return [outcomes[position] for position in range(count)]
     finally:
         stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
 
 
 @contextmanager
