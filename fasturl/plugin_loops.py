@@ -128,6 +128,8 @@ def emission_observations(
             for s in range(out.shape[2]):
                 for i in range(4):
                     stream[i] = seeds[0, i]
+                for j in range(out.shape[3]):
+                    out[e, h, s, j] = np.nan  # what the function does not write is no number
                 status = call_emission(function, stream, h, s, out[e, h, s], context)
                 if status != 0:
                     problem[0], problem[1], problem[2] = FAILED, h, status

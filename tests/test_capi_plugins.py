@@ -71,15 +71,23 @@ int32_t not_a_number(uint64_t *stream, int64_t level, int64_t state, float *x, i
 
 int32_t gives_up(uint64_t *stream, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
 {
-    (void)stream, (void)state, (void)x, (void)dimension, (void)context;
+    (void)stream, (void)state, (void)context;
+    for (int64_t i = 0; i < dimension; i++)
+        x[i] = 0.0f;
     return level == 1 ? -3 : 0;
+}
+
+int32_t writes_nothing(uint64_t *stream, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
+{
+    (void)stream, (void)level, (void)state, (void)x, (void)dimension, (void)context;
+    return 0;
 }
 """
 
 DECODER = "int32_t {}(const float *, int64_t, int64_t, int64_t, int32_t *, void *);"
 EMISSION = "int32_t {}(uint64_t *, int64_t, int64_t, float *, int64_t, void *);"
 DECODERS = ("affine", "tells_level", "fills_nothing", "fails")
-EMISSIONS = ("uniform_noise", "not_a_number", "gives_up")
+EMISSIONS = ("uniform_noise", "not_a_number", "gives_up", "writes_nothing")
 ABI = cffi.FFI()
 ABI.cdef("\n".join([*(DECODER.format(name) for name in DECODERS), *(EMISSION.format(name) for name in EMISSIONS)]))
 
@@ -220,6 +228,7 @@ def test_url_learns_through_an_emission_in_c(plugins):
     [
         ("not_a_number", "not_a_number must give finite numbers, got nan in coordinate 1 at level 2"),
         ("gives_up", "gives_up failed at level 1: it returned -3"),
+        ("writes_nothing", "writes_nothing must give finite numbers, got nan in coordinate 0 at level 0"),
     ],
 )
 def test_a_run_whose_emission_is_wrong_stops_and_says_where(plugins, name, message):
