@@ -37,6 +37,7 @@ class Predictor(Protocol):
 
 class Decoder(ABC):
     n_labels: int
+    """Labels are below this number; renaming may raise it."""
 
     def __init__(self, n_labels: int) -> None:
         if not 2 <= n_labels <= MAX_LABELS:
@@ -69,6 +70,7 @@ class Decoder(ABC):
         """The same decoder with label k given out as permutation[k]."""
         renamed = copy.copy(self)
         renamed.relabel = np.asarray(permutation, np.uint8)[self.relabel]
+        renamed.n_labels = max(self.n_labels, int(renamed.relabel.max()) + 1)
         return renamed
 
 
@@ -126,7 +128,7 @@ class QuadraticDecoder(Decoder):
         return self._best(block, np.concatenate([self._scores(real) for real in blocks], axis=2))
 
     def _scores(self, real: RealBlock) -> Reals:
-        scores = np.empty((real.n_episodes, self.n_labels, real.n_states, real.n_levels), np.float32)
+        scores = np.empty((real.n_episodes, self._bias.size, real.n_states, real.n_levels), np.float32)
         scratch = np.empty((real.head + 2, real.n_levels), np.float32)
         _decoding.quadratic_scores(real.noise, real.means, real.head, self._factors, self._centres, self._bias, scratch, scores)
         return scores
@@ -158,7 +160,7 @@ class SupportVectorDecoder(Decoder):
             self._intercepts,
             self._gamma,
             np.empty(self._vectors.shape[0]),
-            np.empty(self.n_labels, np.int64),
+            np.empty(self._starts.size - 1, np.int64),
             self.relabel,
             labels,
         )
@@ -185,11 +187,11 @@ class PredictDecoder(Decoder):
         if given.dtype.kind not in "iuf":
             raise ValueError(f"predict of {name} must give whole numbers, got {given.dtype}")
         if not np.all(np.isfinite(given)):
-            raise ValueError(f"predict of {name} must give labels from 0 to {self.n_labels - 1}, got {given[~np.isfinite(given)][0]}")
+            raise ValueError(f"predict of {name} must give labels from 0 to {self.relabel.size - 1}, got {given[~np.isfinite(given)][0]}")
         labels = given.astype(np.int64)
-        wrong = (labels != given) | (labels < 0) | (labels >= self.n_labels)
+        wrong = (labels != given) | (labels < 0) | (labels >= self.relabel.size)
         if wrong.any():
-            raise ValueError(f"predict of {name} must give labels from 0 to {self.n_labels - 1}, got {given[wrong][0]}")
+            raise ValueError(f"predict of {name} must give labels from 0 to {self.relabel.size - 1}, got {given[wrong][0]}")
         return labels
 
 
@@ -262,7 +264,7 @@ class CDecoder(Decoder):
             labels,
             problem,
         )
-        explain(problem, self._function, f"labels from 0 to {self.n_labels - 1}")
+        explain(problem, self._function, f"labels from 0 to {self.relabel.size - 1}")
         return labels
 
 

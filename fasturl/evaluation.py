@@ -49,8 +49,7 @@ def decoder_accuracy(model: BlockMDP, decoder: Decoder, streams: Streams) -> lis
 def _level_accuracy(labels: Labels, n_labels: int) -> float:
     from scipy.optimize import linear_sum_assignment
 
-    size = max(n_labels, int(labels.max()) + 1)  # a renamed decoder may give labels beyond those of its own
-    shares = np.stack([np.bincount(column, minlength=size) for column in labels.T]) / labels.shape[0]
+    shares = np.stack([np.bincount(column, minlength=n_labels) for column in labels.T]) / labels.shape[0]
     rows, columns = linear_sum_assignment(shares, maximize=True)
     return float(shares[rows, columns].sum() / labels.shape[1])
 

@@ -186,22 +186,22 @@ def explore(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream) ->
     """
     if isinstance(memory, QTable):
         return rollout(dynamics, labels, memory.q, memory.epsilon, luck, memory.choice)
-    n_actions = dynamics.transitions.shape[2]
+    horizon, _, n_actions, _ = dynamics.transitions.shape
+    needed = int(labels.max()) + 1
     unused = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
     played = [
-        rollout(dynamics, labels[e : e + 1], np.eye(n_actions)[check_policy(memory, dynamics, labels)], 0.0, luck, unused)
+        rollout(dynamics, labels[e : e + 1], np.eye(n_actions)[check_policy(memory, horizon, needed, n_actions)], 0.0, luck, unused)
         for e in range(labels.shape[0])
     ]
     states, actions, rewards = (np.concatenate(parts) for parts in zip(*played, strict=True))
     return states, actions, rewards
 
 
-def check_policy(memory: Memory, dynamics: Dynamics, labels: Labels) -> Ints:
+def check_policy(memory: Memory, horizon: int, n_labels: int, n_actions: int) -> Ints:
     """The policy that a memory offers, or an error that says what is wrong with it."""
-    horizon, _, n_actions, _ = dynamics.transitions.shape
     policy = np.asarray(memory.policy())
-    if policy.ndim != 2 or policy.shape[0] != horizon or policy.shape[1] <= labels.max() or not np.issubdtype(policy.dtype, np.integer):
-        raise ValueError(f"policy() must give an integer array [{horizon}, n_labels], got {policy.dtype} of shape {policy.shape}")
+    if policy.ndim != 2 or policy.shape[0] != horizon or policy.shape[1] < n_labels or not np.issubdtype(policy.dtype, np.integer):
+        raise ValueError(f"policy() must give an integer array [{horizon}, {n_labels}], got {policy.dtype} of shape {policy.shape}")
     if policy.min() < 0 or policy.max() >= n_actions:
         raise ValueError(f"policy() must give actions from 0 to {n_actions - 1}, got {policy.min()}..{policy.max()}")
     return policy.astype(np.int64)

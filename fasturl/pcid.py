@@ -149,7 +149,7 @@ class PastDecoder(Decoder):
         found, mixing = self.found[part], np.ascontiguousarray(self._mixing[:, :, part])
         if isinstance(block, BitBlock):
             tables, n = self._tables[part], block.n_episodes * block.n_states
-            scratch = np.empty((tables.shape[-1], n), np.float32), np.empty((self.n_labels, n), np.float32)
+            scratch = np.empty((tables.shape[-1], n), np.float32), np.empty((self._bias.shape[0], n), np.float32)
             _pcid.bit_labels(block.words, tables, found, mixing, levels, *scratch, labels)
         else:
             assert isinstance(block, RealBlock)

@@ -20,7 +20,7 @@ from . import evaluation, validation
 from .agents import Agent, Outcome, Phases, Tick
 from .decoders import Decoder
 from .learners import Learner, Memory, OracleQ, Task, explore, learn, rollout
-from .models import BlockMDP, Environment, emission_lanes
+from .models import BlockMDP, Environment, emission_lanes, policy_table
 from .streams import Streams
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ _MOST_TRAJECTORIES = 10**9
 class URL(Agent):
     """Unsupervised reinforcement learning on observations.
 
-    The practical form judges its decoder stable when, in two successive iterations, the old and the new decoder agree on the
+    Oracles that find another number of labels at each fit are welcome: the learner has room for all labels so far, and begins anew
+    where there are more. The practical form judges its decoder stable when, in two successive iterations, the old and the new decoder agree on the
     trajectories that the old one has not been fitted on: for every label, on at least 98 % of its observations.
     """
 
@@ -76,6 +77,8 @@ class URL(Agent):
                 validation.real(name, value, least=0, most=1, open_left=True, open_right=True)
                 if self.form == "practical":
                     raise ValueError(f"{name} must be left out when form='practical', which has no use for it, got {value}")
+        if isinstance(self.learner, type) or not hasattr(self.learner, "start"):
+            raise ValueError(f"learner must be an object with start, such as OracleQ(), got {self.learner!r}")
         if isinstance(self.oracle, str):
             validation.choice("oracle", self.oracle, ORACLES)
         elif self.oracle is not None and (isinstance(self.oracle, type) or not all(hasattr(self.oracle, n) for n in ("fit", "predict"))):
@@ -144,6 +147,7 @@ class _PracticalRun:
         self.data: list[NDArray[np.generic]] = []
         self.decoder: Decoder | None = None
         self.memory: Memory | None = None
+        self.n_labels = 0
         self.fits = 0
         self.decoder_trajectories = 0
         self.phases = Phases("oracle", "exploration", "learning", "evaluation")
@@ -154,7 +158,8 @@ class _PracticalRun:
         assert self.decoder is not None
         assert self.memory is not None
         with self.phases.timed("evaluation"):
-            value, error = evaluation.decoded_value(self.model, self.decoder, self.memory.final_policy(), self.streams)
+            policy = policy_table(self.memory.final_policy(), self.model.horizon, self.n_labels, self.model.n_actions)
+            value, error = evaluation.decoded_value(self.model, self.decoder, policy, self.streams)
             accuracy = evaluation.decoder_accuracy(self.model, self.decoder, self.streams)
         diagnostics = {
             "decoder_accuracy": accuracy,
@@ -213,16 +218,10 @@ class _PracticalRun:
             renaming, agreement = evaluation.match_labels(self.decoder.decode(fresh), decoder.decode(fresh), n_labels)
             decoder = decoder.relabelled(renaming)
         self.decoder = decoder
-        if self.memory is None:
-            task = Task(
-                self.model.horizon,
-                max(decoder.n_labels, *self.model.n_states),
-                self.model.n_actions,
-                self.model.max_return,
-                self.returns.size,
-                self.streams.row("policy"),
-            )
-            self.memory = self.agent.learner.start(task)
+        if self.memory is None or decoder.n_labels > self.n_labels:  # a learner that begins anew forgets a few trajectories at most
+            self.n_labels = max(decoder.n_labels, *self.model.n_states)
+            size = self.model.horizon, self.n_labels, self.model.n_actions
+            self.memory = self.agent.learner.start(Task(*size, self.model.max_return, self.returns.size, self.streams.row("policy")))
         return agreement
 
     def _learn(self, count: int) -> None:

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from . import evaluation
 from ._kernels import labels as _labels
+from ._kernels import rng as _rng
 from .agents import Outcome, Phases, Tick
 from .decoders import Decoder, Labels, LevelDecoder
 from .emissions import Block
-from .learners import Floats, Ints, Learner, Task, rollout
+from .learners import Floats, Ints, Learner, Task, check_policy, rollout
 from .models import BlockMDP, emission_lanes
 from .oracles import fit_decoder
 from .streams import Streams
@@ -104,6 +105,7 @@ class _Standards:
     """The label standard set: for each level, observations that each confirmed label stands for."""
 
     sets: list[dict[int, Observations]]
+    n_labels: int
 
     def fix(self, level: int, decoder: Decoder) -> Decoder:
         """FixLabel for one level."""
@@ -112,9 +114,9 @@ class _Standards:
             return decoder
         starts = np.cumsum([0, *(len(members) for members in known.values())])
         raw = decoder.decode(np.concatenate(list(known.values()))).astype(np.uint8)
-        counts = np.empty((len(known), decoder.n_labels), np.int64)
+        counts = np.empty((len(known), self.n_labels), np.int64)
         _labels.count_labels(raw, starts.astype(np.int64), counts)
-        outputs = np.arange(decoder.n_labels, dtype=np.uint8)
+        outputs = np.arange(self.n_labels, dtype=np.uint8)
         _labels.fix_labels(counts, np.array(list(known), np.int64), outputs)
         return decoder.relabelled(outputs)
 
@@ -163,14 +165,15 @@ class AsWrittenRun:
     def _restart(self) -> DecodedPolicy:
         """The body of Algorithm 1's loop over n: everything starts afresh."""
         sizes, horizon = self.sizes, self.model.horizon
-        memory = self.learner.start(
-            Task(horizon, sizes.n_labels, self.model.n_actions, self.model.max_return, sizes.episodes, self.streams.row("policy"))
-        )
+        choice = np.empty(4, np.uint64)
+        _rng.fill_bits(self.streams.row("policy"), choice)  # every restart has luck of its own, also where nothing else draws from the stream
+        memory = self.learner.start(Task(horizon, sizes.n_labels, self.model.n_actions, self.model.max_return, sizes.episodes, choice))
         decoder = LevelDecoder([ConstantDecoder(sizes.n_labels)] * (horizon + 1), sizes.n_labels)
         policies: list[DecodedPolicy] = []
-        standards = _Standards([{} for _ in range(horizon + 1)])
+        standards = _Standards([{} for _ in range(horizon + 1)], sizes.n_labels)
         for k in range(sizes.episodes + 1):
-            actions = np.asarray(np.eye(self.model.n_actions)[memory.policy()])
+            chosen = check_policy(memory, horizon, sizes.n_labels, self.model.n_actions)
+            actions = np.asarray(np.eye(self.model.n_actions)[chosen])
             decoder = self._refine(actions, decoder, policies, standards)
             trajectory = self._play(DecodedPolicy(actions, decoder), 1)
             if k < sizes.episodes:

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fasturl as fu
+from fasturl.decoders import AffineDecoder
 from fasturl.emissions import Bernoulli, Categorical, Gaussian
 from fasturl.oracles import DBSCAN, GMM, KMeans
 from fasturl.streams import Streams
@@ -260,6 +261,41 @@ def test_a_perfect_oracle_makes_an_agent_that_sees_latent_states():
     np.testing.assert_allclose(run.average_reward[:, -1], skyline.average_reward[:, -1], atol=0.05)
 
 
+class Changing:
+    """An oracle that finds another number of labels at each fit, of which there is one for each doubling of the data."""
+
+    def __init__(self, *sizes):
+        self.sizes = sizes
+
+    def fit(self, X):
+        self.n_clusters = self.sizes[min(int(np.log2(len(X) / 80)), len(self.sizes) - 1)]
+        return self
+
+    def predict(self, X):
+        return (1000 * np.abs(np.asarray(X)[:, 0])).astype(int) % self.n_clusters
+
+
+@pytest.mark.parametrize("sizes", [(2, 5, 40), (3, 2, 2), (40, 2, 3), (2, 200, 2, 200)], ids=str)
+def test_an_oracle_may_find_another_number_of_labels_at_every_fit(sizes):
+    run = fu.train(fu.LockGaussian(3, 0.2, 0.2), fu.URL(Changing(*sizes), batch=20), 400, seeds=[1], n_jobs=1)
+    assert run.diagnostics[0]["oracle_fits"] > len(sizes)
+    assert np.isfinite(run.values).all()
+
+
+@pytest.mark.parametrize("seed", [2, 7])
+def test_dbscan_may_lose_a_cluster_and_find_it_again(seed):
+    run = fu.train(fu.LockGaussian(5, 0.2, 0.2), fu.URL("dbscan"), 400, seeds=[seed])
+    assert 0 <= run.values[0] <= 0.55
+
+
+@pytest.mark.parametrize(("old", "new"), [(3, 2), (2, 3)])
+def test_a_renamed_decoder_knows_how_many_labels_it_gives(old, new):
+    decoder = AffineDecoder(np.eye(new, 3), np.zeros(new))
+    renamed = decoder.relabelled(np.roll(np.arange(max(old, new)), 1))
+    given = renamed.decode(np.eye(3, dtype=np.float32)[: max(2, new)])
+    assert given.max() < renamed.n_labels <= max(old, new)
+
+
 class Fails(Perfect):
     def fit(self, X):
         raise ArithmeticError("too few colours")
@@ -367,6 +403,24 @@ def test_levels_may_have_different_numbers_of_states():
 
 
 # --- arguments -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", [fu.OracleQ, "oracleq", None, 3])
+def test_a_learner_must_be_an_object_with_start(learner):
+    with pytest.raises(ValueError, match="learner must be an object with start, such as OracleQ"):
+        fu.URL(learner=learner)
+
+
+class Forgets(Explorer):
+    def start(self, task):
+        memory = ExplorerMemory(task)
+        memory.final_policy = lambda: np.ones((1, 1, 4))
+        return memory
+
+
+def test_a_final_policy_of_the_wrong_shape_is_refused():
+    with pytest.raises(ValueError, match=r"policy must be an integer array of shape \(3, 3\) or a float array"):
+        fu.train(SHORT, fu.URL(learner=Forgets()), 300)
 
 
 @pytest.mark.parametrize("batch", [0, -1, 2.5, "many"])
