@@ -7,6 +7,7 @@ neural model, and the better of the two in a panel is drawn, as the paper does.
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -36,6 +37,8 @@ VARIANTS = {"pcid": ("pcid-linear", "pcid-neural")}
 BITS_ONLY = ("oracleq-obs", "qlearning-obs")
 WITHIN = 0.9
 """As good as the skyline: from this share of its average reward on."""
+FAR = 0.5
+"""Far from optimal: an average reward below this share of V*."""
 
 
 def cells(figures: Iterable[str], episodes_scale: float = 1.0) -> list[Cell]:
@@ -137,13 +140,16 @@ def claims(summary: pandas.DataFrame, v_star: float = 0.5) -> list[Claim]:
     judged: list[Claim] = []
     bits = table[table["figure"] == "fig1"]
     if len(bits):
-        best = bits[list(BITS_ONLY)].max(axis=1)
-        shortest, longer = best[bits["horizon"] == 5].max(), best[bits["horizon"] > 5].max()
+        best = bits.set_index("horizon")[list(BITS_ONLY)].max(axis=1).groupby(level="horizon").max()
+        rewards = ", ".join(f"{value:.4f} at H = {horizon}" for horizon, value in best.items())
+        shortest = rates[(rates["figure"] == "fig1") & (rates["horizon"] == best.index.min())]
+        shares = ", ".join(f"{agent} {shortest[agent].min():.0%} to {shortest[agent].max():.0%}" for agent in BITS_ONLY)
         judged.append(
             Claim(
                 "LockBernoulli: OracleQ-obs and QLearning-obs are far from optimal even at small horizons",
-                bool(shortest < WITHIN * v_star and longer < 0.1 * v_star),
-                f"best average reward of the two: {shortest:.3f} at H = 5, {longer:.4f} at H = 10 and 20, of V* = {v_star:g}",
+                bool((best < FAR * v_star).all()),
+                f"best average reward of the two: {rewards}, of V* = {v_star:g}; "
+                f"near-optimal seeds at H = {best.index.min()}: {shares}, by switch",
             )
         )
     as_good = table["url"] >= WITHIN * table["oracleq-lat"]
@@ -172,14 +178,20 @@ def claims(summary: pandas.DataFrame, v_star: float = 0.5) -> list[Claim]:
             f"higher average reward in {ahead.sum()} of {len(table)} panels",
         )
     )
-    for figures, least, text in (
-        (("fig1",), 0.8, "LockBernoulli, H = 20: URL is near-optimal with probability 80 % at switch 0.2 and 0.5"),
-        (("fig2", "fig3"), 0.75, "LockGaussian, H = 20: URL is near-optimal with probability over 75 % at switch 0.2 and 0.5"),
+    # the paper says "80 %" of the one and "over 75 %" of the other: only the first may be met exactly
+    for figures, compare, least, text in (
+        (("fig1",), operator.ge, 0.8, "LockBernoulli, H = 20: URL is near-optimal with probability 80 % at switch 0.2 and 0.5"),
+        (
+            ("fig2", "fig3"),
+            operator.gt,
+            0.75,
+            "LockGaussian, H = 20: URL is near-optimal with probability over 75 % at switch 0.2 and 0.5",
+        ),
     ):
         asked = rates[rates["figure"].isin(figures) & (rates["horizon"] == 20) & (rates["switch"] > 0)]
         if len(asked):
             shares = ", ".join(f"{_name(row.figure)} switch {row.switch:g}: {row.url:.0%}" for row in asked.itertuples())
-            judged.append(Claim(text, bool((asked["url"] >= least).all()), shares))
+            judged.append(Claim(text, bool(compare(asked["url"], least).all()), shares))
     return judged
 
 
