@@ -214,6 +214,41 @@ def test_a_compiler_that_fails_is_heard(monkeypatch, tmp_path):
         embed.build(tmp_path)
 
 
+@needs_shared_python
+@pytest.mark.parametrize("compiler", ["nocompiler", "/dev/null"])
+def test_without_a_compiler_the_error_says_how_to_name_one(compiler, monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", f"{compiler} -O1")
+    with pytest.raises(OSError, match=rf"^libfasturl needs a C compiler .*, and '{compiler}' cannot be run: CC names the compiler$"):
+        embed.build(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_shared_python
+def test_an_empty_name_of_a_compiler_is_none(monkeypatch):
+    monkeypatch.setenv("CC", " ")
+    assert embed._compiler()[0] == "cc"
+
+
+def test_each_python_environment_has_a_library_of_its_own(monkeypatch, tmp_path):
+    """The interpreter and its folders are built into the library: another environment's would load another package."""
+    monkeypatch.setattr(embed.binding, "folder", lambda: tmp_path)
+    ours = embed.default_folder()
+    assert (ours.parent, embed.default_folder()) == (tmp_path, ours)
+    paths, variable = sysconfig.get_paths(), sysconfig.get_config_var
+    changes = [
+        (sys, "version", "3.99.0"),
+        (sys, "prefix", "/other"),
+        (sysconfig, "get_paths", lambda: paths | {"purelib": "/other/site-packages"}),
+        (sysconfig, "get_config_var", lambda name: "/other/lib" if name == "LIBDIR" else variable(name)),
+    ]
+    found = {ours}
+    for change in changes:
+        with monkeypatch.context() as patch:
+            patch.setattr(*change)
+            found.add(embed.default_folder())
+    assert len(found) == 1 + len(changes)
+
+
 def test_every_function_has_a_forwarder():
     text = "".join(embed._forwarders())
     for name, kind in header.FUNCTIONS.items():

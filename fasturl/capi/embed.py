@@ -6,6 +6,7 @@ cffi writes the part that embeds Python; the functions of fasturl.h are one line
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import os
 import re
@@ -61,7 +62,11 @@ def build(folder: Path) -> Path:
         source, made = Path(work, "embedded.c"), Path(work, LIBRARY)
         with contextlib.redirect_stdout(io.StringIO()):  # cffi tells what it writes
             _builder().emit_c_code(str(source))
-        done = subprocess.run([*_compiler(), str(source), "-o", str(made), *_python_libraries()], capture_output=True, text=True)
+        command = [*_compiler(), str(source), "-o", str(made), *_python_libraries()]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except (FileNotFoundError, PermissionError):
+            raise OSError(f"libfasturl needs a C compiler to be built, and {command[0]!r} cannot be run: CC names the compiler") from None
         if done.returncode != 0:
             raise OSError(f"libfasturl could not be built: {done.stderr.strip()}")
         os.replace(made, target)
@@ -69,11 +74,12 @@ def build(folder: Path) -> Path:
 
 
 def default_folder() -> Path:
-    """Where `fasturl capi --libs` keeps the library."""
+    """Where `fasturl capi --libs` keeps the library: a place of its own for each Python environment, whose paths are built into it."""
     kept = binding.folder()
     if kept is None:
         raise OSError("there is no cache folder to build libfasturl in: set FASTURL_CACHE_DIR, or choose one with --build")
-    return kept / "lib"
+    built_in = (sys.version, sys.prefix, _python_libraries(), _site_folders())
+    return kept / f"lib-{hashlib.sha256(repr(built_in).encode()).hexdigest()[:16]}"
 
 
 def cflags() -> list[str]:
@@ -88,10 +94,14 @@ def _builder() -> cffi.FFI:
     builder = cffi.FFI()
     builder.embedding_api("void *fasturl_load_table(void);")
     builder.set_source(MODULE, _TABLE + "".join(_forwarders()))
-    paths = sysconfig.get_paths()
-    folders = sorted({paths["purelib"], paths["platlib"], str(Path(__file__).parents[2])})
-    builder.embedding_init_code(_START.format(folders=folders, module=MODULE))
+    builder.embedding_init_code(_START.format(folders=_site_folders(), module=MODULE))
     return builder
+
+
+def _site_folders() -> list[str]:
+    """Where the embedded Python finds the package and what it needs."""
+    paths = sysconfig.get_paths()
+    return sorted({paths["purelib"], paths["platlib"], str(Path(__file__).parents[2])})
 
 
 def _forwarders() -> list[str]:
@@ -111,7 +121,7 @@ def _forwarders() -> list[str]:
 
 
 def _compiler() -> list[str]:
-    command = shlex.split(os.environ.get("CC", "cc"))
+    command = shlex.split(os.environ.get("CC", "")) or ["cc"]
     return [*command, "-O2", "-shared", "-fPIC", f"-I{sysconfig.get_paths()['include']}", *cflags()]
 
 
