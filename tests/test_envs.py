@@ -322,6 +322,15 @@ def test_other_render_modes_are_refused():
         fasturl.envs.LockBernoulliEnv(render_mode="smell")
 
 
+@pytest.mark.parametrize("value", ["no", 1, None])
+@pytest.mark.parametrize("kind", [fasturl.envs.LockBernoulliEnv, fasturl.envs.LockBernoulliVectorEnv])
+def test_whether_a_lock_is_new_is_a_bool(kind, value):
+    env = kind(horizon=3)
+    with pytest.raises(ValueError, match=rf"^options\['new_lock'\] must be True or False, got {value!r}$"):
+        env.reset(options={"new_lock": value})
+    env.reset(options={"new_lock": np.True_})
+
+
 def test_a_model_has_no_lock_to_draw():
     env = make("model, none")
     with pytest.raises(ValueError, match="has no action labels to draw"):

@@ -120,6 +120,12 @@ def test_new_locks_equal_those_of_scalar_environments():
         assert not np.array_equal(ours.model(e).transitions, before[e])
 
 
+@pytest.mark.parametrize("value", ["no", 1, None])
+def test_whether_arrays_are_copied_is_a_bool(value):
+    with pytest.raises(ValueError, match=rf"^copy must be True or False, got {value!r}$"):
+        fasturl.envs.LockBernoulliVectorEnv(copy=value)
+
+
 def test_an_integer_seeds_environments_one_after_the_other_and_a_list_each_by_itself():
     one, listed = make("bits"), make("bits")
     assert_same(one.reset(seed=5), listed.reset(seed=[5, 6, 7]))
@@ -188,6 +194,7 @@ def test_the_fast_sights_are_taken_where_they_fit():
         [np.nan, 0, 0],
         [True, False, True],
         ["0", "1", "0"],
+        [0, [1], 0],
         None,
         [2**63, 0, 0],
         np.array([2**64 - 1, 0, 0], np.uint64),

@@ -59,8 +59,15 @@ def python_seed(seed: object) -> int:
     return int(seed)
 
 
+def flag(name: str, value: object) -> bool:
+    """A truth value; texts such as "no" are true to Python, and are refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def wants_new_lock(family: Environment, options: dict[str, Any] | None) -> bool:
-    wanted = bool((options or {}).get("new_lock", False))
+    wanted = flag("options['new_lock']", (options or {}).get("new_lock", False))
     if wanted and isinstance(family, BlockMDP):
         raise ValueError("options['new_lock'] is for locks: a BlockMDP has no action labels to draw")
     return wanted

@@ -41,7 +41,7 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         self, family: Environment, num_envs: int, observe: str, copy: bool, autoreset_mode: str | AutoresetMode, render_mode: str | None
     ) -> None:
         emission = spaces.shown_emission(family, observe)
-        self.family, self.observe, self.copy = family, observe, copy
+        self.family, self.observe, self.copy = family, observe, spaces.flag("copy", copy)
         self.num_envs = validation.integer("num_envs", num_envs, least=1)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.render_mode = spaces.render_mode(render_mode)
@@ -178,7 +178,10 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _checked(self, actions: Any) -> Actions:
         """Actions that cannot lead a kernel outside its tables."""
-        given = np.asarray(actions)
+        try:
+            given = np.asarray(actions)
+        except ValueError:  # rows of different lengths
+            given = np.empty(0)
         if given.shape == (self.num_envs,) and given.dtype.kind in "iu":
             chosen = np.ascontiguousarray(given, np.int64)
             if chosen.view(np.uint64).max() < self.family.n_actions:  # one pass: as unsigned numbers, negative ones are huge
