@@ -124,7 +124,7 @@ class QuadraticDecoder(Decoder):
 
     def table(self, block: Block) -> Labels:
         self._check(block, self._image.dimension if self._image else self._factors.shape[1])
-        blocks = [self._image.block(block)] if self._image else _real_blocks(block)
+        blocks = [self._image.block(block)] if self._image else real_blocks(block)
         return self._best(block, np.concatenate([self._scores(real) for real in blocks], axis=2))
 
     def _scores(self, real: RealBlock) -> Reals:
@@ -229,7 +229,7 @@ class CDecoder(Decoder):
         self._context = Context(context)
 
     def table(self, block: Block) -> Labels:
-        return np.concatenate([self._labels(real, 0) for real in _real_blocks(block)], axis=2)
+        return np.concatenate([self._labels(real, 0) for real in real_blocks(block)], axis=2)
 
     def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
         seen = np.ascontiguousarray(X, np.float32)
@@ -281,7 +281,7 @@ def block_of(X: Observations) -> Block:
     return RealBlock(columns.reshape(1, dimension, n), np.zeros((1, dimension, n), np.float32), 0)
 
 
-def _real_blocks(block: Block) -> list[RealBlock]:
+def real_blocks(block: Block) -> list[RealBlock]:
     """The block for kernels that know noise around means alone: any other becomes one block for each state."""
     if isinstance(block, RealBlock):
         return [block]
@@ -308,7 +308,7 @@ class _AffineMap:
             _decoding.byte_scores(block.words, self.bytes, scores)
             return scores
         if not isinstance(block, RealBlock):
-            return np.concatenate([self(real) for real in _real_blocks(block)], axis=2)
+            return np.concatenate([self(real) for real in real_blocks(block)], axis=2)
         scratch = np.empty((self.bias.size, block.n_levels), np.float32)
         _decoding.affine_scores(block.noise, block.means, block.head, self.weights, self.bias, scratch, scores)
         if self.curvature is not None:

@@ -43,11 +43,9 @@ class ObservationAgent(Agent):
         assert isinstance(self.learner, OracleQ | QLearning)
         model = env.draw(streams)
         assert model.emission is not None
-        n_observations = max(model.n_states) * 2.0**model.emission.dimension
+        n_observations = 2.0 ** min(model.emission.dimension, 62)
         choice = streams.row("policy")
-        rules = self.learner.rules(
-            Task(model.horizon, int(min(n_observations, 2.0**62)), model.n_actions, model.max_return, episodes, choice)
-        )
+        rules = self.learner.rules(Task(model.horizon, int(n_observations), model.n_actions, model.max_return, episodes, choice))
         table = _GrowingTable(rules.initial, -(-model.emission.dimension // 64), model.n_actions)
         returns = np.empty(episodes)
         size = model.emission.block_episodes

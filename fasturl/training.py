@@ -42,7 +42,7 @@ def train(
     episodes: int,
     seeds: int | Iterable[int] = 1,
     *,
-    sees: str = "latent",
+    sees: str | None = None,
     points: int | Sequence[int] = 200,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -56,8 +56,8 @@ def train(
     seeds
         A count n, for the seeds 0..n-1, or distinct non-negative integers.
     sees
-        "latent": a learner sees the latent states. "observation": it takes every (level, observation) for a state of its own,
-        which needs discrete observations.
+        For a learner. "latent", which is what it sees if not given: the latent states. "observation": every (level, observation) is a
+        state of its own, which needs discrete observations.
     points
         How many points of the learning curve to record, evenly spaced, or at which numbers of trajectories.
     n_jobs
@@ -93,14 +93,17 @@ def train(
     )
 
 
-def as_agent(agent: Agent | Learner, sees: str) -> Agent:
-    validation.choice("sees", sees, ("latent", "observation"))
+def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
+    if sees is not None:
+        validation.choice("sees", sees, ("latent", "observation"))
     if isinstance(agent, type):
         raise ValueError(f"agent must be an instance, got the class {agent.__name__}: write {agent.__name__}()")
     if isinstance(agent, Agent):
+        if sees is not None:
+            raise ValueError(f"sees must be left out for {type(agent).__name__}, which is more than a learner, got {sees!r}")
         return agent
     if hasattr(agent, "start"):
-        return LatentAgent(agent) if sees == "latent" else ObservationAgent(agent)
+        return ObservationAgent(agent) if sees == "observation" else LatentAgent(agent)
     raise ValueError(f"agent must be an Agent or a learner with start(), got {agent!r}")
 
 

@@ -43,9 +43,9 @@ _MOST_TRAJECTORIES = 10**9
 class URL(Agent):
     """Unsupervised reinforcement learning on observations.
 
-    Oracles that find another number of labels at each fit are welcome: the learner has room for all labels so far, and begins anew
-    where there are more. The practical form judges its decoder stable when, in two successive iterations, the old and the new decoder agree on the
-    trajectories that the old one has not been fitted on: for every label, on at least 98 % of its observations.
+    The practical form judges its decoder stable when, in two successive iterations, the old and the new decoder agree on the
+    trajectories that the old one has not been fitted on: for every label, on at least 98 % of its observations. An oracle may find
+    another number of labels at each fit: the learner has room for all so far, and begins anew where there are more.
     """
 
     oracle: Any = None

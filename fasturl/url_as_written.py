@@ -166,7 +166,7 @@ class AsWrittenRun:
         """The body of Algorithm 1's loop over n: everything starts afresh."""
         sizes, horizon = self.sizes, self.model.horizon
         choice = np.empty(4, np.uint64)
-        _rng.fill_bits(self.streams.row("policy"), choice)  # every restart has luck of its own, also where nothing else draws from the stream
+        _rng.fill_bits(self.streams.row("policy"), choice)  # luck of its own, also where nothing else draws from the stream
         memory = self.learner.start(Task(horizon, sizes.n_labels, self.model.n_actions, self.model.max_return, sizes.episodes, choice))
         decoder = LevelDecoder([ConstantDecoder(sizes.n_labels)] * (horizon + 1), sizes.n_labels)
         policies: list[DecodedPolicy] = []

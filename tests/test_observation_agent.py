@@ -19,7 +19,7 @@ def test_a_run_is_that_of_a_dictionary_keyed_by_level_and_observation(learner):
 
     streams = Streams(seed)
     model = env.draw(streams)
-    rules = learner.rules(Task(4, 3 * 2**7, 4, 1.0, episodes, streams.row("policy")))
+    rules = learner.rules(Task(4, 2**7, 4, 1.0, episodes, streams.row("policy")))
     words = env.emission.draw(emission_lanes(streams), episodes).words
     rows = 4 * episodes
     table = naive.hashing.Table({}, np.full((rows, 1, 4), rules.initial), np.zeros((rows, 1, 4), np.int64))
@@ -68,3 +68,8 @@ def test_a_learner_without_rules_is_refused():
 
     with pytest.raises(ValueError, match="agent must be OracleQ or QLearning when sees='observation'"):
         fu.train(fu.LockBernoulli(3), Other(), 10, sees="observation")
+
+
+def test_the_longest_locks_have_more_observations_than_a_number_can_count():
+    run = fu.train(fu.LockBernoulli(1100), fu.OracleQ(schedule="jin"), 2, sees="observation")
+    assert run.values[0] == 0

@@ -5,9 +5,10 @@ import re
 import naive_pcid
 import numpy as np
 import pytest
+from numba import cfunc, types
 
 import fasturl as fu
-from fasturl.emissions import Bernoulli, Categorical, Gaussian
+from fasturl.emissions import Bernoulli, Categorical, CEmission, Gaussian
 from fasturl.models import emission_lanes
 from fasturl.pcid import PastDecoder, _Linear, _Standardised, cluster, default_samples
 from fasturl.streams import Streams
@@ -123,6 +124,14 @@ def test_a_lock_with_switch_one_half_is_not_solved():
     assert run.average_reward[:, -1].mean() < 0.1
 
 
+@cfunc(types.int32(types.CPointer(types.uint64), types.int64, types.int64, types.CPointer(types.float32), types.int64, types.voidptr))
+def two_squares(stream, level, state, x, dimension, context):
+    """Uniform on one of two squares that touch nowhere."""
+    for i in range(dimension):
+        x[i] = 2 * state + types.float32(stream[i] >> 40) / 2**24
+    return 0
+
+
 @pytest.mark.parametrize("model", ["linear", "neural"])
 @pytest.mark.parametrize(
     "emission",
@@ -130,8 +139,9 @@ def test_a_lock_with_switch_one_half_is_not_solved():
         two_looks(5),
         Gaussian([[0, 0, 1.0], [1.0, 0, 0]], 0.1, n_levels=5),
         Categorical([[0.5, 0.5, 0, 0], [0, 0, 0.3, 0.7]], n_levels=5),
+        CEmission(two_squares, 2),
     ],
-    ids=["bits", "reals", "symbols"],
+    ids=["bits", "reals", "symbols", "C"],
 )
 def test_any_block_mdp_with_vectors_can_be_learned(emission, model):
     env = ladder(emission, 4)

@@ -204,6 +204,14 @@ def test_results_of_another_format_are_neither_continued_nor_touched(folder, mon
     assert snapshot(folder) == before
 
 
+def test_results_of_another_version_can_be_read_and_are_not_continued(folder):
+    about = json.loads((folder / MANIFEST).read_text())
+    (folder / MANIFEST).write_text(json.dumps(about | {"version": "0.0.1"}))
+    Store(folder)
+    with pytest.raises(ValueError, match=r"were made by fasturl 0\.0\.1, whose files this version"):
+        Store(folder, create=True)
+
+
 def test_files_of_another_format_are_refused_without_a_manifest_too(folder, monkeypatch):
     (folder / MANIFEST).unlink()
     monkeypatch.setattr(storing, "FORMAT", 2)

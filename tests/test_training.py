@@ -201,6 +201,12 @@ def test_bad_arguments_are_refused(arguments, message):
         fu.train(**{"env": ENV, "agent": fu.OracleQ(), "episodes": 10} | arguments)
 
 
+@pytest.mark.parametrize("agent", [fu.URL(), fu.PCID()])
+def test_what_an_agent_sees_is_its_own_affair(agent):
+    with pytest.raises(ValueError, match=f"sees must be left out for {type(agent).__name__}"):
+        fu.train(ENV, agent, 10, sees="observation")
+
+
 def test_a_learner_becomes_the_agent_that_sees_latent_states():
     assert as_agent(fu.OracleQ(), "latent").name == "oracleq-lat"
     assert as_agent(fu.QLearning(), "latent").name == "qlearning-lat"

@@ -61,7 +61,7 @@ class Store:
             if create:
                 self._set_aside(manifest, f"{_MANIFEST}-{time.time_ns()}", "it is written anew")
             made_by = None
-        if made_by is not None and made_by.get("format") != FORMAT:
+        if made_by is not None and (made_by.get("format") != FORMAT or (create and made_by.get("version") != __version__)):
             raise ValueError(_refusal(self.folder, made_by.get("version")))
         if create:
             self._prepare(manifest)
