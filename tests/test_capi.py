@@ -17,7 +17,7 @@ from fasturl._kernels.compiling import _OPTIONS
 from fasturl.capi import HEADER, binding, checks, ffi, functions, header, lib, table
 from fasturl.streams import NAMES
 
-LAYOUTS = {(1, 0): "40ae664643d8294a"}
+LAYOUTS = {(1, 0): "75be397906d0920a"}
 """A digest of the layout of each version. A layout that has been released never changes: a new one is a new version.
 
 An addition at the end of the table is a new minor version, anything else a new major one (docs/calling-from-c.md)."""
@@ -25,6 +25,13 @@ An addition at the end of the table is a new minor version, anything else a new 
 
 def test_the_layout_does_not_change_without_the_version():
     assert hashlib.sha256(header.layout().encode()).hexdigest()[:16] == LAYOUTS[header.abi_version()]
+
+
+def test_the_layout_holds_the_macros_that_are_compiled_into_programs():
+    held = [line.split("(")[0] for line in header.layout().splitlines() if line.startswith("FASTURL_LOCK")]
+    assert held == ["FASTURL_LOCK_WORDS", "FASTURL_LOCK_DRAWS", "FASTURL_LOCK_SCRATCH"]
+    text = "#define FASTURL_H\n#define FASTURL_ABI_MAJOR 1\n#define FASTURL_ROOM 7\n#define FASTURL_TWICE(H) \\\n    (2 * (H))\n"
+    assert header.macros(text) == ["FASTURL_ROOM 7", "FASTURL_TWICE(H) (2 * (H))"]
 
 
 @pytest.mark.parametrize("language", [["cc", "-std=c99"], ["c++", "-x", "c++", "-std=c++17"]], ids=["C99", "C++17"])
@@ -80,7 +87,7 @@ def test_every_status_has_a_text_of_its_own():
 def test_a_name_that_the_header_does_not_have():
     with pytest.raises(AttributeError, match=r"fasturl.h declares no 'fasturl_nothing'"):
         lib.fasturl_nothing  # noqa: B018
-    assert {"fasturl_step", "fasturl_get_table", "FASTURL_OK"} <= set(dir(lib))
+    assert {"fasturl_step", "fasturl_get_table", "FASTURL_OK", "FASTURL_ABI_MAJOR", "FASTURL_ABI_MINOR"} <= set(dir(lib))
 
 
 def test_the_streams_have_python_s_names():

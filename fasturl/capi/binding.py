@@ -16,6 +16,8 @@ from . import entries, functions, header
 
 ffi = header.ffi
 
+_VERSION = ("FASTURL_ABI_MAJOR", "FASTURL_ABI_MINOR")
+
 
 class _Cache(_ForgivingCache):
     """The cache of a C callback, which asks with a whole signature where a kernel asks with its arguments."""
@@ -81,15 +83,15 @@ class Library:
             found = table
         elif name in header.CONSTANTS:
             found = header.CONSTANTS[name]
-        elif name in ("FASTURL_ABI_MAJOR", "FASTURL_ABI_MINOR"):
-            found = header.abi_version()[name.endswith("MINOR")]
+        elif name in _VERSION:
+            found = header.abi_version()[_VERSION.index(name)]
         else:
             raise AttributeError(f"fasturl.h declares no {name!r}")
         self.__dict__[name] = found
         return found
 
     def __dir__(self) -> list[str]:
-        return sorted([*(header.PREFIX + name for name in header.FUNCTIONS), "fasturl_get_table", *header.CONSTANTS])
+        return sorted([*(header.PREFIX + name for name in header.FUNCTIONS), "fasturl_get_table", *header.CONSTANTS, *_VERSION])
 
 
 lib = Library()

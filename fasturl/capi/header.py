@@ -18,6 +18,7 @@ PREFIX = "fasturl_"
 
 _PLUSPLUS = re.compile(r"^#ifdef __cplusplus$.*?^#endif$", re.DOTALL | re.MULTILINE)
 _PREPROCESSOR = re.compile(r"^#(?:.*\\\n)*.*$", re.MULTILINE)
+_MACRO = re.compile(r"^#define (FASTURL_(?!API\b|ABI_)\w+(?:\([^)]*\))?[ \t]+(?:.*\\\n)*.*)$", re.MULTILINE)
 _DEFINITION = re.compile(r"^#define FASTURL_ABI_(MAJOR|MINOR) (\d+)$", re.MULTILINE)
 
 
@@ -76,12 +77,18 @@ def member(struct: str, name: str) -> tuple[int, Any]:
     return found.offset, numba_type(found.type)
 
 
+def macros(text: str) -> list[str]:
+    """The macros of a header that C programs compute with, a line each."""
+    return [" ".join(found.replace("\\\n", " ").split()) for found in _MACRO.findall(text)]
+
+
 def layout() -> str:
-    """Everything of the table that a compiled C program relies on, as text: offsets, sizes, types and the values of constants."""
+    """Everything that a compiled C program relies on, as text: offsets, sizes, types, the values of constants, and macros."""
     lines = [f"{name} = {value}" for name, value in sorted(CONSTANTS.items())]
     structs = ["fasturl_dynamics", "fasturl_block", "fasturl_training", "fasturl_oracleq", "fasturl_qlearning", "fasturl_table"]
     for struct in map(ffi.typeof, structs):
         lines.append(f"{struct.cname}: {ffi.sizeof(struct)} bytes")
         lines += [f"  {field.offset} {name}: {field.type.cname}" for name, field in struct.fields]
     lines += [f"{plugin}: {ffi.typeof(plugin + ' *').cname}" for plugin in ("fasturl_decoder_fn", "fasturl_emission_fn")]
+    lines += macros(PATH.read_text(encoding="utf-8"))
     return "\n".join(lines)
