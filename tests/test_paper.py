@@ -107,6 +107,8 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     assert "90 of 90 runs to do" in " ".join(first.stdout.split())
     assert (tmp_path / "out" / "fig2.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "fig2.pdf").read_bytes().startswith(b"%PDF")
+    assert b"/Type3" not in (tmp_path / "out" / "fig2.pdf").read_bytes()  # publishers refuse fonts of that kind
+    assert sorted(path.name for path in (tmp_path / "out").glob("*fig2*")) == ["fig2.pdf", "fig2.png"]
     table = pd.read_csv(tmp_path / "out" / "summary.csv")
     assert len(table) == 9 * 4
     assert (table["seeds"] == 2).all()

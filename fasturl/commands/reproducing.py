@@ -11,6 +11,7 @@ from rich.console import Console
 
 from .. import validation
 from .options import parse_seeds
+from .outputs import whole_files
 
 EPILOG = """Examples:
 
@@ -33,7 +34,7 @@ def reproduce(
     n_jobs: Annotated[int | None, typer.Option(help="Number of processes.", show_default="all cores")] = None,
 ) -> None:
     """Run the experiments of Feng et al. (2020): figures, success rates and claims."""
-    from ..experiments import paper
+    from ..experiments import looks, paper
     from ..experiments.backends import Local
     from ..experiments.store import Store
     from ..experiments.sweeping import complete, plan
@@ -58,8 +59,9 @@ def reproduce(
     frame = frame[frame["cell"].isin(ids) & frame["seed"].isin(chosen)]
     for figure in figures:
         drawn = paper.draw(frame, figure)
-        for suffix in ("png", "pdf"):
-            drawn.savefig(out / f"{figure}.{suffix}", dpi=200)
+        with whole_files(out / f"{figure}.png", out / f"{figure}.pdf") as drafts:
+            for draft in filter(None, drafts):
+                looks.save(drawn, draft)
     summary = paper.ends(frame)
     judged = paper.claims(summary)
     paper.write_summary(out, summary, judged)

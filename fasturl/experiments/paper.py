@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import optional
+from . import looks
 from .cells import Cell
 from .hyperparameters import tuned_settings
 from .plots import curve_panel
@@ -75,24 +76,24 @@ def rows_of(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
 
 def draw(frame: pandas.DataFrame, figure: str) -> matplotlib.figure.Figure:
     """Nine panels: average reward against the number of trajectories, mean over seeds with one standard deviation shaded."""
-    plt = optional.need("matplotlib.pyplot", "experiments", "drawing figures")
+    module = optional.need("matplotlib.figure", "experiments", "drawing figures")
     rows = shown(rows_of(frame, figure))
-    drawn: matplotlib.figure.Figure
-    drawn, grid = plt.subplots(3, 3, figsize=(7.2, 6.4), layout="constrained", sharey=True)
-    for down, switch in enumerate(SWITCHES):
-        for across, horizon in enumerate(HORIZONS):
-            axes = grid[down, across]
-            panel = rows[(rows["horizon"] == horizon) & (rows["switch"] == switch)]
-            curve_panel(axes, panel)
-            oracle = panel.loc[panel["agent"] == "url", "oracle"].iloc[0]
-            axes.set_title(f"H = {horizon}, switch {switch:g}, {oracle}", fontsize=8)
-            axes.tick_params(labelsize=7)
-            axes.set_xlabel("number of trajectories" if down == 2 else "", fontsize=8)
-            axes.set_ylabel("average reward" if across == 0 else "", fontsize=8)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=8)
-    n_seeds = rows["seed"].nunique()
-    drawn.suptitle(f"{_name(figure)}: mean of {n_seeds} seeds, one standard deviation shaded", fontsize=9)
+    with looks.style():
+        drawn: matplotlib.figure.Figure = module.Figure(figsize=(looks.TEXT_WIDTH, 6.1), layout="constrained")
+        grid = drawn.subplots(3, 3, sharey=True)
+        for down, switch in enumerate(SWITCHES):
+            for across, horizon in enumerate(HORIZONS):
+                axes = grid[down, across]
+                panel = rows[(rows["horizon"] == horizon) & (rows["switch"] == switch)]
+                curve_panel(axes, panel)
+                oracle = panel.loc[panel["agent"] == "url", "oracle"].iloc[0]
+                axes.set_title(f"H = {horizon}, switch {switch:g}, {oracle}")
+                axes.set_xlabel("number of trajectories" if down == 2 else "")
+                axes.set_ylabel("average reward" if across == 0 else "")
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        n_seeds = rows["seed"].nunique()
+        drawn.suptitle(f"{_name(figure)}: mean of {n_seeds} seeds, one standard deviation shaded", fontsize=8)
     return drawn
 
 
