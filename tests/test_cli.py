@@ -24,7 +24,7 @@ def test_json_on_standard_output_is_all_that_is_printed_there():
     assert done.returncode == 0
     names = "env horizon switch noise agent oracle episodes seeds v_star average_reward_mean average_reward_std value_mean success_rate"
     assert set(names.split()) | {"trajectories", "wall_seconds", "curve", "version"} <= set(result)
-    assert result["env"], result["agent"] == ("lock-bernoulli", "oracleq-lat")
+    assert (result["env"], result["agent"]) == ("lock-bernoulli", "oracleq-lat")
     assert (result["horizon"], result["switch"], result["noise"], result["episodes"], result["seeds"]) == (3, 0.2, None, 200, 3)
     assert result["average_reward_mean"] == expected.average_reward[:, -1].mean()
     assert result["curve"]["mean"] == expected.average_reward.mean(axis=0).tolist()
@@ -117,6 +117,10 @@ def test_help_teaches_by_example(command):
         ("train lock-gaussian --agent oracleq-obs", "needs an environment with discrete observations"),
         ("train lock-bernoulli --json missing/result.json", "cannot write missing/result.json: No such file or directory"),
         ("train lock-bernoulli --json .", "cannot write .: it is a folder"),
+        ("train lock-bernoulli --plot curve", "cannot write curve: write .png, .pdf or .svg"),
+        ("train lock-bernoulli --plot curve.doc", "cannot write curve.doc: write .png, .pdf or .svg"),
+        ("train lock-bernoulli --agent oracleq-lat --failure-probability 1", "failure_probability must be a number in (0, 1), got 1.0"),
+        ("train lock-bernoulli --agent url --failure-probability 0.1", "failure_probability is not a setting of url"),
         ("train lock-bernoulli --bogus", "No such option"),
         ("fly", "No such command 'fly'"),
     ],
@@ -128,4 +132,21 @@ def test_bad_input_gets_one_line_and_exit_code_2(words, message, tmp_path):
     assert done.stderr.startswith("fasturl: ")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_matplotlib_is_told_before_the_training(tmp_path):
+    program = """
+import sys
+sys.modules["matplotlib"] = None
+from fasturl.commands import training
+training.train = lambda *_, **__: print("trained")
+from fasturl.cli import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *QUICK, "--plot", "curve.png"], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    message = "fasturl: a figure needs matplotlib: pip install 'fasturl[experiments]'\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
     assert list(tmp_path.iterdir()) == []

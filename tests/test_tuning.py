@@ -202,6 +202,18 @@ def test_the_printed_command_can_be_run(agent, monkeypatch, tmp_path, capsys):
     assert agent in capsys.readouterr().out
 
 
+def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 200 --seeds 100:102 --method grid --set schedule=jin"
+    monkeypatch.setattr(sys, "argv", ["fasturl", *words.split(), "--search", "failure_probability=0.1"])
+    cli.main()
+    (command,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("fasturl train"))
+    assert "--failure-probability 0.1" in command
+    monkeypatch.setattr(sys, "argv", [*command.split(), "--seeds", "100:101"])
+    cli.main()
+    assert "near-optimal seeds" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -8,6 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .. import optional
+
+FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
+
+
+def check_figure(target: Path) -> None:
+    """Says before the work what would keep a figure from being drawn after it: the name of its file, or a missing matplotlib."""
+    if target.suffix.lower() not in FIGURE_SUFFIXES:
+        raise ValueError(f"cannot write {target}: write .png, .pdf or .svg")
+    optional.need("matplotlib", "experiments", "a figure")
+
 
 @contextmanager
 def whole_files(*wanted: str | Path | None) -> Iterator[list[Path | None]]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import validation
-from .outputs import whole_files
+from .outputs import check_figure, whole_files
 
 PLOT_EPILOG = """Examples:
 
@@ -31,8 +31,10 @@ def plot_command(
     kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "curves",
     x: Annotated[str | None, typer.Option("--x", help="A parameter; heatmap needs it.", show_default="horizon")] = None,
     y: Annotated[str | None, typer.Option("--y", help="heatmap: the other parameter.", show_default=False)] = None,
-    show: Annotated[str, typer.Option(help="heatmap: average-reward, success-rate or value.")] = "average-reward",
-    band: Annotated[str, typer.Option(help="curves: std, one standard deviation, or ci, bootstrap interval of the mean.")] = "std",
+    show: Annotated[str | None, typer.Option(help="heatmap: average-reward, success-rate or value.", show_default="average-reward")] = None,
+    band: Annotated[
+        str | None, typer.Option(help="curves: std, one standard deviation, or ci, bootstrap interval of the mean.", show_default="std")
+    ] = None,
     where: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only these results; may be repeated.", show_default=False)
     ] = None,
@@ -41,28 +43,35 @@ def plot_command(
     ] = None,
 ) -> None:
     """Draw stored results: learning curves, success rates, scaling with the horizon, or a heat map."""
+    from ..experiments import looks, plots, store, summaries
+
     validation.choice("kind", kind, KINDS)
+    if show is not None:
+        validation.choice("show", show, plots.SHOWN)
+    if band is not None:
+        validation.choice("band", band, plots.BANDS)
     if kind == "heatmap" and (x is None or y is None):
         raise ValueError("a heat map needs --x and --y, for example --x learning_rate --y confidence")
     if kind != "heatmap" and y is not None:
         raise ValueError("--y is for --kind heatmap")
     if kind == "curves" and x is not None:
         raise ValueError("--x is for --kind success, scaling and heatmap: learning curves are drawn against trajectories")
+    if kind != "heatmap" and show is not None:
+        raise ValueError("--show is for --kind heatmap")
+    if kind != "curves" and band is not None:
+        raise ValueError("--band is for --kind curves")
     target = out or Path(f"{kind}.png")
-    if target.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise ValueError(f"cannot write {target}: write .png, .pdf or .svg")
-    from ..experiments import looks, plots, store, summaries
-
+    check_figure(target)
     with whole_files(target) as (draft,):
         frame = summaries.select(store.load(folder), where or [])
         if kind == "curves":
-            figure = plots.curves(frame, band=band)
+            figure = plots.curves(frame, band=band or "std")
         elif kind == "success":
             figure = plots.success(frame, x=x or "horizon")
         elif kind == "scaling":
             figure = plots.scaling(frame, x=x or "horizon")
         else:
-            figure = plots.heatmap(frame, str(x), str(y), of=show)
+            figure = plots.heatmap(frame, str(x), str(y), of=show or "average-reward")
         assert draft is not None
         looks.save(figure, draft)
     print(f"drawn in {target}")

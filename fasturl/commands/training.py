@@ -14,7 +14,7 @@ from .. import catalog
 from ..runs import Run
 from ..training import train
 from .options import given, parse_seeds
-from .outputs import whole_files
+from .outputs import check_figure, whole_files
 
 EPILOG = """Examples:
 
@@ -39,6 +39,9 @@ def train_command(
     seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = "50",
     learning_rate: Annotated[float | None, typer.Option(help="Of the learner.", show_default="the learner's")] = None,
     confidence: Annotated[float | None, typer.Option(help="oracleq, url: scale of the bonus.", show_default="0.001; url 0.0001")] = None,
+    failure_probability: Annotated[
+        float | None, typer.Option(help="oracleq with jin: probability that the bonus is too small.", show_default="0.05")
+    ] = None,
     exploration_fraction: Annotated[
         float | None, typer.Option(help="qlearning: share of the episodes over which epsilon falls.", show_default="0.5")
     ] = None,
@@ -70,6 +73,7 @@ def train_command(
     settings = given(
         learning_rate=learning_rate,
         confidence=confidence,
+        failure_probability=failure_probability,
         exploration_fraction=exploration_fraction,
         schedule=schedule,
         oracle=oracle,
@@ -84,6 +88,8 @@ def train_command(
         samples_per_level=samples_per_level,
     )
     player = catalog.agent(agent, **settings)
+    if plot:
+        check_figure(plot)
     with whole_files(None if json_file == "-" else json_file, plot) as (json_path, plot_path):
         run = train(environment, player, episodes, parse_seeds(seeds), n_jobs=n_jobs)
         if plot_path:
