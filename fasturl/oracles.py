@@ -39,9 +39,13 @@ MIN_SEPARATION = 3.25
 """In standard deviations: above what k-means makes of one Gaussian, below what separates the states of a lock with noise 0.3."""
 
 
-class _Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carries no types
+class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carries no types
     """What the oracles share: checks, and prediction through the compiled decoder."""
 
+    n_states: int
+    n_components: int | str | None
+    scale: bool | str
+    random_state: int | None
     decoder_: Decoder
 
     @abstractmethod
@@ -56,16 +60,29 @@ class _Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit
     def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[np.int64]:
         return self.fit(X).predict(X)
 
-    @staticmethod
-    def _check(X: ArrayLike, n_states: int) -> Observations:
-        validation.integer("n_states", n_states, least=2, most=256)
+    def check_settings(self, dimension: int) -> None:
+        """Refuse settings with which no observations of so many coordinates could be fitted."""
+        validation.integer("n_states", self.n_states, least=2, most=256)
+        if self.scale not in (True, False, "auto"):
+            raise ValueError(f"scale must be True, False or 'auto', got {self.scale!r}")
+        if self.random_state is not None:
+            validation.integer("random_state", self.random_state, least=0)
+        n_axes(self.n_components, self.n_states, dimension)
+        self._check_own()
+
+    @abstractmethod
+    def _check_own(self) -> None:
+        """Refuse the settings that only this oracle has."""
+
+    def _check(self, X: ArrayLike) -> Observations:
         data = np.asarray(X)
         if data.dtype.kind not in "biuf":
             raise ValueError(f"X must hold real numbers, got {data.dtype}")
         if data.ndim != 2:
             raise ValueError(f"X must have shape [observations, coordinates], got {data.shape}")
-        if data.shape[0] < n_states:
-            raise ValueError(f"X must hold at least n_states = {n_states} observations, got {data.shape[0]}")
+        self.check_settings(data.shape[1])
+        if data.shape[0] < self.n_states:
+            raise ValueError(f"X must hold at least n_states = {self.n_states} observations, got {data.shape[0]}")
         if not np.all(np.isfinite(data)):
             raise ValueError("X must be finite, got NaN or infinity")
         return data
@@ -78,8 +95,6 @@ class _Projection:
     """
 
     def __init__(self, data: Observations, n_axes: int, scale: bool | str) -> None:
-        if scale not in (True, False, "auto"):
-            raise ValueError(f"scale must be True, False or 'auto', got {scale!r}")
         pieces = [data[first : first + _PIECE] for first in range(0, data.shape[0], _PIECE)]
         centre = sum((piece.sum(axis=0, dtype=np.float64) for piece in pieces), np.zeros(data.shape[1])) / data.shape[0]
         spread = np.ones_like(centre)
@@ -138,7 +153,7 @@ def _cluster(projection: _Projection, n_states: int, n_init: int, random_state: 
     return np.concatenate([centres, np.tile(centres[:1], (n_states - n_clusters, 1))]), kmeans.labels_.astype(np.int64)
 
 
-class KMeans(_Oracle):
+class KMeans(Oracle):
     """k-means in the space of the leading fourth-moment directions.
 
     n_states
@@ -173,11 +188,13 @@ class KMeans(_Oracle):
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
-        data = self._check(X, self.n_states)
+    def _check_own(self) -> None:
         validation.real("min_separation", self.min_separation, least=0)
         validation.integer("n_init", self.n_init, least=1)
-        projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        data = self._check(X)
+        projection = _Projection(data, n_axes(self.n_components, self.n_states, data.shape[1]), self.scale)
         centres, labels = _cluster(projection, self.n_states, self.n_init, self.random_state)
         # |A x + b - c|^2 is smallest where (c - b)' A x - |c - b|^2 / 2 is largest
         shifted = centres - projection.offset
@@ -186,7 +203,7 @@ class KMeans(_Oracle):
         return self
 
 
-class GMM(_Oracle):
+class GMM(Oracle):
     """A Gaussian mixture in the projected space, started from the clusters that k-means finds there.
 
     n_states
@@ -218,13 +235,15 @@ class GMM(_Oracle):
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
-        data = self._check(X, self.n_states)
+    def _check_own(self) -> None:
         validation.choice("covariance", self.covariance, ("spherical", "tied", "diag", "full"))
         validation.real("min_separation", self.min_separation, least=0)
         validation.integer("n_init", self.n_init, least=1)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        data = self._check(X)
         directly = self.n_components == "all"
-        projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
+        projection = _Projection(data, n_axes(self.n_components, self.n_states, data.shape[1]), self.scale)
         _, labels = _cluster(projection, self.n_states, self.n_init, self.random_state)
         points = np.asarray(data, np.float64) if directly else projection.points
         self.mixture_ = _started_mixture(points, labels, self.n_states, self.covariance, self.random_state)
@@ -261,7 +280,7 @@ def _started_mixture(points: Floats, labels: NDArray[np.int64], n_states: int, c
     )
 
 
-class DBSCAN(_Oracle):
+class DBSCAN(Oracle):
     """Density clusters in the projected space, then a support vector classifier that decodes new observations.
 
     Clusters are numbered by size, largest first. Where more than n_states are found, the smallest are left out; where fewer,
@@ -299,12 +318,14 @@ class DBSCAN(_Oracle):
         self.scale = scale
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
-        data = self._check(X, self.n_states)
+    def _check_own(self) -> None:
         validation.real("eps", self.eps, least=0, open_left=True)
         validation.integer("min_samples", self.min_samples, least=1)
         validation.integer("max_samples", self.max_samples, least=self.n_states)
-        projection = _Projection(data, n_axes(self.n_components, self.n_states, data), self.scale)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        data = self._check(X)
+        projection = _Projection(data, n_axes(self.n_components, self.n_states, data.shape[1]), self.scale)
         unit = projection.points.std(axis=0)
         unit[unit == 0] = 1.0
         matrix, offset = projection.matrix / unit[:, None], projection.offset / unit
@@ -329,10 +350,10 @@ class DBSCAN(_Oracle):
         return self
 
 
-def n_axes(wanted: int | str | None, n_states: int, data: Observations) -> int:
+def n_axes(wanted: int | str | None, n_states: int, dimension: int) -> int:
     if wanted is None or wanted == "all":
-        return min(n_states - 1, int(data.shape[1]))
-    return validation.integer("n_components", wanted, least=1, most=data.shape[1])
+        return min(n_states - 1, dimension)
+    return validation.integer("n_components", wanted, least=1, most=dimension)
 
 
 def mixture_decoder(mixture: Any, matrix: Floats | None = None, offset: Floats | None = None) -> Decoder:
@@ -357,7 +378,7 @@ def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int) -> Decod
         seeds = {name: random_state for name, value in fitted.get_params().items() if name.endswith("random_state") and value is None}
         fitted.set_params(**seeds)
     # ours have checked their settings and the data by the time scikit-learn would check them again, for a good part of the time
-    trusted = isinstance(fitted, _Oracle)
+    trusted = isinstance(fitted, Oracle)
     try:
         with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
             fitted.fit(X)

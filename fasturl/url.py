@@ -103,7 +103,11 @@ class URL(Agent):
     def check(self, env: Environment) -> None:
         if env.emission is None:
             raise ValueError("env must have an emission: without one there is nothing for an oracle to learn from")
-        from . import oracles  # noqa: F401  # loaded before the workers start, so that its thread pools can be limited
+        from . import oracles  # loaded before the workers start, so that its thread pools can be limited
+
+        oracle = self._oracle(env)
+        if isinstance(oracle, oracles.Oracle):
+            oracle.check_settings(env.emission.dimension)
 
     def trajectories(self, env: Environment, episodes: int) -> int:
         if self.form == "practical":

@@ -405,6 +405,23 @@ def test_levels_may_have_different_numbers_of_states():
 # --- arguments -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_states": 1}, "n_states must be an integer from 2 to 256, got 1"),
+        ({"n_states": "three"}, "n_states must be"),
+        ({"n_init": 0}, "n_init must be"),
+        ({"scale": 3}, "scale must be True, False or 'auto', got 3"),
+        ({"min_separation": -1}, "min_separation must be"),
+        ({"n_components": 50}, "n_components must be"),
+        ({"random_state": 1.5}, "random_state must be"),
+    ],
+)
+def test_settings_of_an_oracle_are_checked_before_anything_is_played(settings, message):
+    with pytest.raises(ValueError, match=message):
+        fu.URL(KMeans(**settings)).check(SHORT)
+
+
 @pytest.mark.parametrize("learner", [fu.OracleQ, "oracleq", None, 3])
 def test_a_learner_must_be_an_object_with_start(learner):
     with pytest.raises(ValueError, match="learner must be an object with start, such as OracleQ"):
