@@ -49,7 +49,7 @@ def plot_command(
     if show is not None:
         validation.choice("show", show, plots.SHOWN)
     if band is not None:
-        validation.choice("band", band, plots.BANDS)
+        validation.choice("band", band, summaries.BANDS)
     if kind == "heatmap" and (x is None or y is None):
         raise ValueError("a heat map needs --x and --y, for example --x learning_rate --y confidence")
     if kind != "heatmap" and y is not None:
