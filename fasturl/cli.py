@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -34,7 +37,9 @@ machine.register(app)
 def main() -> None:
     """Run the command line; the entry point of the `fasturl` program."""
     try:
-        if (code := app(standalone_mode=False)) == _INTERRUPTED:  # how Typer passes on Ctrl-C
+        with _short_warnings():
+            code = app(standalone_mode=False)
+        if code == _INTERRUPTED:  # how Typer passes on Ctrl-C
             _complain("interrupted", code)
         if code:
             sys.exit(code)
@@ -50,6 +55,19 @@ def main() -> None:
         sys.exit(_complain(str(error), 2))
     except (OverflowError, MemoryError) as error:  # a horizon or a number of episodes beyond any machine
         sys.exit(_complain(f"too large for this machine: {error}", 2))
+
+
+@contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Warnings as one line each."""
+
+    def show(message: Warning | str, *_: object) -> None:
+        _complain(str(message), 0)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show  # type: ignore[assignment]  # the rest of what it is told is of no use here
+        yield
 
 
 def _complain(text: str, code: int) -> int:

@@ -154,7 +154,7 @@ def test_a_damaged_file_is_said_set_aside_and_computed_again(damage, folder, fin
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     damaged = path.read_bytes()
     store = Store(folder, create=True)
-    with pytest.warns(UserWarning, match=rf"{path.name} is damaged: set aside as .*, its results will be computed again"):
+    with pytest.warns(UserWarning, match=rf"{path.name} is damaged: set aside as .*, its results count as missing"):
         missing = plan(store, CELLS, range(6))
     assert [len(block.seeds) for block in missing] == [3]
     assert (folder / "damaged" / f"{path.parent.name}-{path.name}").read_bytes() == damaged

@@ -64,7 +64,7 @@ def test_damaged_results_are_said_in_one_line(place):
     path.write_bytes(path.read_bytes()[:-1])
     done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place)
     assert done.returncode == 0
-    assert re.fullmatch(r"fasturl: \S+ is damaged: set aside as \S+, its results will be computed again\n", done.stderr)
+    assert re.fullmatch(r"fasturl: \S+ is damaged: set aside as \S+, its results count as missing\n", done.stderr)
     assert done.stdout.splitlines()[-1].startswith("3 of 6 runs computed in")
 
 

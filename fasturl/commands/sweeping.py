@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,17 +71,16 @@ def sweep_command(
     chosen = described.seeds if seeds is None else validation.seeds(parse_seeds(seeds))
     backend = _backend(n_jobs, dask, ray, ray_address)
     workers = backend.workers()
-    with _short_warnings():
-        if dry_run:
-            store = Store(out) if out is not None and out.exists() and any(out.iterdir()) else None
-            _show_plan(described.cells, chosen, plan(store, described.cells, chosen), workers)
-            return
-        assert out is not None
-        begin = time.perf_counter()
-        store = Store(out, create=True)
-        blocks = plan(store, described.cells, chosen)
-        complete(store, blocks, backend)
-        _show_results(store, described.cells, chosen, sum(len(block.seeds) for block in blocks), time.perf_counter() - begin)
+    if dry_run:
+        store = Store(out) if out is not None and out.exists() and any(out.iterdir()) else None
+        _show_plan(described.cells, chosen, plan(store, described.cells, chosen), workers)
+        return
+    assert out is not None
+    begin = time.perf_counter()
+    store = Store(out, create=True)
+    blocks = plan(store, described.cells, chosen)
+    complete(store, blocks, backend)
+    _show_results(store, described.cells, chosen, sum(len(block.seeds) for block in blocks), time.perf_counter() - begin)
 
 
 def _backend(n_jobs: int | None, dask: str | None, ray: bool, ray_address: str | None) -> Backend:
@@ -164,16 +161,3 @@ def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-@contextmanager
-def _short_warnings() -> Iterator[None]:
-    """Warnings as one line each."""
-
-    def show(message: Warning | str, *_: object) -> None:
-        print(f"fasturl: {message}", file=sys.stderr)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = show  # type: ignore[assignment]  # the rest of what it is told is of no use here
-        yield

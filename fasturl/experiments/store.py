@@ -173,7 +173,7 @@ class Store:
             content = b""  # the disk cannot read it back
         if _digest(path.parent.name, stem, content) == digest:
             return content
-        self._set_aside(path, f"{path.parent.name}-{path.name}", "its results will be computed again")
+        self._set_aside(path, f"{path.parent.name}-{path.name}", "its results count as missing")
         return None
 
     def _set_aside(self, path: Path, name: str, consequence: str) -> None:
