@@ -44,10 +44,15 @@ def choice(name: str, value: object, allowed: Iterable[str]) -> str:
     return str(value)
 
 
+MOST_SEEDS = 10**7
+
+
 def seeds(value: int | Iterable[int]) -> list[int]:
     """A count n means the seeds 0..n-1; otherwise distinct non-negative integers."""
     if not isinstance(value, Iterable) or isinstance(value, str) or getattr(value, "ndim", 1) == 0:
-        return list(range(integer("seeds", value, least=1)))
+        value = range(integer("seeds", value, least=1))
+    if isinstance(value, range) and value.stop - value.start > MOST_SEEDS:  # told before they are counted one by one
+        raise ValueError(f"seeds must be at most {MOST_SEEDS:,} in number, got {value.start}:{value.stop}")
     chosen = [integer("seeds", seed, least=0) for seed in value]
     if not chosen:
         raise ValueError("seeds must name at least one seed, got none")

@@ -91,3 +91,9 @@ def test_other_seeds_are_refused(given, message):
     with pytest.raises(ValueError) as error:  # noqa: PT011  # the whole message is compared below
         validation.seeds(given)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("wanted", ["0:99999999999", "5:1" + "0" * 40, "99999999999"])
+def test_more_seeds_than_anybody_can_run_are_refused_at_once(wanted):
+    with pytest.raises(ValueError, match=r"^seeds must be .*, got "):
+        validation.seeds(validation.parse_seeds(wanted))
