@@ -18,7 +18,7 @@ from pathlib import Path
 import numba
 
 PACKAGE = Path(__file__).parent
-_KERNELS = ("_kernels/*.py", "plugin_loops.py")
+_KERNELS = ("_kernels/*.py", "plugin_loops.py", "records.py")
 
 
 def digest() -> str:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from . import validation
 from ._kernels import tabular as _tabular
-from ._kernels.dynamics import Dynamics
+from .records import Dynamics
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

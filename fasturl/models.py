@@ -17,6 +17,7 @@ from ._kernels import dynamics as _dynamics
 from ._kernels import planning as _planning
 from .emissions import LANES, Emission, Gaussian, LockBits, cumulative
 from .emissions import CEmission as CEmission
+from .records import Dynamics
 from .streams import Streams
 
 Floats = NDArray[np.float64]
@@ -143,7 +144,7 @@ class BlockMDP(Environment):
         self.emission = emission
         for table in (self.transitions, self.rewards, self.start):
             table.setflags(write=False)
-        self.dynamics = _dynamics.Dynamics(
+        self.dynamics = Dynamics(
             start=cumulative(self.start),
             transitions=cumulative(self.transitions),
             rewards=self.rewards,

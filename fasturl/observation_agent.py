@@ -17,6 +17,7 @@ from .emissions import BitBlock
 from .evaluation import EPISODES
 from .learners import Learner, OracleQ, QLearning, Rules, Task
 from .models import BlockMDP, Environment, emission_lanes
+from .records import HashTable
 from .streams import Streams
 
 
@@ -111,8 +112,8 @@ class _GrowingTable:
         _hashing.rehash(new)
         self.arrays = new
 
-    def _empty(self, rows: int, n_words: int, n_actions: int) -> _hashing.Table:
-        return _hashing.Table(
+    def _empty(self, rows: int, n_words: int, n_actions: int) -> HashTable:
+        return HashTable(
             slots=np.full(1 << max(1, 2 * rows - 1).bit_length(), -1, np.int32),
             keys=np.empty((rows, 1 + n_words), np.uint64),
             q=np.full((rows, 1, n_actions), self.initial),

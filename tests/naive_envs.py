@@ -8,7 +8,7 @@ import contextlib
 import naive
 import numpy as np
 
-from fasturl._kernels.dynamics import Dynamics
+from fasturl.records import Dynamics
 
 
 @contextlib.contextmanager

@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
-from fasturl._kernels.dynamics import Dynamics, draw_lock, start_state, step
+from fasturl._kernels.dynamics import draw_lock, start_state, step
+from fasturl.records import Dynamics
 
 pytestmark = pytest.mark.kernel
 

@@ -10,6 +10,7 @@ import pytest
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels import hashing
+from fasturl.records import HashTable
 
 pytestmark = pytest.mark.kernel
 
@@ -19,7 +20,7 @@ N_WORDS = st.integers(1, 3)
 
 def empty(capacity, rows, n_words, n_actions):
     """Every row holds the initial value 0.5; the keys hold rubbish."""
-    return hashing.Table(
+    return HashTable(
         np.full(capacity, -1, np.int32),
         np.full((rows, 1 + n_words), 85, np.uint64),
         np.full((rows, 1, n_actions), 0.5),

@@ -10,6 +10,7 @@ from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, row
 from fasturl._kernels import vector
 from fasturl.emissions import Gaussian, LockBits
 from fasturl.envs.sights import BitSight, RealSight
+from fasturl.records import Players, SharedTables
 
 pytestmark = pytest.mark.kernel
 
@@ -24,13 +25,13 @@ def tables(draw, sizes, n_models):
     outcomes = known.transitions.reshape(-1, n_states)
     kind = np.uint8 if n_models > 1 else np.int32
     ways = draw.integers(0, min(255, len(outcomes)), (horizon, n_models, n_states, n_actions)).astype(kind)
-    return vector.Tables(known.start, outcomes, ways, known.rewards, known.random_rewards)
+    return SharedTables(known.start, outcomes, ways, known.rewards, known.random_rewards)
 
 
 def players(draw, n_envs):
     words = draw.integers(1, 2**63, (n_envs, 20)).astype(np.uint64)
     luck, lanes = words[:, :4].copy(), words[:, 4:].reshape(n_envs, 4, 4).copy()
-    return vector.Players(luck, lanes, np.zeros(n_envs, np.int64), np.zeros(n_envs, np.int64))
+    return Players(luck, lanes, np.zeros(n_envs, np.int64), np.zeros(n_envs, np.int64))
 
 
 def copied(group):

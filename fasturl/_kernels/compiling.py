@@ -1,16 +1,12 @@
-"""How every kernel is compiled: one decorator, so that the options are written once."""
-
-from typing import Any, TypeVar
+"""How every kernel is compiled: one decorator, so that the options are written once. Its types are in `compiling.pyi`."""
 
 import numpy as np
 from numba import config, njit, types
 from numba.core.caching import FunctionCache
 from numba.extending import intrinsic, overload
 
-F = TypeVar("F")
 
-
-class _ForgivingCache(FunctionCache):  # type: ignore[misc]  # numba carries no types
+class _ForgivingCache(FunctionCache):
     """Numba's cache, except that what is wrong with its folder costs speed and never the run.
 
     A file may be damaged, gone, or unwritable, and unpickling a damaged one can raise nearly anything. Two processes that compile
@@ -18,7 +14,7 @@ class _ForgivingCache(FunctionCache):  # type: ignore[misc]  # numba carries no 
     signature that was asked for.
     """
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig, target_context):
         try:
             loaded = super().load_overload(sig, target_context)
         except Exception:
@@ -26,13 +22,13 @@ class _ForgivingCache(FunctionCache):  # type: ignore[misc]  # numba carries no 
             return None
         return loaded if loaded is not None and tuple(loaded.signature.args) == tuple(sig) else None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig, data):
         try:
             super().save_overload(sig, data)
         except Exception:
             self.disable()
 
-    def _forget(self) -> None:
+    def _forget(self):
         try:
             self.flush()
         except Exception:
@@ -44,7 +40,7 @@ class _ForgivingCache(FunctionCache):  # type: ignore[misc]  # numba carries no 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
-def kernel(function: F) -> F:
+def kernel(function):
     """Compile lazily, without the GIL, with C's rules for division.
 
     Machine code is kept on disk where `numba.config.CACHE_DIR` names a folder while the kernels are imported
@@ -53,14 +49,12 @@ def kernel(function: F) -> F:
     dispatcher = njit(**_OPTIONS)(function)
     if config.CACHE_DIR and not config.DISABLE_JIT:
         dispatcher._cache = _ForgivingCache(function)
-    compiled: F = dispatcher
-    return compiled
+    return dispatcher
 
 
-def inlined(function: F) -> F:
+def inlined(function):
     """A piece of a kernel, pasted into its callers by LLVM: passing arrays to a call costs more than its work."""
-    piece: F = njit(**_OPTIONS, forceinline=True)(function)
-    return piece
+    return njit(**_OPTIONS, forceinline=True)(function)
 
 
 def fma(a: np.float32, b: np.float32, c: np.float32) -> np.float32:
@@ -72,13 +66,13 @@ def fma(a: np.float32, b: np.float32, c: np.float32) -> np.float32:
 
 
 @intrinsic
-def _fma_instruction(_context, a, b, c):  # type: ignore[no-untyped-def]  # called by the compiler
-    def generate(_target, builder, _signature, arguments):  # type: ignore[no-untyped-def]  # called by the compiler
+def _fma_instruction(_context, a, b, c):
+    def generate(_target, builder, _signature, arguments):
         return builder.fma(*arguments)
 
     return types.float32(types.float32, types.float32, types.float32), generate
 
 
 @overload(fma, jit_options={"forceinline": True})
-def _compiled_fma(a, b, c):  # type: ignore[no-untyped-def]  # called by the compiler
+def _compiled_fma(a, b, c):
     return lambda a, b, c: _fma_instruction(a, b, c)

@@ -5,25 +5,14 @@ transition, and one for the reward of each level whose rewards are random. The p
 the actions, so agents that share a seed meet the same luck at the same trajectory.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .compiling import inlined, kernel
 from .rng import shuffle, uniform
 
 
-class Dynamics(NamedTuple):
-    """Tables of one Block MDP with H levels, at most S states a level, A actions."""
-
-    start: np.ndarray  # float64[S], cumulative
-    transitions: np.ndarray  # float64[H, S, A, S], cumulative over the last axis
-    rewards: np.ndarray  # float64[H, S, A, S], mean reward of each transition
-    random_rewards: np.ndarray  # bool[H], whether the level's rewards are Bernoulli draws
-
-
 @inlined
-def start_state(dynamics: Dynamics, luck: np.ndarray) -> int:
+def start_state(dynamics: tuple, luck: np.ndarray) -> int:
     u = uniform(luck)
     s = 0
     while u >= dynamics.start[s]:
@@ -32,7 +21,7 @@ def start_state(dynamics: Dynamics, luck: np.ndarray) -> int:
 
 
 @inlined
-def step(dynamics: Dynamics, luck: np.ndarray, h: int, s: int, a: int) -> tuple[int, float]:
+def step(dynamics: tuple, luck: np.ndarray, h: int, s: int, a: int) -> tuple[int, float]:
     """The next state and the reward after action `a` in state `s` of level `h`."""
     u = uniform(luck)
     following = 0

@@ -5,12 +5,10 @@ two, -1 where empty) finds the row by linear probing. The object layer makes roo
 neither grow nor rehash while they play.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .compiling import inlined, kernel
-from .dynamics import Dynamics, start_state, step
+from .dynamics import start_state, step
 from .rng import below
 from .tabular import epsilon_greedy, update
 
@@ -18,14 +16,6 @@ _FOLD = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
 _29 = np.uint64(29)
 _32 = np.uint64(32)
-
-
-class Table(NamedTuple):
-    slots: np.ndarray  # int32[capacity]
-    keys: np.ndarray  # uint64[rows, 1 + W]
-    q: np.ndarray  # float64[rows, 1, A]
-    visits: np.ndarray  # int32[rows, 1, A]
-    size: np.ndarray  # int64[1], rows in use
 
 
 @inlined
@@ -42,7 +32,7 @@ def _finish(key: np.uint64) -> np.uint64:
 
 
 @inlined
-def _slot(table: Table, words: np.ndarray, e: int, h: int, s: int) -> int:
+def _slot(table: tuple, words: np.ndarray, e: int, h: int, s: int) -> int:
     """The slot that holds the observation's row, or the empty one where it belongs."""
     key = _fold(np.uint64(0), np.uint64(h + 1))
     for w in range(words.shape[3]):
@@ -62,7 +52,7 @@ def _slot(table: Table, words: np.ndarray, e: int, h: int, s: int) -> int:
 
 
 @inlined
-def _row(table: Table, words: np.ndarray, e: int, h: int, s: int) -> int:
+def _row(table: tuple, words: np.ndarray, e: int, h: int, s: int) -> int:
     """The observation's row, new if it has none. Rows beyond `size` hold the initial values already."""
     slot = _slot(table, words, e, h, s)
     row = np.int64(table.slots[slot])
@@ -78,9 +68,9 @@ def _row(table: Table, words: np.ndarray, e: int, h: int, s: int) -> int:
 
 @kernel
 def learn(
-    dynamics: Dynamics,
+    dynamics: tuple,
     words: np.ndarray,
-    table: Table,
+    table: tuple,
     rates: np.ndarray,
     bonuses: np.ndarray,
     cap: float,
@@ -110,7 +100,7 @@ def learn(
 
 
 @kernel
-def play(dynamics: Dynamics, words: np.ndarray, table: Table, luck: np.ndarray, choice: np.ndarray, returns: np.ndarray) -> None:
+def play(dynamics: tuple, words: np.ndarray, table: tuple, luck: np.ndarray, choice: np.ndarray, returns: np.ndarray) -> None:
     """Play greedily without learning; a uniform action where the observation has no row."""
     for e in range(returns.size):
         total = 0.0
@@ -126,7 +116,7 @@ def play(dynamics: Dynamics, words: np.ndarray, table: Table, luck: np.ndarray, 
 
 
 @kernel
-def rehash(table: Table) -> None:
+def rehash(table: tuple) -> None:
     """Enter every row into `slots`, which the caller has emptied."""
     last = np.uint64(table.slots.size - 1)
     for row in range(table.size[0]):

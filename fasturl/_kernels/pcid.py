@@ -12,7 +12,7 @@ the first, alone or in a block, so that an observation gets the same label in bo
 import numpy as np
 
 from .compiling import inlined, kernel
-from .dynamics import Dynamics, start_state, step
+from .dynamics import start_state, step
 from .fitting import logistic
 from .rng import below
 from .tabular import greedy
@@ -23,7 +23,7 @@ _NIBBLE = np.uint64(15)
 
 @kernel
 def explore(
-    dynamics: Dynamics,
+    dynamics: tuple,
     labels: np.ndarray,
     reach: np.ndarray,
     level: int,

@@ -18,7 +18,7 @@ episode has touched.
 import numpy as np
 
 from .compiling import inlined, kernel
-from .dynamics import Dynamics, start_state, step
+from .dynamics import start_state, step
 from .rng import below, uniform
 
 
@@ -91,7 +91,7 @@ def update_trajectory(
 
 @kernel
 def learn(
-    dynamics: Dynamics,
+    dynamics: tuple,
     labels: np.ndarray,
     q: np.ndarray,
     visits: np.ndarray,
@@ -129,7 +129,7 @@ def learn(
 
 @kernel
 def rollout(
-    dynamics: Dynamics,
+    dynamics: tuple,
     labels: np.ndarray,
     q: np.ndarray,
     epsilon: float,

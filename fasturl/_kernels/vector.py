@@ -9,15 +9,13 @@ state, and the latent state itself. For each kind there is `begin`, which starts
 every environment, and `step`. Noise is laid out level by level, because the environments are usually at the same level.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from .compiling import inlined, kernel
-from .dynamics import Dynamics, start_state, step
+from .dynamics import start_state, step
 from .emission import fill_normals
 from .rng import fill_bits_in_lanes, shuffle, uniform
 
@@ -27,49 +25,6 @@ _1, _7, _BYTE = np.uint64(1), np.uint64(7), np.uint64(0xFF)
 _EVERY_BYTE = np.uint64(0x0101010101010101)
 _DIAGONAL = np.uint64(0x8040201008040201)  # bit i of byte i
 _ALMOST = np.uint64(0x7F7F7F7F7F7F7F7F)
-
-
-class Tables(NamedTuple):
-    """H levels, at most S states a level, A actions, K distributions; ways of M = 1 or M = N environments."""
-
-    start: np.ndarray  # float64[S], cumulative
-    outcomes: np.ndarray  # float64[K, S], cumulative
-    ways: np.ndarray  # integers [H, M, S, A], the row of `outcomes` that an action leads to
-    rewards: np.ndarray  # float64[H, S, A, S]
-    random_rewards: np.ndarray  # bool[H]
-
-
-class Players(NamedTuple):
-    """N environments; level H is the terminal one."""
-
-    luck: np.ndarray  # uint64[N, 4]
-    lanes: np.ndarray  # uint64[N, 4, 4]
-    levels: np.ndarray  # int64[N]
-    states: np.ndarray  # int64[N]
-
-
-class Coins(NamedTuple):
-    """The bits of a lock's episodes under way, as `emission.lock_words` reads them."""
-
-    raw: np.ndarray  # uint64[N, n, 4]
-    words: np.ndarray  # uint64[N, 4 n], the same memory
-    first: np.ndarray  # int64[L], where a level's words begin
-    shift: np.ndarray  # uint64[L], bits of the first word that belong to levels before
-    room: np.uint64  # how far coins move up to leave room for the code of the state
-
-
-class Normals(NamedTuple):
-    """The noise of episodes under way, and scratch for drawing one episode: each pair is the same memory under two shapes."""
-
-    deviation: np.float32
-    bits: np.ndarray  # uint64[n, 4]
-    halves: np.ndarray  # uint32[2, 4 n]
-    drawn: np.ndarray  # float32[1, 2, 4 n]
-    grid: np.ndarray  # float32[coordinates, L]
-    noise: np.ndarray  # float32[L, N, D]
-    flat: np.ndarray  # float32[L, N D]
-    means: np.ndarray  # float32[L, S, D]
-    head: int  # coordinates from here on have mean 0 in every state
 
 
 @kernel
@@ -93,7 +48,7 @@ def draw_locks(streams: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: n
 
 
 @inlined
-def _move(tables: Tables, players: Players, e: int, a: int) -> float:
+def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
     """One step of environment e, with the draws of `dynamics.step`; returns the reward."""
     h, s = np.uint64(players.levels[e]), np.uint64(players.states[e])  # unsigned: an index that may be negative costs a check
     luck = players.luck[e]
@@ -111,7 +66,7 @@ def _move(tables: Tables, players: Players, e: int, a: int) -> float:
 
 
 @inlined
-def _move_all(tables: Tables, players: Players, actions: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> int:
+def _move_all(tables: tuple, players: tuple, actions: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> int:
     """Move every environment whose episode is not over; returns how many episodes this ended."""
     horizon = tables.ways.shape[0]
     count = 0
@@ -127,7 +82,7 @@ def _move_all(tables: Tables, players: Players, actions: np.ndarray, rewards: np
 
 
 @inlined
-def _start(tables: Tables, players: Players, e: int) -> None:
+def _start(tables: tuple, players: tuple, e: int) -> None:
     players.levels[e] = 0
     players.states[e] = start_state(tables, players.luck[e])
 
@@ -180,7 +135,7 @@ def _show_word(word: np.uint64, e: int, first: int, end: int, out: np.ndarray) -
 
 
 @inlined
-def _show_bits(coins: Coins, players: Players, e: int, out: np.ndarray) -> None:
+def _show_bits(coins: tuple, players: tuple, e: int, out: np.ndarray) -> None:
     h = np.uint64(players.levels[e])
     first = coins.first[h]
     dimension = out.shape[1]
@@ -191,7 +146,7 @@ def _show_bits(coins: Coins, players: Players, e: int, out: np.ndarray) -> None:
 
 
 @kernel
-def begin_bits(tables: Tables, players: Players, mask: np.ndarray, coins: Coins, out: np.ndarray) -> None:
+def begin_bits(tables: tuple, players: tuple, mask: np.ndarray, coins: tuple, out: np.ndarray) -> None:
     """out int8[N, D]."""
     for e in range(mask.size):
         if mask[e]:
@@ -202,7 +157,7 @@ def begin_bits(tables: Tables, players: Players, mask: np.ndarray, coins: Coins,
 
 @kernel
 def step_bits(
-    tables: Tables, players: Players, actions: np.ndarray, coins: Coins, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
+    tables: tuple, players: tuple, actions: np.ndarray, coins: tuple, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
 ) -> int:
     count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
@@ -214,7 +169,7 @@ def step_bits(
 
 
 @inlined
-def _show_reals(normals: Normals, players: Players, out: np.ndarray, flat: np.ndarray) -> None:
+def _show_reals(normals: tuple, players: tuple, out: np.ndarray, flat: np.ndarray) -> None:
     levels = players.levels
     together = True
     for e in range(levels.size):
@@ -235,7 +190,7 @@ def _show_reals(normals: Normals, players: Players, out: np.ndarray, flat: np.nd
 
 
 @kernel
-def begin_reals(tables: Tables, players: Players, mask: np.ndarray, normals: Normals, out: np.ndarray, flat: np.ndarray) -> None:
+def begin_reals(tables: tuple, players: tuple, mask: np.ndarray, normals: tuple, out: np.ndarray, flat: np.ndarray) -> None:
     """out float32[N, D], flat float32[N D] the same memory."""
     for e in range(mask.size):
         if mask[e]:
@@ -249,10 +204,10 @@ def begin_reals(tables: Tables, players: Players, mask: np.ndarray, normals: Nor
 
 @kernel
 def step_reals(
-    tables: Tables,
-    players: Players,
+    tables: tuple,
+    players: tuple,
     actions: np.ndarray,
-    normals: Normals,
+    normals: tuple,
     out: np.ndarray,
     flat: np.ndarray,
     rewards: np.ndarray,
@@ -267,14 +222,14 @@ def step_reals(
 
 
 @inlined
-def _show_looks(looks: np.ndarray, players: Players, e: int, out: np.ndarray) -> None:
+def _show_looks(looks: np.ndarray, players: tuple, e: int, out: np.ndarray) -> None:
     h, s = np.uint64(players.levels[e]), np.uint64(players.states[e])
     for j in range(out.shape[1]):
         out[e, j] = looks[h, e, s, j]
 
 
 @kernel
-def begin_looks(tables: Tables, players: Players, mask: np.ndarray, looks: np.ndarray, out: np.ndarray) -> None:
+def begin_looks(tables: tuple, players: tuple, mask: np.ndarray, looks: np.ndarray, out: np.ndarray) -> None:
     """looks [L, N, S, D] holds what the new episodes look like; out [N, D] of the same type."""
     for e in range(mask.size):
         if mask[e]:
@@ -284,7 +239,7 @@ def begin_looks(tables: Tables, players: Players, mask: np.ndarray, looks: np.nd
 
 @kernel
 def step_looks(
-    tables: Tables, players: Players, actions: np.ndarray, looks: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
+    tables: tuple, players: tuple, actions: np.ndarray, looks: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
 ) -> int:
     count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
@@ -296,7 +251,7 @@ def step_looks(
 
 
 @kernel
-def begin_latent(tables: Tables, players: Players, mask: np.ndarray, out: np.ndarray) -> None:
+def begin_latent(tables: tuple, players: tuple, mask: np.ndarray, out: np.ndarray) -> None:
     """out int64[N]."""
     for e in range(mask.size):
         if mask[e]:
@@ -305,7 +260,7 @@ def begin_latent(tables: Tables, players: Players, mask: np.ndarray, out: np.nda
 
 
 @kernel
-def step_latent(tables: Tables, players: Players, actions: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> int:
+def step_latent(tables: tuple, players: tuple, actions: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> int:
     count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
         out[e] = players.states[e]
@@ -317,7 +272,7 @@ def step_latent(tables: Tables, players: Players, actions: np.ndarray, out: np.n
 
 @kernel
 def play_policy(
-    dynamics: Dynamics,
+    dynamics: tuple,
     policy: np.ndarray,
     luck: np.ndarray,
     choice: np.ndarray,

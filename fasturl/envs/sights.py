@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._kernels import vector as _vector
 from ..emissions import LANES, Emission, Gaussian, LockBits
+from ..records import Coins, Normals, Players, SharedTables
 
 Actions = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -24,10 +25,10 @@ class Sight(ABC):
         """Room for what all environments show."""
 
     @abstractmethod
-    def begin(self, tables: _vector.Tables, players: _vector.Players, mask: Mask, out: Seen) -> None: ...
+    def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None: ...
 
     @abstractmethod
-    def step(self, tables: _vector.Tables, players: _vector.Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int: ...
+    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int: ...
 
 
 class LatentSight(Sight):
@@ -39,10 +40,10 @@ class LatentSight(Sight):
     def empty(self) -> Seen:
         return np.empty(self.n_envs, np.int64)
 
-    def begin(self, tables: _vector.Tables, players: _vector.Players, mask: Mask, out: Seen) -> None:
+    def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None:
         _vector.begin_latent(tables, players, mask, out)
 
-    def step(self, tables: _vector.Tables, players: _vector.Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
+    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
         return _vector.step_latent(tables, players, actions, out, rewards, ended)
 
 
@@ -55,7 +56,7 @@ class BitSight(Sight):
         share = max(1, 64 // horizon) if n_words == 1 else 1  # levels to a word
         draws = -(-emission.n_levels * n_words // share)
         raw = np.zeros((n_envs, -(-draws // LANES), LANES), np.uint64)
-        self._coins = _vector.Coins(
+        self._coins = Coins(
             raw=raw,
             words=raw.reshape(n_envs, -1),
             first=levels // share * n_words,
@@ -67,10 +68,10 @@ class BitSight(Sight):
     def empty(self) -> Seen:
         return np.empty(self._shape, np.int8)
 
-    def begin(self, tables: _vector.Tables, players: _vector.Players, mask: Mask, out: Seen) -> None:
+    def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None:
         _vector.begin_bits(tables, players, mask, self._coins, out)
 
-    def step(self, tables: _vector.Tables, players: _vector.Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
+    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
         return _vector.step_bits(tables, players, actions, self._coins, out, rewards, ended)
 
 
@@ -84,7 +85,7 @@ class RealSight(Sight):
         bits = np.empty((pairs // LANES, LANES), np.uint64)
         drawn = np.empty((1, 2, pairs), np.float32)
         noise = np.zeros((levels, n_envs, emission.dimension), np.float32)
-        self._normals = _vector.Normals(
+        self._normals = Normals(
             deviation=np.float32(emission.noise),
             bits=bits,
             halves=bits.view(np.uint32).reshape(2, pairs),
@@ -100,10 +101,10 @@ class RealSight(Sight):
     def empty(self) -> Seen:
         return np.empty(self._shape, np.float32)
 
-    def begin(self, tables: _vector.Tables, players: _vector.Players, mask: Mask, out: Seen) -> None:
+    def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None:
         _vector.begin_reals(tables, players, mask, self._normals, out, out.reshape(-1))
 
-    def step(self, tables: _vector.Tables, players: _vector.Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
+    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
         return _vector.step_reals(tables, players, actions, self._normals, out, out.reshape(-1), rewards, ended)
 
 
@@ -118,12 +119,12 @@ class AnySight(Sight):
     def empty(self) -> Seen:
         return np.empty((self._looks.shape[1], self._looks.shape[3]), self._looks.dtype)
 
-    def begin(self, tables: _vector.Tables, players: _vector.Players, mask: Mask, out: Seen) -> None:
+    def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None:
         for e in np.flatnonzero(mask):
             self._looks[:, e] = self._emission.draw(players.lanes[e], 1).every_state()[0]
         _vector.begin_looks(tables, players, mask, self._looks, out)
 
-    def step(self, tables: _vector.Tables, players: _vector.Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
+    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
         return _vector.step_looks(tables, players, actions, self._looks, out, rewards, ended)
 
 

@@ -18,6 +18,7 @@ from .. import validation
 from .._kernels import vector as _vector
 from ..emissions import cumulative
 from ..models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_lanes
+from ..records import Players, SharedTables
 from ..streams import Streams
 from . import spaces
 from .ladder import Ladder
@@ -52,7 +53,7 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.optimal_value = family.optimal_value()
         self._chances, self._tables = _tables(family, self.num_envs)
-        self._players = _vector.Players(
+        self._players = Players(
             luck=np.zeros((self.num_envs, 4), np.uint64),
             lanes=np.zeros((self.num_envs, 4, 4), np.uint64),
             levels=np.zeros(self.num_envs, np.int64),
@@ -270,11 +271,11 @@ class _Trails:
         self.actions = np.zeros((n_envs, horizon), np.int64)
         self.returns = np.zeros(n_envs)
 
-    def begin(self, players: _vector.Players, mask: Mask) -> None:
+    def begin(self, players: Players, mask: Mask) -> None:
         self.paths[mask, 0] = players.states[mask]
         self.returns[mask] = 0.0
 
-    def step(self, players: _vector.Players, actions: Actions, rewards: NDArray[np.float64], waiting: Mask | None) -> None:
+    def step(self, players: Players, actions: Actions, rewards: NDArray[np.float64], waiting: Mask | None) -> None:
         moved = np.arange(actions.size) if waiting is None else np.flatnonzero(~waiting)
         levels = players.levels[moved]
         self.paths[moved, levels] = players.states[moved]
@@ -285,7 +286,7 @@ class _Trails:
         return self.paths[e, : level + 1].tolist(), self.actions[e, :level].tolist(), float(self.returns[e])
 
 
-def _tables(family: Environment, n_envs: int) -> tuple[NDArray[np.float64], _vector.Tables]:
+def _tables(family: Environment, n_envs: int) -> tuple[NDArray[np.float64], SharedTables]:
     """The distributions that actions lead to, and the tables that kernels take."""
     model = family.instance()
     dynamics = model.dynamics
@@ -297,4 +298,4 @@ def _tables(family: Environment, n_envs: int) -> tuple[NDArray[np.float64], _vec
     else:
         chances = model.transitions.reshape(-1, size)
         ways = np.arange(len(chances), dtype=np.int32).reshape(horizon, 1, size, n_actions)
-    return chances, _vector.Tables(dynamics.start, cumulative(chances), ways, dynamics.rewards, dynamics.random_rewards)
+    return chances, SharedTables(dynamics.start, cumulative(chances), ways, dynamics.rewards, dynamics.random_rewards)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._kernels import dynamics, planning
 from ..._kernels.compiling import inlined
+from ...records import Dynamics
 from ..access import field, four_numbers, offset, view, view_const, view_flags
 from ..checks import (
     ANY,
@@ -103,11 +104,11 @@ def spans(d: Any) -> Any:
 
 
 @inlined
-def tables(d: Any) -> dynamics.Dynamics:
+def tables(d: Any) -> Dynamics:
     """What the kernels take."""
     horizon, n_states, n_actions = sizes(d)
     shape = (horizon, n_states, n_actions, n_states)
-    return dynamics.Dynamics(
+    return Dynamics(
         view(field(d, "start"), (n_states,)),
         view(field(d, "transitions"), shape),
         view_const(field(d, "rewards"), shape),
