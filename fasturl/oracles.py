@@ -1,11 +1,7 @@
 """Unsupervised oracles in scikit-learn's style: `fit` on observations, then `decoder_` and `predict`.
 
-Clusters of a Block MDP are as rare as their states are hard to reach: on a lock with 20 levels, random play shows one of the
-live states in 2 % of the observations. A plain principal component analysis looks for large variance, and a rare cluster
-has little of it. So the oracles look for directions of large fourth moments instead: each observation z (centred, and
-scaled where it is bits) counts with its squared length, and the leading eigenvectors of E[|z|^2 z z'] are taken, as in
-fourth-order blind identification (Cardoso, 1989). A cluster of frequency p adds about 1/p there. In that
-space k-means counts each point with its squared length too, which gives rare clusters their due.
+Each projects the observations on a few directions first (`projection`): of large fourth moments, in which rare clusters stand
+out, or plain principal components, as the paper's oracles do.
 
 Any other object with `fit` and `predict` (a clusterer or a pipeline) serves as an oracle as it is.
 """
@@ -29,12 +25,8 @@ from sklearn.svm import SVC
 
 from . import validation
 from .decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
+from .projection import KINDS, Floats, Observations, Projection
 
-Floats = NDArray[np.float64]
-Observations = NDArray[np.generic]
-
-_PIECE = 4096
-"""Observations that are read at a time."""
 MIN_SEPARATION = 3.25
 """In standard deviations: above what k-means makes of one Gaussian, below what separates the states of a lock with noise 0.3."""
 
@@ -45,6 +37,7 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
     n_states: int
     n_components: int | str | None
     scale: bool | str
+    projection: str
     random_state: int | None
     decoder_: Decoder
 
@@ -65,6 +58,7 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
         validation.integer("n_states", self.n_states, least=2, most=256)
         if self.scale not in (True, False, "auto"):
             raise ValueError(f"scale must be True, False or 'auto', got {self.scale!r}")
+        validation.choice("projection", self.projection, KINDS)
         if self.random_state is not None:
             validation.integer("random_state", self.random_state, least=0)
         n_axes(self.n_components, self.n_states, dimension)
@@ -87,30 +81,8 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
             raise ValueError("X must be finite, got NaN or infinity")
         return data
 
-
-class _Projection:
-    """z = A x + b: centred, scaled where asked, on the leading directions of fourth moments.
-
-    The data are read in pieces, as they are: a copy of all of them in double precision would be most of a run's memory.
-    """
-
-    def __init__(self, data: Observations, n_axes: int, scale: bool | str) -> None:
-        pieces = [data[first : first + _PIECE] for first in range(0, data.shape[0], _PIECE)]
-        centre = sum((piece.sum(axis=0, dtype=np.float64) for piece in pieces), np.zeros(data.shape[1])) / data.shape[0]
-        spread = np.ones_like(centre)
-        if scale is True or (scale == "auto" and all(((piece == 0) | (piece == 1)).all() for piece in (data[:1], *pieces))):
-            squares = sum((np.square(piece - centre).sum(axis=0) for piece in pieces), np.zeros(data.shape[1]))
-            deviation = np.sqrt(squares / data.shape[0])
-            spread = np.where(deviation > 0, deviation, 1.0)
-        moments = np.zeros((data.shape[1], data.shape[1]))
-        for piece in pieces:
-            z = (piece - centre) / spread
-            moments += (z * np.square(z).sum(axis=1, keepdims=True)).T @ z
-        axes = np.linalg.eigh(moments)[1][:, ::-1][:, :n_axes].T
-        self.matrix = axes / spread
-        self.offset = -self.matrix @ centre
-        self.points = np.concatenate([piece @ self.matrix.T for piece in pieces]) + self.offset
-        self.weights = np.square(self.points).sum(axis=1)
+    def _project(self, data: Observations) -> Projection:
+        return Projection(data, n_axes(self.n_components, self.n_states, data.shape[1]), self.scale, self.projection)
 
 
 def _merged(points: Floats, labels: NDArray[np.int64], n_states: int, least: float) -> NDArray[np.uint8]:
@@ -139,7 +111,7 @@ def _separation(first: Floats, second: Floats) -> float:
     return distance / math.sqrt(variance) if variance > 0 else math.inf
 
 
-def _cluster(projection: _Projection, n_states: int, n_init: int, random_state: int | None) -> tuple[Floats, NDArray[np.int64]]:
+def _cluster(projection: Projection, n_states: int, n_init: int, random_state: int | None) -> tuple[Floats, NDArray[np.int64]]:
     """Centres [n_states, axes] and labels of weighted k-means; where there are fewer distinct points, some centres are the same."""
     distinct = np.unique(projection.points[:, 0])
     if distinct.size < n_states:
@@ -154,7 +126,7 @@ def _cluster(projection: _Projection, n_states: int, n_init: int, random_state: 
 
 
 class KMeans(Oracle):
-    """k-means in the space of the leading fourth-moment directions.
+    """Scaling, projection, k-means.
 
     n_states
         Number of clusters.
@@ -162,6 +134,9 @@ class KMeans(Oracle):
         Number of directions; n_states - 1 if not given: that many hold the centres of n_states clusters.
     scale
         Whether to divide coordinates by their standard deviation; "auto": where the observations are bits.
+    projection
+        On which directions: "moments", those of large fourth moments, where k-means counts each point with its squared length; or
+        "pca", principal components, where it counts all alike.
     min_separation
         Clusters whose centres are closer than so many standard deviations get one label: there may be fewer states to see
         than n_states.
@@ -177,6 +152,7 @@ class KMeans(Oracle):
         *,
         n_components: int | None = None,
         scale: bool | str = "auto",
+        projection: str = "moments",
         min_separation: float = MIN_SEPARATION,
         n_init: int = 3,
         random_state: int | None = None,
@@ -184,6 +160,7 @@ class KMeans(Oracle):
         self.n_states = n_states
         self.n_components = n_components
         self.scale = scale
+        self.projection = projection
         self.min_separation = min_separation
         self.n_init = n_init
         self.random_state = random_state
@@ -194,7 +171,7 @@ class KMeans(Oracle):
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X)
-        projection = _Projection(data, n_axes(self.n_components, self.n_states, data.shape[1]), self.scale)
+        projection = self._project(data)
         centres, labels = _cluster(projection, self.n_states, self.n_init, self.random_state)
         # |A x + b - c|^2 is smallest where (c - b)' A x - |c - b|^2 / 2 is largest
         shifted = centres - projection.offset
@@ -212,7 +189,7 @@ class GMM(Oracle):
         "spherical" (one variance for each component), "tied", "diag" or "full", as scikit-learn's GaussianMixture has them.
     n_components
         Number of directions, as for `KMeans`; "all" fits the mixture to the observations themselves.
-    scale, min_separation, n_init, random_state
+    scale, projection, min_separation, n_init, random_state
         As for `KMeans`. One start is enough where URL fits again until two fits agree.
     """
 
@@ -223,6 +200,7 @@ class GMM(Oracle):
         covariance: str = "spherical",
         n_components: int | str | None = None,
         scale: bool | str = "auto",
+        projection: str = "moments",
         min_separation: float = MIN_SEPARATION,
         n_init: int = 1,
         random_state: int | None = None,
@@ -231,6 +209,7 @@ class GMM(Oracle):
         self.covariance = covariance
         self.n_components = n_components
         self.scale = scale
+        self.projection = projection
         self.min_separation = min_separation
         self.n_init = n_init
         self.random_state = random_state
@@ -243,7 +222,7 @@ class GMM(Oracle):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X)
         directly = self.n_components == "all"
-        projection = _Projection(data, n_axes(self.n_components, self.n_states, data.shape[1]), self.scale)
+        projection = self._project(data)
         _, labels = _cluster(projection, self.n_states, self.n_init, self.random_state)
         points = np.asarray(data, np.float64) if directly else projection.points
         self.mixture_ = _started_mixture(points, labels, self.n_states, self.covariance, self.random_state)
@@ -280,6 +259,10 @@ def _started_mixture(points: Floats, labels: NDArray[np.int64], n_states: int, c
     )
 
 
+class OneCluster(ValueError):
+    """All observations look alike. That is an error where they come from all levels; a single level may have one state."""
+
+
 class DBSCAN(Oracle):
     """Density clusters in the projected space, then a support vector classifier that decodes new observations.
 
@@ -295,7 +278,7 @@ class DBSCAN(Oracle):
     max_samples
         Points that are clustered: a random choice of that many where there are more, since the neighbourhoods of n points
         take up to n^2 memory.
-    n_components, scale, random_state
+    n_components, scale, projection, random_state
         As for `KMeans`; random_state seeds the choice of points.
     """
 
@@ -308,6 +291,7 @@ class DBSCAN(Oracle):
         max_samples: int = 4000,
         n_components: int | None = None,
         scale: bool | str = "auto",
+        projection: str = "moments",
         random_state: int | None = None,
     ) -> None:
         self.n_states = n_states
@@ -316,6 +300,7 @@ class DBSCAN(Oracle):
         self.max_samples = max_samples
         self.n_components = n_components
         self.scale = scale
+        self.projection = projection
         self.random_state = random_state
 
     def _check_own(self) -> None:
@@ -325,7 +310,7 @@ class DBSCAN(Oracle):
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X)
-        projection = _Projection(data, n_axes(self.n_components, self.n_states, data.shape[1]), self.scale)
+        projection = self._project(data)
         unit = projection.points.std(axis=0)
         unit[unit == 0] = 1.0
         matrix, offset = projection.matrix / unit[:, None], projection.offset / unit
@@ -335,12 +320,11 @@ class DBSCAN(Oracle):
             points = points[np.sort(chosen)]
         found = _SklearnDBSCAN(eps=self.eps, min_samples=self.min_samples).fit(points).labels_
         sizes = np.bincount(found[found >= 0])
-        if sizes.size < 2:
-            what = "only noise" if sizes.size == 0 else "one cluster"
-            change = "a larger eps or smaller min_samples" if sizes.size == 0 else "a smaller eps or larger min_samples"
-            raise ValueError(
-                f"DBSCAN found {what} in {points.shape[0]} observations with eps={self.eps}, min_samples={self.min_samples}: try {change}"
-            )
+        where = f"in {points.shape[0]} observations with eps={self.eps}, min_samples={self.min_samples}"
+        if sizes.size == 0:
+            raise ValueError(f"DBSCAN found only noise {where}: try a larger eps or smaller min_samples")
+        if sizes.size == 1:
+            raise OneCluster(f"DBSCAN found one cluster {where}: try a smaller eps or larger min_samples")
         rank = np.full(sizes.size + 1, -1)  # the last entry is for noise, whose label is -1
         rank[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
         labels = rank[found]

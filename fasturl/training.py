@@ -134,7 +134,11 @@ def _play_all(
                 raise _Stopped
 
         tick(0)
-        return agent.play(env, Streams(seeds[position]), episodes, cast(Tick, tick))
+        try:
+            return agent.play(env, Streams(seeds[position]), episodes, cast(Tick, tick))
+        except Exception as error:
+            error.add_note(f"in the run of seed {seeds[position]}")
+            raise
 
     with _single_threaded_libraries() as limit, _progress_bar(trajectories * len(seeds), progress) as show:
         return _in_threads(play, len(seeds), workers, limit, stop, lambda: show(sum(done)))

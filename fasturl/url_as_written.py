@@ -28,7 +28,7 @@ from .decoders import Decoder, Labels, LevelDecoder
 from .emissions import Block
 from .learners import Floats, Ints, Learner, Task, check_policy, rollout
 from .models import BlockMDP, emission_lanes
-from .oracles import fit_decoder
+from .oracles import OneCluster, fit_decoder
 from .streams import Streams
 
 Observations = NDArray[np.generic]
@@ -201,7 +201,10 @@ class AsWrittenRun:
 
     def _fit(self, observations: Observations) -> Decoder:
         self.fits += 1
-        fitted = fit_decoder(self.oracle, np.ascontiguousarray(observations), int(self.oracle_seeds.integers(2**31)))
+        try:
+            fitted = fit_decoder(self.oracle, np.ascontiguousarray(observations), int(self.oracle_seeds.integers(2**31)))
+        except OneCluster:
+            return ConstantDecoder(self.sizes.n_labels)
         if fitted.n_labels > self.sizes.n_labels:
             raise ValueError(f"oracle must give at most {self.sizes.n_labels} labels a level, got {fitted.n_labels}")
         return fitted

@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import DBSCAN as SklearnDBSCAN
 from sklearn.cluster import Birch, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
@@ -168,6 +169,35 @@ def test_reals_are_scaled_only_where_asked(scale, same):
 def disagreement(ours, theirs):
     """Share of labels that differ: borderline cases may fall either way in float32."""
     return np.mean(ours != theirs)
+
+
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("env", ENVS)
+def test_kmeans_on_principal_components_labels_as_the_pipeline_of_scikit_learn(env, scale):
+    """Scaling, PCA, k-means, from the same random starts."""
+    X, _ = observations(ENVS[env])
+    ours = KMeans(projection="pca", scale=scale, min_separation=0, random_state=0).fit_predict(X)
+    steps = [StandardScaler()] * scale + [PCA(2), SklearnKMeans(3, n_init=3, random_state=0)]
+    theirs = make_pipeline(*steps).fit_predict(X.astype(np.float64))
+    assert accuracy(ours, theirs) >= 1 - 1 / len(X)
+
+
+def test_dbscan_on_principal_components_labels_as_the_steps_of_scikit_learn():
+    """PCA, DBSCAN on what has unit variance in each direction, support vectors."""
+    X, _ = observations(ENVS["reals"])
+    ours = DBSCAN(projection="pca", random_state=0).fit_predict(X)
+    points = PCA(2, whiten=True).fit_transform(X.astype(np.float64))
+    clusters = SklearnDBSCAN(eps=0.5, min_samples=5).fit_predict(points)
+    assert set(clusters) >= {0, 1, 2}
+    theirs = SVC(gamma="scale").fit(points[clusters >= 0], clusters[clusters >= 0]).predict(points)
+    assert accuracy(ours, theirs) >= 1 - 1 / len(X)
+
+
+def test_principal_components_miss_what_is_rare_and_fourth_moments_do_not():
+    """One state in a hundred of each kind, on a lock of 20 levels whose coordinates were scaled."""
+    X, states = observations(ENVS["long bits"], weights=(0.01, 0.01, 0.98))
+    assert accuracy(KMeans(random_state=0).fit_predict(X), states) > 0.99
+    assert accuracy(KMeans(projection="pca", random_state=0).fit_predict(X), states) < 0.99
 
 
 @pytest.mark.parametrize("projected", [False, True])
@@ -346,6 +376,7 @@ def test_dbscan_that_finds_one_cluster_says_what_to_change():
         (GMM(covariance="round"), "covariance must be one of .*, got 'round'"),
         (GMM(n_components="most"), "n_components must be .*, got 'most'"),
         (KMeans(scale="maybe"), "scale must be .*, got 'maybe'"),
+        (KMeans(projection="fourier"), "projection must be one of 'moments', 'pca', got 'fourier'"),
         (KMeans(n_init=0), "n_init.*0"),
     ],
     ids=repr,

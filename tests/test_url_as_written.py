@@ -137,6 +137,13 @@ def test_small_block_mdps_are_solved_to_epsilon_at_the_promised_rate(horizon, ep
     assert (run.values >= run.v_star - SMALL["epsilon"]).sum() >= least
 
 
+def test_a_level_may_have_one_state_for_dbscan_too():
+    """The first level always has: no cluster there is told from another, and all labels are 0."""
+    run = fu.train(narrow_path(2), fu.URL(oracle="dbscan", **(SMALL | {"batch": 30})), 3, seeds=2)
+    for diagnostics in run.diagnostics:
+        np.testing.assert_array_equal(diagnostics["decoder_accuracy"], 1.0)
+
+
 def test_restarts_have_luck_of_their_own():
     class Draws(FirstTrace):
         def start(self, task):

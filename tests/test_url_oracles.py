@@ -1,0 +1,152 @@
+"""URL with any oracle: ours, scikit-learn's, a user's own, and those that cannot be used."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans as SklearnKMeans
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from url_parts import SHORT, Perfect, returns, same
+
+import fasturl as fu
+from fasturl.decoders import AffineDecoder
+from fasturl.oracles import DBSCAN, KMeans
+
+
+def test_a_pipeline_of_scikit_learn_is_an_oracle():
+    pipeline = make_pipeline(StandardScaler(), PCA(2), SklearnKMeans(3, n_init=5))
+    run = fu.train(fu.LockGaussian(2, 0.2, 0.1), fu.URL(pipeline), episodes=1_000, seeds=3)
+    assert run.oracle == "pipeline"
+    assert run.success_rate == 1.0
+    same(run, fu.train(fu.LockGaussian(2, 0.2, 0.1), fu.URL(pipeline), episodes=1_000, seeds=3, n_jobs=1))
+
+
+def test_an_oracle_object_needs_fit_and_predict_and_nothing_else():
+    run = fu.train(fu.LockBernoulli(4, 0.2), fu.URL(Perfect()), episodes=2_000, seeds=[1])
+    assert run.success_rate == 1.0
+    assert run.diagnostics[0]["decoder_accuracy"] == [1.0] * 5
+
+
+def test_labels_keep_their_meaning_when_decoders_change_their_names():
+    """An oracle that renames its labels at every fit, and one that never does, lead to the same run."""
+
+    class Steady(Perfect):
+        def fit(self, X):
+            super().fit(X)
+            self.names = np.roll(np.arange(3), 1)
+            return self
+
+    env = fu.LockBernoulli(4, 0.2)
+    np.testing.assert_array_equal(returns(env, fu.URL(Perfect(), batch=5), 400, 2), returns(env, fu.URL(Steady(), batch=5), 400, 2))
+
+
+def test_results_with_an_oracle_that_cannot_be_cloned_do_not_depend_on_the_number_of_workers():
+    """Seeds must not share what one of them has fitted."""
+    env = fu.LockBernoulli(4, 0.2)
+    same(fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=1), fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=3))
+    same(fu.train(env, fu.URL(Perfect()), 300, seeds=[5], n_jobs=1), fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=1), [5])
+
+
+def test_an_oracle_is_left_as_it_was_given():
+    oracle = Perfect()
+    fu.train(SHORT, fu.URL(oracle), 100)
+    assert oracle.fits == 0
+
+
+def test_a_perfect_oracle_makes_an_agent_that_sees_latent_states():
+    """Once the decoder is stable: the learner's average is that of its latent twin within noise."""
+    env = fu.LockBernoulli(4, 0.2)
+    run = fu.train(env, fu.URL(Perfect(), batch=1), episodes=3_000, seeds=[0, 1], n_jobs=1)
+    skyline = fu.train(env, fu.URL().learner, episodes=3_000, seeds=[0, 1])
+    np.testing.assert_allclose(run.average_reward[:, -1], skyline.average_reward[:, -1], atol=0.05)
+
+
+class Changing:
+    """An oracle that finds another number of labels at each fit, of which there is one for each doubling of the data."""
+
+    def __init__(self, *sizes):
+        self.sizes = sizes
+
+    def fit(self, X):
+        self.n_clusters = self.sizes[min(int(np.log2(len(X) / 80)), len(self.sizes) - 1)]
+        return self
+
+    def predict(self, X):
+        return (1000 * np.abs(np.asarray(X)[:, 0])).astype(int) % self.n_clusters
+
+
+@pytest.mark.parametrize("sizes", [(2, 5, 40), (3, 2, 2), (40, 2, 3), (2, 200, 2, 200)], ids=str)
+def test_an_oracle_may_find_another_number_of_labels_at_every_fit(sizes):
+    run = fu.train(fu.LockGaussian(3, 0.2, 0.2), fu.URL(Changing(*sizes), batch=20), 400, seeds=[1], n_jobs=1)
+    assert run.diagnostics[0]["oracle_fits"] > len(sizes)
+    assert np.isfinite(run.values).all()
+
+
+@pytest.mark.parametrize("seed", [2, 7])
+def test_dbscan_may_lose_a_cluster_and_find_it_again(seed):
+    run = fu.train(fu.LockGaussian(5, 0.2, 0.2), fu.URL("dbscan"), 400, seeds=[seed])
+    assert 0 <= run.values[0] <= 0.55
+
+
+@pytest.mark.parametrize(("old", "new"), [(3, 2), (2, 3)])
+def test_a_renamed_decoder_knows_how_many_labels_it_gives(old, new):
+    decoder = AffineDecoder(np.eye(new, 3), np.zeros(new))
+    renamed = decoder.relabelled(np.roll(np.arange(max(old, new)), 1))
+    given = renamed.decode(np.eye(3, dtype=np.float32)[: max(2, new)])
+    assert given.max() < renamed.n_labels <= max(old, new)
+
+
+class Fails(Perfect):
+    def fit(self, X):
+        raise ArithmeticError("too few colours")
+
+
+class TooManyLabels(Perfect):
+    def predict(self, X):
+        return super().predict(X) + 1
+
+
+class NoNumbers(Perfect):
+    def predict(self, X):
+        return np.full(len(X), np.nan)
+
+
+class WrongShape(Perfect):
+    def predict(self, X):
+        return np.zeros((len(X), 3), int)
+
+
+class NoNumbersAndNoStates(NoNumbers):
+    def __init__(self):
+        self.fits = 0
+
+
+@pytest.mark.parametrize(
+    "oracle", [TooManyLabels(), NoNumbers(), WrongShape(), NoNumbersAndNoStates()], ids=lambda oracle: type(oracle).__name__
+)
+def test_an_oracle_whose_labels_cannot_be_used_is_named(oracle):
+    with pytest.raises(ValueError, match=f"predict of {type(oracle).__name__} must give"):
+        fu.train(SHORT, fu.URL(oracle), 100, seeds=2)
+
+
+def test_an_oracle_that_fails_is_named_and_says_why():
+    with pytest.raises(Exception, match="too few colours") as caught:
+        fu.train(SHORT, fu.URL(Fails()), 100, seeds=2)
+    told = [str(caught.value), *getattr(caught.value, "__notes__", [])]
+    assert any("Fails" in line for line in told)
+
+
+def test_the_seed_whose_run_failed_is_named():
+    with pytest.raises(ValueError, match="found only noise") as caught:
+        fu.train(fu.LockGaussian(3), fu.URL(DBSCAN(eps=1e-6)), 100, seeds=[17])
+    assert "in the run of seed 17" in caught.value.__notes__
+
+
+def test_dbscan_that_finds_nothing_says_what_to_change():
+    with pytest.raises(ValueError, match=r"DBSCAN found only noise .*: try a larger eps"):
+        fu.train(fu.LockGaussian(3), fu.URL(DBSCAN(eps=1e-6)), 100)
+
+
+def test_a_batch_with_fewer_observations_than_clusters_is_an_error_that_says_so():
+    with pytest.raises(ValueError, match="n_states = 9 observations, got 4"):
+        fu.train(SHORT, fu.URL(KMeans(9), batch=1), 100)
