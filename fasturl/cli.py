@@ -52,7 +52,8 @@ def main() -> None:
             sys.exit(_complain(text, 2))
         sys.exit(2)  # a bare `fasturl` has shown the help already
     except (ValueError, ImportError, OSError) as error:
-        sys.exit(_complain(", ".join([str(error), *getattr(error, "__notes__", ())]), 2))
+        notes = ", ".join(getattr(error, "__notes__", ()))
+        sys.exit(_complain(f"{error} ({notes})" if notes else str(error), 2))
     except (OverflowError, MemoryError) as error:  # a horizon or a number of episodes beyond any machine
         sys.exit(_complain(f"too large for this machine: {error}", 2))
 

@@ -111,6 +111,7 @@ def test_help_teaches_by_example(command):
         ("train lock-bernoulli --agent qlearning-lat --confidence 1", "confidence is not a setting of qlearning-lat"),
         ("train lock-bernoulli --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
         ("train lock-bernoulli --oracle spectral", "oracle must be one of 'kmeans', 'dbscan', 'gmm', got 'spectral'"),
+        ("train lock-gaussian --horizon 3 --noise 9 --oracle dbscan --episodes 100 --seeds 3:4", "coordinates, in the run of seed 3)"),
         ("train lock-bernoulli --batch 0", "batch must be an integer >= 1, got 0"),
         ("train lock-bernoulli --form as-written --delta 2", "delta must be a number in (0, 1), got 2.0"),
         ("train lock-bernoulli --form as-typed", "form must be one of 'practical', 'as-written', got 'as-typed'"),
