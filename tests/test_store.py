@@ -8,8 +8,10 @@ import shutil
 import subprocess
 import sys
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow.parquet
 import pytest
 
@@ -77,6 +79,24 @@ def test_the_files_open_in_plain_pyarrow_as_one_table(finished):
     assert set(columns) | {"cell", "value", "value_error", "near_optimal"} == set(table.columns)
     table = table.sort_values(["cell", "seed", "trajectories"], ignore_index=True)
     pd.testing.assert_frame_equal(table[columns], load(finished)[columns], check_dtype=False)
+
+
+READERS = {
+    "polars": lambda files: polars.read_parquet(files).sort("cell", "seed", "trajectories").to_dict(as_series=False),
+    "DuckDB": lambda files: {
+        name: values.tolist() for name, values in duckdb.sql(f"FROM '{files}' ORDER BY cell, seed, trajectories").fetchnumpy().items()
+    },
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_other_readers_of_parquet_see_the_same_table(reader, tmp_path):
+    cells = [*CELLS, Cell.make("lock-gaussian", {"horizon": 2, "noise": 0.2}, "url", {}, 100, 3)]
+    frame = sweep(cells, 3, tmp_path / "out", n_jobs=1)
+    table = READERS[reader](f"{tmp_path}/out/results/*/*.parquet")
+    assert set(table) == set(pyarrow.parquet.read_table(tmp_path / "out" / "results").column_names)
+    for column, values in table.items():
+        assert values == [None if pd.isna(value) else value for value in frame[column]], column
 
 
 def test_metadata_tells_configuration_versions_and_timings(finished):

@@ -4,21 +4,18 @@ import sys
 
 import pandas as pd
 import pytest
+from test_cli import fasturl
 
-from fasturl.experiments import Cell, Ray, sweep
+from fasturl.experiments import Cell, Ray, load, sweep
 from fasturl.experiments import sweeping as machinery
 
 CELLS = [Cell.make("lock-bernoulli", {"horizon": 3, "switch": switch}, "oracleq-lat", {}, 300) for switch in (0.0, 0.5)]
-
-
-def test_ray_changes_nothing(tmp_path, monkeypatch):
-    ray = pytest.importorskip("ray", reason="Ray is not installed")
-    monkeypatch.setattr(machinery, "_BLOCK_SEEDS", 2)
-    try:
-        frame = sweep(CELLS, 6, tmp_path / "ray", backend=Ray())
-    finally:
-        ray.shutdown()
-    pd.testing.assert_frame_equal(frame, sweep(CELLS, 6, tmp_path / "here", n_jobs=1), check_exact=True)
+SPEC = """
+episodes = 300
+seeds = 6
+env = {name = "lock-bernoulli", horizon = 3, switch = [0.0, 0.5]}
+agent = {name = "oracleq-lat"}
+"""
 
 
 def test_a_cluster_that_cannot_be_reached_is_known_before_anything_is_written(tmp_path):
@@ -26,6 +23,35 @@ def test_a_cluster_that_cannot_be_reached_is_known_before_anything_is_written(tm
     with pytest.raises(ValueError, match=r"cannot reach a Ray cluster at 127.0.0.1:9: "):
         sweep(CELLS, 6, tmp_path / "out", backend=Ray("127.0.0.1:9"))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def ray():
+    """Ray, which the first sweep starts and the others find running."""
+    module = pytest.importorskip("ray", reason="Ray is not installed")
+    yield module
+    module.shutdown()
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    return sweep(CELLS, 6, tmp_path_factory.mktemp("expected"), n_jobs=1)
+
+
+def test_ray_changes_nothing(ray, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr(machinery, "_BLOCK_SEEDS", 2)
+    frame = sweep(CELLS, 6, tmp_path, backend=Ray())
+    pd.testing.assert_frame_equal(frame, expected, check_exact=True)
+
+
+def test_the_command_computes_on_a_running_cluster(ray, expected, tmp_path):
+    Ray().workers()
+    (tmp_path / "spec.toml").write_text(SPEC)
+    address = ray.get_runtime_context().gcs_address
+    done = fasturl("sweep", "spec.toml", "--out", "out", "--ray-address", address, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "12 of 12 runs computed" in done.stdout
+    pd.testing.assert_frame_equal(load(tmp_path / "out"), expected, check_exact=True)
 
 
 def test_without_ray_it_is_said_how_to_get_it(tmp_path, monkeypatch):
