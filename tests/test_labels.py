@@ -14,14 +14,22 @@ pytestmark = pytest.mark.kernel
 N_LABELS = st.integers(2, 5)
 
 
-@hypothesis.given(DRAWS, st.integers(0, 4), N_LABELS)
-def test_count_labels_equals_its_reference(draw, n_sets, n_labels):
-    starts = np.concatenate([[0], np.cumsum(draw.integers(0, 6, n_sets))]) + 2
+@hypothesis.given(DRAWS, st.integers(0, 4), st.integers(2, 12), st.sampled_from([6, 1_000]))
+def test_count_labels_equals_its_reference(draw, n_sets, n_labels, size):
+    """Few labels and many are counted in different ways, large sets piece by piece."""
+    starts = np.concatenate([[0], np.cumsum(draw.integers(0, size, n_sets))]) + 2
     given = draw.integers(n_labels, size=starts[-1] + 2).astype(np.uint8)
     ref, comp = np.full((2, n_sets, n_labels), 85)
     naive.count_labels(given, starts, ref)
     labels.count_labels(given, starts, comp)
     np.testing.assert_array_equal(ref, comp)
+
+
+@pytest.mark.parametrize("size", [254, 255, 256, 510, 511, 100_000])
+def test_a_set_of_one_label_alone_is_counted_however_large(size):
+    counts = np.empty((1, 3), np.int64)
+    labels.count_labels(np.ones(size, np.uint8), np.array([0, size]), counts)
+    assert counts.tolist() == [[0, size, 0]]
 
 
 @hypothesis.given(DRAWS, st.integers(0, 30), N_LABELS)

@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from .compiling import kernel
+from .compiling import inlined, kernel
+
+_FEW = 8
+"""Up to so many labels, a pass over the set for each is faster than one pass that counts all: sixteen are compared at a time."""
+_ROOM = np.uint64(255)
+"""What a byte can count."""
 
 
 @kernel
@@ -10,8 +15,26 @@ def count_labels(labels: np.ndarray, starts: np.ndarray, counts: np.ndarray) -> 
     """counts[i, k]: how often label k occurs in labels[starts[i] : starts[i+1]]; labels uint8[n]."""
     counts[:] = 0
     for i in range(starts.size - 1):
-        for position in range(starts[i], starts[i + 1]):
-            counts[i, labels[position]] += 1
+        first, end = np.uint64(starts[i]), np.uint64(starts[i + 1])
+        if counts.shape[1] > _FEW:
+            for position in range(first, end):
+                counts[i, labels[position]] += 1
+        else:
+            for k in range(counts.shape[1]):
+                counts[i, k] = _occurrences(labels, first, end, np.uint8(k))
+
+
+@inlined
+def _occurrences(labels: np.ndarray, first: np.uint64, end: np.uint64, label: np.uint8) -> int:
+    total = 0
+    while first < end:
+        stop = min(first + _ROOM, end)
+        part = np.uint8(0)  # a byte, so that LLVM adds sixteen at a time
+        for position in range(first, stop):
+            part = np.uint8(part + np.uint8(labels[position] == label))
+        total += np.int64(part)
+        first = stop
+    return total
 
 
 @kernel
