@@ -44,6 +44,13 @@ def test_a_learning_rate_asks_url_for_the_constant_schedule():
             {"learning_rat": 1.0},
             r"learning_rat is not a setting of oracleq-lat \(did you mean learning_rate\?\)",
         ),
+        (
+            catalog.agent,
+            "url",
+            {"oracle_settings": {"n_init": 2}},
+            "oracle must be one of 'kmeans', 'dbscan', 'gmm' where oracle_settings are given, got None",
+        ),
+        (catalog.agent, "url", {"oracle": "kmeans", "oracle_settings": 3}, "oracle_settings must be a table of settings, got 3"),
     ],
 )
 def test_what_is_not_known_is_refused(make, name, settings, message):

@@ -174,6 +174,7 @@ def test_the_example_is_a_sweep(tmp_path):
         ),
         ('"oracleq-lat"}', '"oracleq-lat"}\noracle = {name = "kmeans"}', r"\[oracle\] is of no use: no agent here takes an oracle"),
         ('"oracleq-lat"}', '"url"}\noracle = {n_init = 2}', r"\[oracle\] needs a name"),
+        ('"oracleq-lat"}', '"url", oracle_settings = {n_init = 2}}', "oracle must be one of .* where oracle_settings"),
         ('"oracleq-lat"}', '"url"}\noracle = {name = "kmean"}', "oracle must be one of .*, got 'kmean'"),
         ('"oracleq-lat"}', '"url"}\noracle = {name = "kmeans", n_int = 2}', r"n_int is not a setting of kmeans \(did you mean n_init\?\)"),
         ('"lock-bernoulli", horizon = 2}', '"lock-gaussian", horizon = 2}\ngroup = [{agent.name = "oracleq-obs"}]', "discrete"),
