@@ -21,6 +21,8 @@ from .plugins import CFunction, Context, explain
 
 LANES = 4
 """Generators side by side in an emission stream."""
+LARGEST = 1e15
+"""Of means and noise: observations are float32, and their squares have to be finite."""
 _BLOCK_BYTES = 1 << 20  # a usual L2 cache; from there on, larger blocks are no faster
 
 Floats = NDArray[np.float64]
@@ -149,8 +151,10 @@ class Emission(ABC):
     def draw(self, lanes: Stream, episodes: int) -> Block:
         """The noise of the next episodes."""
 
-    def sized(self, n_levels: int, n_states: int) -> Emission:
-        """The emission for a model of this size, where it has no size of its own."""
+    def sized(self, n_levels: int, n_states: int) -> Self:
+        """The emission for a model of this size, which may be refused."""
+        if (self.n_levels, self.n_states) != (n_levels, n_states):
+            raise ValueError(f"emission must be made for {n_levels} levels and {n_states} states, got {self.n_levels} and {self.n_states}")
         return self
 
     @property
@@ -177,15 +181,12 @@ class Gaussian(Emission):
     discrete = False
 
     def __init__(self, means: ArrayLike, noise: float, *, n_levels: int, rotation: ArrayLike | None = None) -> None:
-        self.noise = validation.real("noise", noise, least=0)
+        self.noise = validation.real("noise", noise, least=0, most=LARGEST)
         table = _per_level("means", means, n_levels)
-        if not np.all(np.isfinite(table)):
-            raise ValueError("means must be finite")
+        if not np.all(np.abs(table) <= LARGEST):
+            raise ValueError(f"means must be in [{-LARGEST:g}, {LARGEST:g}], got {table.min():g}..{table.max():g}")
         if rotation is not None:
-            matrix = np.asarray(rotation, np.float64)
-            if matrix.shape != (table.shape[2],) * 2 or not np.allclose(matrix @ matrix.T, np.eye(table.shape[2]), atol=1e-6):
-                raise ValueError(f"rotation must be an orthogonal matrix of shape {(table.shape[2],) * 2}, got shape {matrix.shape}")
-            table = table @ matrix.T
+            table = table @ _orthogonal(rotation, table.shape[2]).T
         self.n_levels, self.n_states, self.dimension = table.shape
         self._means = np.ascontiguousarray(table.transpose(1, 2, 0), np.float32)
         occupied = np.flatnonzero(table.any(axis=(0, 1)))
@@ -212,8 +213,8 @@ class LockBits(Emission):
     n_states = 3
 
     def __init__(self, horizon: int) -> None:
-        self.n_levels = horizon + 1
-        self.dimension = horizon + 3
+        self.n_levels = validation.integer("horizon", horizon, least=1) + 1
+        self.dimension = self.n_levels + 2
 
     def draw(self, lanes: Stream, episodes: int) -> BitBlock:
         horizon, n_words = self.n_levels - 1, -(-self.dimension // 64)
@@ -235,7 +236,7 @@ class Bernoulli(Emission):
     def __init__(self, frequencies: ArrayLike, *, n_levels: int) -> None:
         table = _per_level("frequencies", frequencies, n_levels)
         if not np.all((table >= 0) & (table <= 1)):
-            raise ValueError("frequencies must be in [0, 1]")
+            raise ValueError(f"frequencies must be in [0, 1], got {table.min():g}..{table.max():g}")
         self.n_levels, self.n_states, self.dimension = table.shape
         self._thresholds = np.round(table * 2.0**32).astype(np.uint64)
 
@@ -255,9 +256,7 @@ class Categorical(Emission):
     discrete = True
 
     def __init__(self, probabilities: ArrayLike, *, n_levels: int) -> None:
-        table = _per_level("probabilities", probabilities, n_levels)
-        if not np.all(table >= 0) or np.abs(table.sum(axis=2) - 1).max() > 1e-9:
-            raise ValueError("probabilities must be non-negative and sum to 1 over symbols")
+        table = validation.probabilities("probabilities", _per_level("probabilities", probabilities, n_levels), "symbols")
         self.n_levels, self.n_states, self.dimension = table.shape
         self._cumulative = cumulative(table)
 
@@ -298,7 +297,7 @@ class CEmission(Emission):
     def sized(self, n_levels: int, n_states: int) -> Self:
         made = copy.copy(self)
         made.n_levels, made.n_states = self.n_levels or n_levels, self.n_states or n_states
-        return made
+        return super(CEmission, made).sized(n_levels, n_states)
 
     def draw(self, lanes: Stream, episodes: int) -> SeenBlock:
         seen = np.empty((episodes, self.n_levels, self.n_states, self.dimension), np.float32)
@@ -328,12 +327,19 @@ def cumulative(chances: Floats) -> Floats:
 
 
 def _per_level(name: str, table: ArrayLike, n_levels: int) -> Floats:
-    given = np.asarray(table, np.float64)
-    if given.ndim == 2:
-        given = np.broadcast_to(given, (n_levels, *given.shape))
-    if given.ndim != 3 or given.shape[0] != n_levels or 0 in given.shape:
-        raise ValueError(f"{name} must have shape [states, coordinates] or [{n_levels}, states, coordinates], got {np.shape(table)}")
-    return given
+    levels = validation.integer("n_levels", n_levels, least=1)
+    given = validation.real_array(name, table).astype(np.float64)
+    if given.ndim not in (2, 3) or 0 in given.shape or (given.ndim == 3 and given.shape[0] != levels):
+        raise ValueError(f"{name} must have shape [states, coordinates] or [{levels}, states, coordinates], got {given.shape}")
+    return np.broadcast_to(given, (levels, *given.shape[-2:]))
+
+
+def _orthogonal(rotation: ArrayLike, size: int) -> Floats:
+    matrix = validation.real_array("rotation", rotation).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if matrix.shape != (size, size) or not np.allclose(matrix @ matrix.T, np.eye(size), atol=1e-6):
+            raise ValueError(f"rotation must be an orthogonal matrix of shape {(size, size)}, got {validation.shown(rotation)}")
+    return matrix
 
 
 def _raw_words(lanes: Stream, episodes: int, count: int) -> Words:

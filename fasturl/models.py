@@ -22,6 +22,9 @@ from .streams import Streams
 
 Floats = NDArray[np.float64]
 
+LARGEST_REWARD = 1e100
+"""Sums and squares of such rewards are finite."""
+
 
 class Environment(ABC):
     """What an agent can be trained on: fixed sizes, and an instance for each seed."""
@@ -40,7 +43,7 @@ class Environment(ABC):
 
     def instance(self, seed: int = 0) -> BlockMDP:
         """The model that a run with this seed meets."""
-        return self.draw(Streams(validation.integer("seed", seed, least=0)))
+        return self.draw(Streams(validation.seed("seed", seed)))
 
     def optimal_value(self, seed: int = 0) -> float:
         """V*: the greatest expected return of any policy, exact."""
@@ -106,12 +109,7 @@ class BlockMDP(Environment):
             expected = (self.n_states[h], self.n_actions, self.n_states[h + 1])
             if table.shape != expected:
                 raise ValueError(f"transitions at level {h + 1} must have shape {expected}, got {table.shape}")
-            if not np.all(table >= 0) or not np.all(np.abs(table.sum(axis=2) - 1) <= 1e-9):
-                sums = table.sum(axis=2)
-                raise ValueError(
-                    f"transitions at level {h + 1} must be probabilities that sum to 1 over next states, "
-                    f"got entries {table.min():g}..{table.max():g} with sums {sums.min():g}..{sums.max():g}"
-                )
+            validation.probabilities(f"transitions at level {h + 1}", table, "next states")
         self.reward_draw = validation.choice("reward_draw", reward_draw, ("bernoulli", "deterministic"))
         size = max(self.n_states)
         self.transitions = np.zeros((self.horizon, size, self.n_actions, size))
@@ -121,6 +119,8 @@ class BlockMDP(Environment):
             self.transitions[h, : table.shape[0], :, : table.shape[2]] = table
         self.rewards = self._reward_table(rewards)
         self.start = self._start(start)
+        if not (emission is None or isinstance(emission, Emission)):
+            raise ValueError(f"emission must be None or one of fasturl.emissions such as Gaussian, got {validation.shown(emission)}")
         self._finish(emission)
 
     @classmethod
@@ -135,13 +135,7 @@ class BlockMDP(Environment):
         return model
 
     def _finish(self, emission: Emission | None) -> None:
-        size = self.transitions.shape[1]
-        emission = emission and emission.sized(self.horizon + 1, size)
-        if emission is not None and (emission.n_levels, emission.n_states) != (self.horizon + 1, size):
-            raise ValueError(
-                f"emission must be made for {self.horizon + 1} levels and {size} states, got {emission.n_levels} and {emission.n_states}"
-            )
-        self.emission = emission
+        self.emission = emission and emission.sized(self.horizon + 1, self.transitions.shape[1])
         for table in (self.transitions, self.rewards, self.start):
             table.setflags(write=False)
         self.dynamics = Dynamics(
@@ -184,8 +178,9 @@ class BlockMDP(Environment):
                 means = np.broadcast_to(level[..., None] if level.ndim == 2 else level, shape)
             except ValueError:
                 raise ValueError(f"rewards at level {h + 1} must have shape {shape[:2]} or {shape}, got {level.shape}") from None
-            if not np.all(np.isfinite(means)):
-                raise ValueError(f"rewards at level {h + 1} must be finite, got {means[~np.isfinite(means)][0]}")
+            fine = np.abs(means) <= LARGEST_REWARD
+            if not fine.all():
+                raise ValueError(f"rewards at level {h + 1} must be finite and at most {LARGEST_REWARD:g} in size, got {means[~fine][0]}")
             if self.reward_draw == "bernoulli" and (means.min() < 0 or means.max() > 1):
                 raise ValueError(
                     f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', got {means.min():g}..{means.max():g}"
@@ -200,13 +195,13 @@ class BlockMDP(Environment):
 
     def _start(self, start: int | ArrayLike) -> Floats:
         distribution = np.zeros(self.transitions.shape[1])
-        if np.ndim(start) == 0:
+        if not validation.are_several(start):
             distribution[validation.integer("start", start, least=0, most=self.n_states[0] - 1)] = 1.0
             return distribution
-        given = np.asarray(start, dtype=np.float64)
-        if given.shape != (self.n_states[0],) or not np.all(given >= 0) or abs(given.sum() - 1) > 1e-9:
-            raise ValueError(f"start must be a state or {self.n_states[0]} probabilities that sum to 1, got {start!r}")
-        distribution[: given.size] = given
+        given = validation.real_array("start", start)
+        if given.shape != (self.n_states[0],):
+            raise ValueError(f"start must be a state or {self.n_states[0]} probabilities, got {validation.shown(start)}")
+        distribution[: given.size] = validation.probabilities("start", given, "states")
         return distribution
 
     def _optimal_tables(self) -> tuple[Floats, Floats]:
@@ -272,8 +267,8 @@ class LockGaussian(_Lock):
 
     def __init__(self, horizon: int, switch: float = 0.0, noise: float = 0.1) -> None:
         super().__init__(horizon, switch)
-        self.noise = validation.real("noise", noise, least=0)
-        self.emission = Gaussian(np.eye(3, self.horizon + 3), self.noise, n_levels=self.horizon + 1)
+        self.emission = Gaussian(np.eye(3, self.horizon + 3), noise, n_levels=self.horizon + 1)
+        self.noise = self.emission.noise
 
     def parameters(self) -> dict[str, float | None]:
         return super().parameters() | {"noise": self.noise}
@@ -286,16 +281,13 @@ def emission_lanes(streams: Streams) -> NDArray[np.uint64]:
 
 def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int) -> Floats:
     """A policy as probabilities [H, S, A], from actions [H, S] or from probabilities."""
-    given = np.asarray(policy)
+    given = validation.real_array("policy", policy)
     if given.shape == (horizon, n_states) and np.issubdtype(given.dtype, np.integer):
         if given.min() < 0 or given.max() >= n_actions:
             raise ValueError(f"policy must hold actions from 0 to {n_actions - 1}, got {given.min()}..{given.max()}")
         return np.asarray(np.eye(n_actions)[given])
     if given.shape == (horizon, n_states, n_actions) and np.issubdtype(given.dtype, np.floating):
-        if not np.all(given >= 0) or not np.all(np.abs(given.sum(axis=2) - 1) <= 1e-9):
-            sums = given.sum(axis=2)
-            raise ValueError(f"policy must hold probabilities that sum to 1 over actions, got sums {sums.min():g}..{sums.max():g}")
-        return np.ascontiguousarray(given, dtype=np.float64)
+        return np.ascontiguousarray(validation.probabilities("policy", given, "actions"))
     raise ValueError(
         f"policy must be an integer array of shape {(horizon, n_states)} or a float array of shape "
         f"{(horizon, n_states, n_actions)}, got {given.dtype} of shape {given.shape}"
@@ -303,10 +295,6 @@ def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int)
 
 
 def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[Floats]:
-    try:
-        given = [np.asarray(table) for table in tables]  # type: ignore[union-attr]  # a scalar raises TypeError
-        if any(table.dtype.kind not in "biuf" for table in given):
-            raise TypeError
-        return [table.astype(np.float64) for table in given]
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array or a sequence of arrays of real numbers, one for each level, got {tables!r}") from None
+    if not validation.are_several(tables):
+        raise ValueError(f"{name} must be an array or a sequence of arrays, one for each level, got {validation.shown(tables)}")
+    return [validation.real_array(f"{name} at level {h}", table).astype(np.float64) for h, table in enumerate(tables, start=1)]

@@ -4,19 +4,45 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import Counter
 from collections.abc import Iterable
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST = 10**12
+"""Greater counts are beyond any machine, and are refused before they overflow something."""
 
 
-def integer(name: str, value: object, *, least: int, most: int | None = None) -> int:
-    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+def shown(value: object) -> str:
+    """A value as an error shows it, which is short."""
+    try:
+        text = repr(value)
+    except ValueError:  # an int of more digits than Python writes
+        text = f"one of type {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:140]} ... {text[-40:]}"
+
+
+def are_several(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether there are things to go through; a text and an array without axes are one thing."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
+
+
+def integer(name: str, value: object, *, least: int, most: float | None = None) -> int:
+    """At most MOST unless told otherwise; math.inf is no limit."""
+    bounded = most is not None and most < math.inf
+    allowed = f"an integer from {least} to {most}" if bounded else f"an integer >= {least}"
     try:
         if isinstance(value, bool):
             raise TypeError
         number = operator.index(value)  # type: ignore[arg-type]  # anything else raises TypeError, which is the check
     except TypeError:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}") from None
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}") from None
     if number < least or (most is not None and number > most):
-        raise ValueError(f"{name} must be {allowed}, got {number}")
+        raise ValueError(f"{name} must be {allowed}, got {shown(number)}")
+    if most is None and number > MOST:
+        raise ValueError(f"{name} must be an integer from {least} to {MOST}, got {shown(number)}")
     return number
 
 
@@ -26,11 +52,11 @@ def real(
     left, right = "(" if open_left or least == -math.inf else "[", ")" if open_right or most == math.inf else "]"
     allowed = f"a number in {left}{least:g}, {most:g}{right}"
     try:
-        if isinstance(value, bool | str):
+        if np.asarray(value).dtype.kind not in "iufO":  # bools, texts and complex numbers have a float too
             raise TypeError
         number = float(value)  # type: ignore[arg-type]  # anything else raises TypeError, which is the check
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {allowed}, got {value!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}") from None
     inside = (least < number if open_left else least <= number) and (number < most if open_right else number <= most)
     if not (math.isfinite(number) and inside):
         raise ValueError(f"{name} must be {allowed}, got {number!r}")
@@ -39,9 +65,44 @@ def real(
 
 def choice(name: str, value: object, allowed: Iterable[str]) -> str:
     options = list(allowed)
-    if value not in options:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    if not (isinstance(value, str) and value in options):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {shown(value)}")
     return str(value)
+
+
+def real_array(name: str, value: object) -> NDArray[Any]:
+    """An array of any shape, in the type of real number that it comes in."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of real numbers, got {shown(value)}") from None
+    return array
+
+
+def probabilities(name: str, value: object, over: str) -> NDArray[np.float64]:
+    """Distributions along the last axis."""
+    table = real_array(name, value).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = table.sum(axis=-1)
+    if not (np.all(table >= 0) and np.all(np.abs(sums - 1) <= 1e-9)):
+        raise ValueError(
+            f"{name} must be probabilities that sum to 1 over {over}, "
+            f"got entries {table.min():g}..{table.max():g} with sums {sums.min():g}..{sums.max():g}"
+        )
+    return table
+
+
+def keep(settings: object, **clean: object) -> None:
+    """Put clean values into a frozen dataclass: what a person writes as a Fraction or a float32 is computed with as a float."""
+    for name, value in clean.items():
+        object.__setattr__(settings, name, value)
+
+
+def seed(name: str, value: object) -> int:
+    """Where streams begin: of any size, since it counts nothing."""
+    return integer(name, value, least=0, most=math.inf)
 
 
 MOST_SEEDS = 10**7
@@ -49,16 +110,15 @@ MOST_SEEDS = 10**7
 
 def seeds(value: int | Iterable[int]) -> list[int]:
     """A count n means the seeds 0..n-1; otherwise distinct non-negative integers."""
-    if not isinstance(value, Iterable) or isinstance(value, str) or getattr(value, "ndim", 1) == 0:
-        value = range(integer("seeds", value, least=1))
-    if isinstance(value, range) and value.stop - value.start > MOST_SEEDS:  # told before they are counted one by one
-        raise ValueError(f"seeds must be at most {MOST_SEEDS:,} in number, got {value.start}:{value.stop}")
-    chosen = [integer("seeds", seed, least=0) for seed in value]
+    wanted = value if are_several(value) else range(integer("seeds", value, least=1, most=math.inf))
+    if isinstance(wanted, range) and wanted.stop - wanted.start > MOST_SEEDS:  # told before they are counted one by one
+        raise ValueError(f"seeds must be at most {MOST_SEEDS:,} in number, got {shown(wanted)}")
+    chosen = [seed("seeds", one) for one in wanted]
     if not chosen:
         raise ValueError("seeds must name at least one seed, got none")
-    if len(set(chosen)) < len(chosen):
-        twice = next(seed for seed in chosen if chosen.count(seed) > 1)
-        raise ValueError(f"seeds must be distinct, got {twice} more than once")
+    most_frequent, times = Counter(chosen).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"seeds must be distinct, got {most_frequent} more than once")
     return chosen
 
 

@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 import fasturl as fu
-from fasturl.emissions import Bernoulli, Categorical, Gaussian, LockBits
+from fasturl.emissions import LARGEST, Bernoulli, Categorical, Gaussian, LockBits
 from fasturl.models import emission_lanes
 from fasturl.streams import Streams
+from fasturl.validation import shown
 
 ALARM = 1e-6
 """False-alarm rate of each statistical test below; the seeds are fixed."""
@@ -246,31 +247,78 @@ def test_categories_of_different_levels_and_episodes_are_independent():
 
 # --- bad input -----------------------------------------------------------------------------------------------------
 
-BAD = {
-    "means of one dimension": (lambda: Gaussian([1.0, 2.0], 0.1, n_levels=3), r"means must have shape .*, got \(2,\)"),
-    "means of other levels": (lambda: Gaussian(np.zeros((4, 2, 5)), 0.1, n_levels=3), r"means must have shape .*, got \(4, 2, 5\)"),
-    "means of no state": (lambda: Gaussian(np.zeros((0, 5)), 0.1, n_levels=3), "means must have shape"),
-    "means that are not finite": (lambda: Gaussian([[np.nan, 0.0]], 0.1, n_levels=3), "means must be finite"),
-    "negative noise": (lambda: Gaussian(np.eye(2), -0.1, n_levels=3), "noise must be .*, got -0.1"),
-    "noise that is not a number": (lambda: Gaussian(np.eye(2), np.nan, n_levels=3), "noise must be .*, got nan"),
-    "a matrix that is no rotation": (
-        lambda: Gaussian(np.eye(2), 0.1, n_levels=3, rotation=np.ones((2, 2))),
-        "rotation must be an orthogonal",
-    ),
-    "a rotation of another size": (lambda: Gaussian(np.eye(2), 0.1, n_levels=3, rotation=np.eye(3)), "rotation must be .* got shape"),
-    "frequencies above 1": (lambda: Bernoulli([[0.5, 1.1]], n_levels=3), r"frequencies must be in \[0, 1\]"),
-    "frequencies that are not numbers": (lambda: Bernoulli([[0.5, np.nan]], n_levels=3), r"frequencies must be in \[0, 1\]"),
-    "probabilities of sum 0.9": (lambda: Categorical([[0.5, 0.4]], n_levels=3), "probabilities must be non-negative and sum to 1"),
-    "negative probabilities": (lambda: Categorical([[1.5, -0.5]], n_levels=3), "probabilities must be non-negative and sum to 1"),
-    "probabilities that are not numbers": (lambda: Categorical([[np.nan, 1.0]], n_levels=3), "probabilities must be non-negative"),
-}
+TABLES = {"means": Gaussian, "frequencies": Bernoulli, "probabilities": Categorical}
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_tables_are_refused(name):
-    make, message = BAD[name]
-    with pytest.raises(ValueError, match=message):
-        make()
+def made(kind, table, n_levels=3):
+    return kind(table, 0.1, n_levels=n_levels) if kind is Gaussian else kind(table, n_levels=n_levels)
+
+
+@pytest.mark.parametrize("argument", TABLES)
+@pytest.mark.parametrize(
+    "table", [None, 0.5, "x", ["a"], [[None]], [[1j, 0]], [[10**400, 0]], [[1], [0.5, 0.5]], [], [1.0], np.ones((0, 1))], ids=shown
+)
+def test_what_is_no_table_is_refused(argument, table):
+    with pytest.raises(ValueError, match=rf"^{argument} must (be an array of real numbers|have shape .*), got "):
+        made(TABLES[argument], table)
+
+
+@pytest.mark.parametrize("argument", TABLES)
+def test_a_table_of_other_levels_is_refused(argument):
+    expected = rf"^{argument} must have shape \[states, coordinates\] or \[3, states, coordinates\], got \(4, 2, 1\)$"
+    with pytest.raises(ValueError, match=expected):
+        made(TABLES[argument], np.ones((4, 2, 1)))
+
+
+@pytest.mark.parametrize("kind", TABLES.values())
+@pytest.mark.parametrize("n_levels", [0, -1, 2.0, "3", None, True, [3], 10**400], ids=shown)
+def test_another_number_of_levels_is_refused(kind, n_levels):
+    with pytest.raises(ValueError, match=r"^n_levels must be an integer .*, got "):
+        made(kind, np.ones((2, 1)), n_levels)
+
+
+@pytest.mark.parametrize("horizon", [0, -1, 2.0, "3", None, True, [3], 10**400], ids=shown)
+def test_a_lock_of_bits_refuses_other_horizons(horizon):
+    with pytest.raises(ValueError, match=r"^horizon must be an integer .*, got "):
+        LockBits(horizon)
+
+
+@pytest.mark.parametrize(
+    ("argument", "table", "allowed"),
+    [
+        ("means", [[np.nan, 0.0]], r"in \[-1e\+15, 1e\+15\]"),
+        ("means", [[np.inf, 0.0]], r"in \[-1e\+15, 1e\+15\]"),
+        ("means", [[-1e16, 0.0]], r"in \[-1e\+15, 1e\+15\]"),
+        ("frequencies", [[0.5, 1.1]], r"in \[0, 1\]"),
+        ("frequencies", [[-0.1, 0.5]], r"in \[0, 1\]"),
+        ("frequencies", [[0.5, np.nan]], r"in \[0, 1\]"),
+        ("probabilities", [[0.5, 0.4]], "probabilities that sum to 1 over symbols"),
+        ("probabilities", [[1.5, -0.5]], "probabilities that sum to 1 over symbols"),
+        ("probabilities", [[np.nan, 1.0]], "probabilities that sum to 1 over symbols"),
+    ],
+)
+def test_a_table_with_entries_out_of_range_is_refused(argument, table, allowed):
+    with pytest.raises(ValueError, match=rf"^{argument} must be {allowed}, got (-|\d|nan|entries)"):
+        made(TABLES[argument], table)
+
+
+@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf, 1e16, "0.1", None, 10**400], ids=shown)
+def test_other_noises_are_refused(noise):
+    with pytest.raises(ValueError, match=r"^noise must be a number in \[0, 1e\+15\], got "):
+        Gaussian(np.eye(2), noise, n_levels=3)
+
+
+@pytest.mark.parametrize(
+    "rotation", [1, "x", [[1]], np.eye(3), np.ones((2, 2)), np.eye(2) * 1j, [[1], [0, 1]], np.full((2, 2), 1e200)], ids=shown
+)
+def test_what_is_no_rotation_is_refused(rotation):
+    with pytest.raises(ValueError, match=r"(?s)^rotation must be an (array of real numbers|orthogonal matrix of shape \(2, 2\)), got "):
+        Gaussian(np.eye(2), 0.1, n_levels=3, rotation=rotation)
+
+
+def test_the_largest_noise_around_the_largest_means_is_finite_and_so_are_its_squares():
+    seen = Gaussian(np.full((2, 9), LARGEST), LARGEST, n_levels=3).draw(lanes(22), 1_000).every_state()
+    assert np.isfinite(np.square(seen).sum(axis=3)).all()
 
 
 def test_a_model_refuses_an_emission_made_for_other_levels_or_states():

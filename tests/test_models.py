@@ -8,7 +8,9 @@ import pytest
 from strategies import DRAWS, SIZES, chances, mdp
 
 import fasturl as fu
+from fasturl.emissions import Gaussian
 from fasturl.streams import Streams
+from fasturl.validation import shown
 
 LOCKS = [fu.LockBernoulli, fu.LockGaussian]
 
@@ -68,22 +70,22 @@ def test_parameters_and_repr_say_which_lock_it_is():
 
 
 @pytest.mark.parametrize("kind", LOCKS)
-@pytest.mark.parametrize("horizon", [0, -1, 2.0, "20", None, True, np.nan])
+@pytest.mark.parametrize("horizon", [0, -1, 2.0, "20", None, True, np.nan, [3], 10**400], ids=shown)
 def test_a_lock_refuses_other_horizons(kind, horizon):
-    with pytest.raises(ValueError, match=r"^horizon must be an integer >= 1, got "):
+    with pytest.raises(ValueError, match=r"^horizon must be an integer .*, got "):
         kind(horizon)
 
 
 @pytest.mark.parametrize("kind", LOCKS)
-@pytest.mark.parametrize("switch", [-0.1, 1.1, np.nan, np.inf, "0.2", None])
+@pytest.mark.parametrize("switch", [-0.1, 1.1, np.nan, np.inf, "0.2", None, np.True_, np.complex128(0.2), 10**400], ids=shown)
 def test_a_lock_refuses_other_switches(kind, switch):
     with pytest.raises(ValueError, match=r"^switch must be a number in \[0, 1\], got "):
         kind(5, switch)
 
 
-@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf, "0.2", None])
+@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf, 1e16, "0.2", None, 10**400], ids=shown)
 def test_a_gaussian_lock_refuses_other_noises(noise):
-    with pytest.raises(ValueError, match=r"^noise must be a number in \[0, inf\), got "):
+    with pytest.raises(ValueError, match=r"^noise must be a number in \[0, 1e\+15\], got "):
         fu.LockGaussian(5, 0.2, noise)
 
 
@@ -225,6 +227,7 @@ def altered(table, entry, value):
         ("transitions", altered(GOOD, (1, 0, 0, 0), 0.6)),
         ("transitions", altered(GOOD, (1, 0, 0), [1.5, -0.5])),
         ("transitions", altered(GOOD, (1, 0, 0, 0), np.nan)),
+        ("transitions", altered(GOOD.astype(object), (1, 0, 0, 0), 10**400)),
         ("rewards", 0.5),
         ("rewards", None),
         ("rewards", PAYING[:1]),
@@ -234,7 +237,9 @@ def altered(table, entry, value):
         ("rewards", altered(PAYING, (0, 0, 0), -0.5)),
         ("rewards", altered(PAYING, (0, 0, 0), np.nan)),
         ("rewards", PAYING.astype(complex)),
+        ("rewards", PAYING.astype(str)),
         ("reward_draw", "gaussian"),
+        ("reward_draw", np.array(["bernoulli", "deterministic"])),
         ("start", 2),
         ("start", -1),
         ("start", 0.5),
@@ -243,6 +248,18 @@ def altered(table, entry, value):
         ("start", [1.5, -0.5]),
         ("start", [np.nan, 1.0]),
         ("start", [1.0]),
+        ("start", []),
+        ("start", None),
+        ("start", True),
+        ("start", ["a", "b"]),
+        ("start", [1j, 0]),
+        ("start", [10**400, 0]),
+        ("start", [[1.0], [0.0, 1.0]]),
+        ("emission", "gauss"),
+        ("emission", ""),
+        ("emission", 0),
+        ("emission", np.eye(2)),
+        ("emission", Gaussian),
     ],
 )
 def test_a_block_mdp_refuses_what_is_not_one_and_says_what_it_got(argument, value):
@@ -251,11 +268,19 @@ def test_a_block_mdp_refuses_what_is_not_one_and_says_what_it_got(argument, valu
         fu.BlockMDP(arguments.pop("transitions"), arguments.pop("rewards"), **arguments)
 
 
+@pytest.mark.parametrize("size", [np.inf, -np.inf, 1e308])
+def test_rewards_that_cannot_be_added_up_are_refused(size):
+    with pytest.raises(ValueError, match=r"^rewards at level 2 must be finite and at most 1e\+100 in size, got "):
+        fu.BlockMDP(GOOD, altered(PAYING, (1, 0, 0), size), reward_draw="deterministic")
+
+
 @pytest.mark.parametrize(
     "policy",
     [
         0,
         "best",
+        None,
+        [[0, 1], [0]],
         np.zeros((2, 3), int),
         np.zeros((2, 2)),
         np.full((2, 2), 2),

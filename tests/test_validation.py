@@ -1,5 +1,8 @@
 """Checks of single arguments: the clean value, or an error that names argument, allowed range and what was given."""
 
+import math
+from fractions import Fraction
+
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
@@ -28,6 +31,13 @@ def test_an_integer_without_upper_limit_says_so():
         validation.integer("n", 0, least=1)
 
 
+@pytest.mark.parametrize("value", [10**12 + 1, 2**63, 10**400, 10**5000], ids=validation.shown)
+def test_counts_beyond_any_machine_are_refused(value):
+    with pytest.raises(ValueError, match=r"^n must be an integer from 1 to 1000000000000, got "):
+        validation.integer("n", value, least=1)
+    assert validation.integer("n", value, least=1, most=math.inf) == value
+
+
 @hypothesis.given(st.floats(0, 1))
 def test_reals_in_range_pass(value):
     for given in (value, np.float64(value)):
@@ -36,7 +46,18 @@ def test_reals_in_range_pass(value):
         assert type(clean) is float
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, np.inf, -np.inf, "0.5", None, True, [0.5], 1j])
+@pytest.mark.parametrize("given", [Fraction(1, 2), np.float32(0.5), np.array(0.5)])
+def test_whatever_is_a_real_number_becomes_a_float(given):
+    clean = validation.real("x", given, least=0, most=1)
+    assert (clean, type(clean)) == (0.5, float)
+
+
+OUTSIDE = [-0.1, 1.1, np.nan, np.inf, -np.inf, 10**400, -(10**5000)]
+NO_NUMBER = [None, int, {}, True, np.True_, np.array(True), "0.5", b"0.5", np.array("0.5"), 1j, np.complex128(0.5)]
+NOT_ONE = [[0.5], np.array([0.5, 0.5]), [[0.5], [0.5, 0.5]]]
+
+
+@pytest.mark.parametrize("value", [*OUTSIDE, *NO_NUMBER, *NOT_ONE], ids=validation.shown)
 def test_other_reals_are_refused(value):
     with pytest.raises(ValueError, match=r"^x must be a number in \[0, 1\], got "):
         validation.real("x", value, least=0, most=1)
@@ -62,12 +83,56 @@ def test_a_choice_is_one_of_the_allowed():
         validation.choice("colour", "green", ("red", "blue"))
 
 
+@pytest.mark.parametrize("value", [None, 1, b"red", ["red"], np.array(["red", "blue"])], ids=validation.shown)
+def test_a_choice_is_a_text(value):
+    with pytest.raises(ValueError, match=r"^colour must be one of 'red', 'blue', got "):
+        validation.choice("colour", value, ("red", "blue"))
+
+
+@pytest.mark.parametrize("value", [1, [0.5, 2], [[True]], np.zeros((2, 0), np.float32), range(3)])
+def test_an_array_of_real_numbers_passes_as_it_is(value):
+    array = validation.real_array("table", value)
+    assert array.dtype == np.asarray(value).dtype
+    np.testing.assert_array_equal(array, np.asarray(value))
+
+
+@pytest.mark.parametrize("value", [None, "x", {}, ["a"], [[None]], [1j], [10**400], [Fraction(1, 2)], [[1], [1, 2]]], ids=validation.shown)
+def test_an_array_of_other_things_is_refused(value):
+    with pytest.raises(ValueError, match=r"^table must be an array of real numbers, got "):
+        validation.real_array("table", value)
+
+
+def test_probabilities_sum_to_1_along_the_last_axis():
+    assert validation.probabilities("chances", [[1, 0], [0, 1]], "outcomes").tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    expected = r"^chances must be probabilities that sum to 1 over outcomes, got entries 0.1..0.8 with sums 0.5..1$"
+    with pytest.raises(ValueError, match=expected):
+        validation.probabilities("chances", [[0.4, 0.1], [0.2, 0.8]], "outcomes")
+
+
+@pytest.mark.parametrize("value", [[1.5, -0.5], [np.nan, 1.0], [np.inf, -np.inf], [1e308, 1e308], [0.5, 0.5 + 1e-8]])
+def test_what_is_not_a_distribution_is_refused(value):
+    with pytest.raises(ValueError, match=r"^chances must be probabilities that sum to 1 over outcomes, got entries .* with sums "):
+        validation.probabilities("chances", value, "outcomes")
+
+
+def test_long_values_are_shown_short():
+    assert validation.shown("word") == "'word'"
+    assert len(validation.shown("word" * 1000)) < 200
+    assert validation.shown(10**5000) == "one of type int"
+
+
 @pytest.mark.parametrize(
     ("given", "clean"),
     [(3, [0, 1, 2]), (np.int64(2), [0, 1]), ([5, 3], [5, 3]), (range(1000, 1003), [1000, 1001, 1002]), (np.array([4, 1]), [4, 1])],
 )
 def test_seeds_are_a_count_or_a_sequence(given, clean):
     assert validation.seeds(given) == clean
+
+
+@pytest.mark.parametrize("value", [0, 2**64, 10**400])
+def test_a_seed_may_be_of_any_size(value):
+    assert validation.seed("seed", value) == value
+    assert validation.seeds([value]) == [value]
 
 
 def test_seeds_may_come_from_a_generator():
@@ -81,6 +146,7 @@ def test_seeds_may_come_from_a_generator():
         (-3, "seeds must be an integer >= 1, got -3"),
         (1.5, "seeds must be an integer >= 1, got 1.5"),
         ("3", "seeds must be an integer >= 1, got '3'"),
+        (b"3", "seeds must be an integer >= 1, got b'3'"),
         ([1, -2], "seeds must be an integer >= 0, got -2"),
         ([1, 2.0], "seeds must be an integer >= 0, got 2.0"),
         ([4, 1, 4], "seeds must be distinct, got 4 more than once"),
@@ -93,7 +159,12 @@ def test_other_seeds_are_refused(given, message):
     assert str(error.value) == message
 
 
-@pytest.mark.parametrize("wanted", ["0:99999999999", "5:1" + "0" * 40, "99999999999"])
+def test_the_one_seed_of_many_that_comes_twice_is_found():
+    with pytest.raises(ValueError, match=r"^seeds must be distinct, got 99999 more than once$"):
+        validation.seeds([*range(100_000), 99_999])
+
+
+@pytest.mark.parametrize("wanted", ["0:99999999999", "5:1" + "0" * 40, "99999999999", "1" + "0" * 400])
 def test_more_seeds_than_anybody_can_run_are_refused_at_once(wanted):
     with pytest.raises(ValueError, match=r"^seeds must be .*, got "):
         validation.seeds(validation.parse_seeds(wanted))

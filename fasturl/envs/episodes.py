@@ -45,7 +45,7 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
     """
     family = _family(env)
     count = validation.integer("episodes", episodes, least=1)
-    streams = Streams(validation.integer("seed", seed, least=0))
+    streams = Streams(validation.seed("seed", seed))
     model = family.draw(streams)
     levels = model.horizon + 1
     table = cumulative(checked_policy(policy_table, model.horizon, max(model.n_states), model.n_actions))
