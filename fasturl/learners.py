@@ -122,11 +122,11 @@ class OracleQ:
     def __post_init__(self) -> None:
         validation.choice("schedule", self.schedule, ("constant", "jin"))
         if self.learning_rate is not None:
-            validation.real("learning_rate", self.learning_rate, least=0, most=1, open_left=True)
+            validation.keep(self, learning_rate=validation.real("learning_rate", self.learning_rate, least=0, most=1, open_left=True))
             if self.schedule == "jin":
                 raise ValueError(f"learning_rate must be left out when schedule='jin', which sets its own, got {self.learning_rate}")
-        validation.real("confidence", self.confidence, least=0)
-        validation.real("failure_probability", self.failure_probability, least=0, most=1, open_left=True, open_right=True)
+        chance = validation.real("failure_probability", self.failure_probability, least=0, most=1, open_left=True, open_right=True)
+        validation.keep(self, confidence=validation.real("confidence", self.confidence, least=0), failure_probability=chance)
 
     def start(self, task: Task) -> QTable:
         return QTable(self.rules(task), task)
@@ -155,8 +155,8 @@ class QLearning:
     exploration_fraction: float = 0.5
 
     def __post_init__(self) -> None:
-        validation.real("learning_rate", self.learning_rate, least=0, most=1, open_left=True)
-        validation.real("exploration_fraction", self.exploration_fraction, least=0, most=1, open_left=True)
+        for name in ("learning_rate", "exploration_fraction"):
+            validation.keep(self, **{name: validation.real(name, getattr(self, name), least=0, most=1, open_left=True)})
 
     def start(self, task: Task) -> QTable:
         return QTable(self.rules(task), task)

@@ -86,9 +86,10 @@ class PCID(Agent):
     model: str = "linear"
 
     def __post_init__(self) -> None:
-        validation.integer("n_clusters", self.n_clusters, least=2, most=MAX_LABELS)
+        validation.keep(self, n_clusters=validation.integer("n_clusters", self.n_clusters, least=2, most=MAX_LABELS))
         if self.samples_per_level is not None:
-            validation.integer("samples_per_level", self.samples_per_level, least=max(LEAST_SAMPLES, self.n_clusters))
+            least = max(LEAST_SAMPLES, self.n_clusters)
+            validation.keep(self, samples_per_level=validation.integer("samples_per_level", self.samples_per_level, least=least))
         validation.choice("model", self.model, ("linear", "neural"))
 
     @property

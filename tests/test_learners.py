@@ -1,5 +1,9 @@
 """OracleQ and QLearning: schedules, published behaviour, and the protocol that any other learner can offer."""
 
+import dataclasses
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -7,6 +11,7 @@ import fasturl as fu
 from fasturl.agents import latent_labels
 from fasturl.learners import QTable, Rules, Task, learn
 from fasturl.streams import Streams
+from fasturl.validation import shown
 
 CHOICE = np.array([1, 2, 3, 4], np.uint64)
 
@@ -64,10 +69,17 @@ def test_epsilon_falls_linearly_from_one_to_a_hundredth_over_the_exploration_fra
 
 
 @pytest.mark.parametrize("learner", [fu.OracleQ, fu.QLearning])
-@pytest.mark.parametrize("rate", [0, -0.1, 1.1, np.nan, np.inf, "0.3"])
+@pytest.mark.parametrize("rate", [0, -0.1, 1.1, np.nan, np.inf, "0.3", np.True_, np.complex128(0.3), 10**400], ids=shown)
 def test_a_learning_rate_outside_0_to_1_is_refused(learner, rate):
     with pytest.raises(ValueError, match=r"^learning_rate must be a number in \(0, 1\], got "):
         learner(learning_rate=rate)
+
+
+@pytest.mark.parametrize("kind", [float, np.float32, np.array, Fraction, Decimal])
+@pytest.mark.parametrize("learner", [fu.OracleQ, fu.QLearning])
+def test_a_setting_may_be_any_kind_of_real_number_and_is_computed_with_as_a_float(learner, kind):
+    settings = {field.name: kind(0.25) for field in dataclasses.fields(learner) if field.name != "schedule"}
+    assert repr(learner(**settings)) == repr(learner(**dict.fromkeys(settings, 0.25)))
 
 
 @pytest.mark.parametrize(
