@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import plugin_loops
+from . import plugin_loops, validation
 from ._kernels import decoding as _decoding
 from ._kernels import emission as _emission
 from .emissions import BitBlock, Block, RealBlock
@@ -40,9 +40,7 @@ class Decoder(ABC):
     """Labels are below this number; renaming may raise it."""
 
     def __init__(self, n_labels: int) -> None:
-        if not 2 <= n_labels <= MAX_LABELS:
-            raise ValueError(f"n_labels must be from 2 to {MAX_LABELS}, got {n_labels}")
-        self.n_labels = n_labels
+        self.n_labels = validation.integer("n_labels", n_labels, least=2, most=MAX_LABELS)
         self.relabel = np.arange(n_labels, dtype=np.uint8)
 
     @abstractmethod

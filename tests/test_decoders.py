@@ -229,9 +229,9 @@ def test_a_decoder_for_each_level_uses_that_of_the_level():
         assert states[0, h].tolist() == states[1, h].tolist() == np.roll(np.arange(3), h).tolist()
 
 
-@pytest.mark.parametrize("n_labels", [0, 1, 257])
+@pytest.mark.parametrize("n_labels", [0, 1, 257, "3", 2.5, None])
 def test_decoders_have_from_2_to_256_labels(n_labels):
-    with pytest.raises(ValueError, match=f"n_labels must be from 2 to 256, got {n_labels}"):
+    with pytest.raises(ValueError, match=f"n_labels must be an integer from 2 to 256, got {n_labels!r}"):
         PredictDecoder(NearestCentre(np.zeros((1, 2))), n_labels)
 
 

@@ -65,5 +65,5 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
 def _family(env: Any) -> Environment:
     family = env if isinstance(env, Environment) else getattr(getattr(env, "unwrapped", None), "family", None)
     if not isinstance(family, Environment):
-        raise ValueError(f"env must be an environment of fasturl or of fasturl.envs, got {env!r}")
+        raise ValueError(f"env must be an environment of fasturl or of fasturl.envs, got {validation.shown(env)}")
     return family

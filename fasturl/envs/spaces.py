@@ -20,7 +20,7 @@ _NORMAL_REACH = 7.0
 
 def block_mdp(model: object) -> BlockMDP:
     if not isinstance(model, BlockMDP):
-        raise ValueError(f"model must be a fasturl.BlockMDP, got {model!r}")
+        raise ValueError(f"model must be a fasturl.BlockMDP, got {validation.shown(model)}")
     return model
 
 
@@ -62,7 +62,7 @@ def python_seed(seed: object) -> int:
 def flag(name: str, value: object) -> bool:
     """A truth value; texts such as "no" are true to Python, and are refused."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}")
+        raise ValueError(f"{name} must be True or False, got {validation.shown(value)}")
     return bool(value)
 
 

@@ -44,7 +44,7 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         emission = spaces.shown_emission(family, observe)
         self.family, self.observe, self.copy = family, observe, spaces.flag("copy", copy)
         self.num_envs = validation.integer("num_envs", num_envs, least=1)
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.render_mode = spaces.render_mode(render_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.single_action_space = spaces.action_space(family)
@@ -284,6 +284,12 @@ class _Trails:
 
     def of(self, e: int, level: int) -> tuple[list[int], list[int], float]:
         return self.paths[e, : level + 1].tolist(), self.actions[e, :level].tolist(), float(self.returns[e])
+
+
+def _autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    if isinstance(mode, AutoresetMode):
+        return mode
+    return AutoresetMode(validation.choice("autoreset_mode", mode, [known.value for known in AutoresetMode]))
 
 
 def _tables(family: Environment, n_envs: int) -> tuple[NDArray[np.float64], SharedTables]:
