@@ -6,7 +6,9 @@ import sys
 import numpy as np
 import pytest
 from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from stored_results import AGENTS, frame_of, run_small_sweep, turning
 
 from fasturl import catalog, cli
@@ -121,11 +123,10 @@ def test_success_rates_with_wilson_intervals():
     assert "95% Wilson interval, 12 seeds" in texts(figure)
 
 
-def quadratic(horizons, points=400):
+def quadratic(horizons, points=400, variants=({},)):
     """Cells whose runs turn optimal after 10 H^2 trajectories, give or take."""
-    return frame_of(
-        *(({"horizon": h}, [turning(10 * h * h + shift, points) for shift in (-20, -10, 0, 0, 0, 10, 20)], [True] * 7) for h in horizons)
-    )
+    runs = {h: [turning(10 * h * h + shift, points) for shift in (-20, -10, 0, 0, 0, 10, 20)] for h in horizons}
+    return frame_of(*(({"horizon": h, **settings}, runs[h], [True] * 7) for h in horizons for settings in variants))
 
 
 def test_scaling_finds_the_exponent():
@@ -134,8 +135,41 @@ def test_scaling_finds_the_exponent():
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     (bars,) = axes.containers
     assert bars.lines[0].get_ydata().tolist() == [160, 640, 2560]
-    assert "oracleq-lat: slope 2.00 ± 0.00" in texts(figure)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["slope 2.00 ± 0.00"]
     assert "median over 7 seeds" in texts(figure)
+
+
+RATES = tuple(n / 10 for n in range(1, 8))
+
+
+@pytest.mark.parametrize("draw", [plots.scaling, plots.success])
+def test_variants_of_an_agent_have_lines_and_markers_of_their_own(draw):
+    figure = draw(quadratic((4, 8), variants=[{"agent.learning_rate": rate} for rate in RATES]))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [f"oracleq-lat, learning rate {rate}" for rate in RATES]
+    handles, _ = figure.axes[0].get_legend_handles_labels()
+    drawn = [handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle for handle in handles]
+    assert len({(line.get_marker(), str(line._dash_pattern)) for line in drawn}) == 7
+
+
+def test_where_no_run_gets_there_the_marker_still_tells_whose_it_is():
+    frame = quadratic((20, 30), variants=[{"agent.learning_rate": rate} for rate in (0.1, 0.3)])
+    figure = plots.scaling(frame)
+    (axes,) = figure.axes
+    hollow = [line for line in axes.lines if line.get_fillstyle() == "none"]
+    assert [line.get_ydata().tolist() for line in hollow] == [[4000, 4000]] * 2
+    assert [line.get_marker() for line in hollow] == [line.get_marker() for line in figure.legends[0].findobj(Line2D)]
+    assert axes.get_legend() is None
+
+
+def test_long_names_leave_room_for_the_panels():
+    settings = [{"agent.learning_rate": rate, "agent.confidence": rate, "switch": switch} for rate in RATES for switch in (0, 0.2, 0.5)]
+    for draw in (plots.scaling, plots.success, plots.curves):
+        figure = draw(quadratic((4, 8), variants=settings))
+        figure.draw_without_rendering()
+        for axes in figure.axes:
+            box = axes.get_window_extent()
+            assert min(box.width, box.height) > 0.8 * figure.dpi
 
 
 def test_where_runs_do_not_get_there_an_arrow_stands_at_the_end():

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .. import optional
 
@@ -39,6 +39,7 @@ _LINES: dict[str, Any] = {
     "qlearning-obs": (0, (3, 1, 1, 1, 1, 1)),
 }
 _VARIANT_LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
+_MARKERS = "osD^vPX*"
 
 STYLE: dict[str, Any] = {
     "font.size": 7.5,
@@ -99,11 +100,21 @@ def colour(agent: str) -> str:
     return COLOURS.get(agent) or _MORE_COLOURS[sum(agent.encode()) % len(_MORE_COLOURS)]
 
 
-def look(agent: str, label: str, labels: Iterable[str]) -> tuple[str, Any]:
-    """Colour of the agent; its own line, or one of several when it comes in variants."""
+class Look(NamedTuple):
+    """How a line of a figure is drawn."""
+
+    colour: str
+    line: Any
+    marker: str
+
+
+def look(agent: str, label: str, labels: Iterable[str]) -> Look:
+    """Colour of the agent; its own line and marker, or others for each of its variants when it comes in several."""
     variants = [other for other in dict.fromkeys(labels) if other.partition(",")[0] == agent]
-    line = _LINES.get(agent, "-") if len(variants) < 2 else _VARIANT_LINES[variants.index(label) % len(_VARIANT_LINES)]
-    return colour(agent), line
+    position = variants.index(label) if len(variants) > 1 else 0
+    line = _VARIANT_LINES[position % len(_VARIANT_LINES)] if len(variants) > 1 else _LINES.get(agent, "-")
+    own = list(COLOURS).index(agent) if agent in COLOURS else len(COLOURS)
+    return Look(colour(agent), line, _MARKERS[(own + position) % len(_MARKERS)])
 
 
 def head(axes: Axes, words: str, n_panels: int) -> None:

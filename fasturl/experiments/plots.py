@@ -5,6 +5,7 @@ They say which measure of spread is drawn. `looks` has their colours and sizes.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKERS = "osD^vPX*"
+_BARS: dict[str, Any] = {"elinewidth": 0.9, "capsize": 1.5}
+_SAMPLE = 2.8
+"""Length of a line in a legend: its dashes show on both sides of the marker."""
+_LEGEND_LINE = 0.14
+"""Inches."""
 _MOST_PANELS = 48
 
 SHOWN = {"average-reward": "reward_mean", "success-rate": "success_rate", "value": "value_mean"}
@@ -51,7 +56,7 @@ def curve_panel(
     for position, (cell, label) in enumerate(named.items()):
         rows = groups[cell]
         drawn = summaries.curve(rows)
-        paint, line = look(rows["agent"].iloc[0], label, every.values())
+        paint, line, _ = look(rows["agent"].iloc[0], label, every.values())
         front = 3 + (len(named) - position) / 100  # the agents that are named first lie on top
         axes.plot(drawn.trajectories, drawn.mean, color=paint, linestyle=line, label=label, zorder=front)
         low, high = drawn.band(band)
@@ -170,7 +175,7 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
         raise ValueError(f"{x} is not always positive in these results: it cannot be a logarithmic axis")
     named = _series(frame, across)
     apart = [name for name in ["env", *summaries.env_settings(frame)] if name != across]
-    room = 0.14 * len(set(named.values())) if kind == "scaling" else 0.0
+    room = _LEGEND_LINE * len(set(named.values())) if kind == "scaling" else 0.0
     figure, all_axes, groups = _panels_of(table, apart, columns=3, height=2.1 + room)
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
@@ -184,76 +189,80 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
             words = f"Bars: {statistics.LEVEL:.0%} Wilson interval, {_seeds(frame)}."
             _finish(figure, all_axes, _word(across), "share of near-optimal seeds", words)
         else:
-            figure.supylabel("trajectories to near-optimal", fontsize=7.5)
             half = "arrows: at least half of the seeds did not get there"
-            say(figure, f"Points: median over {_seeds(frame)}; bars: {statistics.LEVEL:.0%} interval of the median; {half}.")
+            words = f"Points: median over {_seeds(frame)}; bars: {statistics.LEVEL:.0%} interval of the median; {half}."
+            _finish(figure, all_axes, "", "trajectories to near-optimal", words)
     return figure
 
 
 def _draw_series(axes: Axes, rows: pandas.DataFrame, across: str, named: dict[str, str], kind: str) -> None:
-    ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
-    transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
     present = rows["cell"].map(named)
     order = [label for label in dict.fromkeys(named.values()) if (present == label).any()]
     spread = sorted(rows[across].unique())
     step = min(np.diff(np.log(spread) if min(spread) > 0 and kind == "scaling" else spread), default=1.0)
+    slopes: list[tuple[Any, str]] = []
     for position, label in enumerate(order):
         line = rows[present == label].sort_values(across)
-        agent = str(line["agent"].iloc[0])
-        paint, dashes = look(agent, label, named.values())
-        looks: dict[str, Any] = {
-            "color": paint,
-            "marker": _MARKERS[summaries.agent_rank(agent)[0] % len(_MARKERS)],
-            "markersize": 3.5,
-            "elinewidth": 0.9,
-            "capsize": 1.5,
-            "markeredgewidth": 0.6,
-        }
+        paint, dashes, marker = look(line["agent"].iloc[0], label, named.values())
+        points: dict[str, Any] = {"color": paint, "marker": marker, "markersize": 3.5, "markeredgewidth": 0.6}
         shift = (position - (len(order) - 1) / 2) * step * 0.04
         xs = line[across].to_numpy(float)
         if kind == "success":
             share = line["success_rate"].to_numpy()
             bars = np.array([share - line["success_low"], line["success_high"] - share]).clip(0)
-            axes.errorbar(xs + shift, share, bars, linestyle=dashes, label=label, **looks)
+            axes.errorbar(xs + shift, share, bars, linestyle=dashes, label=label, **points, **_BARS)
         else:
-            _draw_needed(axes, line, xs, shift, label, dashes, looks)
+            slopes += _draw_needed(axes, line, xs, shift, label, dashes, points)
     if kind == "success":
         axes.set_ylim(-0.04, 1.04)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     else:
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(lambda value, _: count(value))
-        axes.yaxis.set_minor_locator(ticker.NullLocator())
-        axes.set_xlabel(_word(across))
-        # below the panel, where it hides nothing
-        scale = cast(Any, axes.figure).dpi_scale_trans
-        below = axes.transAxes + transforms.ScaledTranslation(0, -0.34, scale)
-        axes.legend(handlelength=1.6, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, labelspacing=0.3)
+        _finish_scaling(axes, across, slopes)
 
 
-def _draw_needed(axes: Axes, line: pandas.DataFrame, xs: Any, shift: float, label: str, dashes: Any, looks: dict[str, Any]) -> None:
-    moved = xs * math.exp(shift) if min(xs) > 0 else xs
+def _draw_needed(
+    axes: Axes, line: pandas.DataFrame, xs: Any, shift: float, label: str, dashes: Any, points: dict[str, Any]
+) -> list[tuple[Any, str]]:
+    """Gives the line that was fitted and its slope in words; nothing where there are too few points."""
+    transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
+    moved = xs * math.exp(shift)
     needed = line["needed"].to_numpy()
     there = np.isfinite(needed)
-    try:
+    slopes = []
+    # named here, so that legends show line and marker; the points themselves are drawn below
+    (fitted,) = axes.plot([], [], linestyle=dashes, linewidth=0.9, label=label, markevery=[], **points)
+    with contextlib.suppress(ValueError):
         slope = statistics.log_log_slope(xs, needed)
-    except ValueError:
-        slope = None
-    if slope:
-        error = "" if math.isnan(slope.error) else f" ± {slope.error:.2f}"
-        label = f"{label}: slope {slope.slope:.2f}{error}"
         ends = np.array([xs[there].min(), xs[there].max()])
-        axes.plot(ends, np.exp(slope.intercept) * ends**slope.slope, color=looks["color"], linestyle=dashes, linewidth=0.9)
+        fitted.set_data(ends, np.exp(slope.intercept) * ends**slope.slope)
+        slopes = [(fitted, f"slope {slope.slope:.2f}" + ("" if math.isnan(slope.error) else f" ± {slope.error:.2f}"))]
     # an interval without an upper end reaches to the number of trajectories that were played
     high = np.minimum(line["needed_high"].to_numpy(), line["trajectories"].to_numpy())
     low = np.maximum(line["needed_low"].to_numpy(), 1)
     bars = np.array([needed[there] - low[there], high[there] - needed[there]]).clip(0)
-    axes.errorbar(moved[there], needed[there], bars, linestyle="none", label=label, **looks)
-    axes.plot(
-        moved[~there], line["trajectories"].to_numpy()[~there], linestyle="none", marker=r"$\uparrow$", markersize=6, color=looks["color"]
-    )
+    axes.errorbar(moved[there], needed[there], bars, linestyle="none", **points, **_BARS)
+    played = line["trajectories"].to_numpy()[~there]
+    axes.plot(moved[~there], played, linestyle="none", fillstyle="none", **points)
+    above = axes.transData + transforms.ScaledTranslation(0, 5 / 72, cast(Any, axes.figure).dpi_scale_trans)
+    axes.plot(moved[~there], played, linestyle="none", marker=r"$\uparrow$", markersize=5, color=points["color"], transform=above)
+    return slopes
+
+
+def _finish_scaling(axes: Axes, across: str, slopes: list[tuple[Any, str]]) -> None:
+    """Logarithmic axes, and the slopes below the panel, where they hide nothing."""
+    ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
+    transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.margins(y=0.1)  # room for arrows
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(lambda value, _: count(value))
+    axes.yaxis.set_minor_locator(ticker.NullLocator())
+    axes.set_xlabel(_word(across))
+    below = axes.transAxes + transforms.ScaledTranslation(0, -0.34, cast(Any, axes.figure).dpi_scale_trans)
+    corner: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "borderaxespad": 0}
+    if slopes:
+        axes.legend(*zip(*slopes, strict=True), handlelength=_SAMPLE, labelspacing=0.3, **corner)
 
 
 def _series(frame: pandas.DataFrame, *axes: str) -> dict[str, str]:
@@ -290,7 +299,8 @@ def _finish(figure: Figure, all_axes: list[Axes], x: str, y: str, words: str) ->
             handles.setdefault(label, handle)
     names = sorted(handles, key=lambda label: (summaries.agent_rank(label.partition(",")[0]), label))
     columns = max(1, int(figure.get_figwidth() / (0.4 + 0.052 * max(map(len, names)))))
-    looks: dict[str, Any] = {"loc": "outside upper center", "ncols": min(columns, len(names))}
+    figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * (math.ceil(len(names) / columns) - 1))
+    looks: dict[str, Any] = {"loc": "outside upper center", "ncols": min(columns, len(names)), "handlelength": _SAMPLE}
     figure.legend([handles[name] for name in names], names, title=folded(figure, words), title_fontsize=6.5, **looks)
 
 

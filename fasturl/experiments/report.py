@@ -103,7 +103,7 @@ def _ordered(cells: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
 
 def _cell(row: Any, rows: pandas.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
     agent, label = str(row["agent"]), labels[row["cell"]]
-    colour, _ = looks.look(agent, label, labels.values())
+    colour, line, _ = looks.look(agent, label, labels.values())
     where = rows[["env", *summaries.env_settings(rows)]].iloc[:1]
     drawn = summaries.curve(rows)
     keep = slice(None, None, max(1, math.ceil(drawn.trajectories.size / _MOST_POINTS)))
@@ -114,7 +114,7 @@ def _cell(row: Any, rows: pandas.DataFrame, labels: dict[str, str]) -> dict[str,
         "agent": agent,
         "label": label,
         "rank": list(labels).index(row["cell"]),
-        "look": {"light": colour, "dark": _ON_DARK.get(colour, colour), "dash": _dashes(agent, label, labels.values())},
+        "look": {"light": colour, "dark": _ON_DARK.get(colour, colour), "dash": _dashes(line)},
         "place": plots.title(where),
         "family": plots.title(where.drop(columns="horizon", errors="ignore")),
         "filter": {
@@ -273,9 +273,8 @@ def _brackets(figures: dict[str, float], form: str) -> str:
     return f"[{figures['low']:{form}}, {figures['high']:{form}}]"
 
 
-def _dashes(agent: str, label: str, labels: Iterable[str]) -> str:
+def _dashes(line: Any) -> str:
     """Matplotlib's dashes as SVG writes them."""
-    line = looks.look(agent, label, labels)[1]
     return "none" if line == "-" else " ".join(f"{1.6 * length:.1f}" for length in line[1])
 
 
