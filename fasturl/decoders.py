@@ -59,9 +59,9 @@ class Decoder(ABC):
             )
 
     def _best(self, block: Block, scores: Reals) -> Labels:
-        """The label of greatest score: scores float32 [E, K, S, L], or of such a shape once flattened from the third axis on."""
+        """The label of greatest score: scores float32 [E, K, S, L], however the last two axes are cut."""
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        _decoding.best_labels(scores.reshape(*scores.shape[:2], block.n_states, block.n_levels), self.relabel, labels)
+        _decoding.best_labels(scores.reshape(*scores.shape[:2], -1), self.relabel, labels)
         return labels
 
     def relabelled(self, permutation: ArrayLike) -> Self:

@@ -52,6 +52,13 @@ def affine_scores(
     n_scores, dimension = weights.shape
     n_levels = means.shape[2]
     for e in range(noise.shape[0]):
+        if head == 0 and dimension == 2:  # the image of a lock, in one loop as below
+            for k in range(n_scores):
+                w1, w0, b = weights[k, 1], weights[k, 0], bias[k]
+                for s in range(means.shape[0]):
+                    for h in range(n_levels):
+                        scores[e, k, s, h] = (w1 * noise[e, 1, h] + w0 * noise[e, 0, h]) + b
+            continue
         for k in range(n_scores):
             for h in range(n_levels):
                 tail[k, h] = _0
@@ -184,18 +191,32 @@ def byte_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> No
 
 @kernel
 def best_labels(scores: np.ndarray, relabel: np.ndarray, labels: np.ndarray) -> None:
-    """labels uint8[E, L, S] from scores float32[E, K, S, L]; the scores of label 0 give way to the greatest ones."""
-    n_scores, n_states, n_levels = scores.shape[1:]
-    for e in range(scores.shape[0]):
+    """labels uint8[E, L, S] from scores float32[E, K, S * L], which are used up.
+
+    The scores of label 0 give way to the greatest ones, those of label 1 to the labels: numbers that lie side by side are compared
+    several at a time, and what is scattered over `labels` is only stored. The first two labels have a loop of their own because
+    LLVM must see that what is read and what is written do not overlap.
+    """
+    n_episodes, n_scores, n_points = scores.shape
+    n_levels, n_states = labels.shape[1:]
+    if n_scores == 1:
+        labels[:] = relabel[0]
+        return
+    zeroth, first = np.float32(relabel[0]), np.float32(relabel[1])
+    for e in range(n_episodes):
+        for i in range(n_points):
+            score, greatest = scores[e, 1, i], scores[e, 0, i]
+            scores[e, 1, i] = first if score > greatest else zeroth
+            scores[e, 0, i] = score if score > greatest else greatest
+        for k in range(2, n_scores):
+            label = np.float32(relabel[k])
+            for i in range(n_points):
+                score, greatest = scores[e, k, i], scores[e, 0, i]
+                scores[e, 1, i] = label if score > greatest else scores[e, 1, i]
+                scores[e, 0, i] = score if score > greatest else greatest
         for s in range(n_states):
             for h in range(n_levels):
-                labels[e, h, s] = relabel[0]
-            for k in range(1, n_scores):
-                label = relabel[k]
-                for h in range(n_levels):
-                    score, greatest = scores[e, k, s, h], scores[e, 0, s, h]
-                    labels[e, h, s] = label if score > greatest else labels[e, h, s]
-                    scores[e, 0, s, h] = max(score, greatest)
+                labels[e, h, s] = np.uint8(scores[e, 1, s * n_levels + h])
 
 
 @kernel

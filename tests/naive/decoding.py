@@ -59,7 +59,7 @@ def byte_scores(words, tables, scores):
 def best_labels(scores, relabel, labels):
     """The first of the greatest scores, renamed."""
     for e, h, s in np.ndindex(*labels.shape):
-        row = list(scores[e, :, s, h])
+        row = list(scores[e, :, s * labels.shape[1] + h])
         labels[e, h, s] = relabel[row.index(max(row))]
 
 

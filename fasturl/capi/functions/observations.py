@@ -176,10 +176,11 @@ def decode_affine(
     coordinates = field(b, "coordinates")
     means = view(field(b, "means"), (n_states, dimension, n_levels))
     tail = view(scratch, (n_labels, n_levels))
-    scores = view(offset(scratch, n_labels * n_levels), (1, n_labels, n_states, n_levels))
+    rest = offset(scratch, n_labels * n_levels)
+    scores, flat = view(rest, (1, n_labels, n_states, n_levels)), view(rest, (1, n_labels, n_states * n_levels))
     matrix, shifts, names = view(weights, (n_labels, dimension)), view(bias, (n_labels,)), view(relabel, (n_labels,))
     for e in range(episodes):
         noise = view(offset(field(b, "noise"), e * coordinates * n_levels), (1, coordinates, n_levels))
         decoding.affine_scores(noise, means, field(b, "head"), matrix, shifts, tail, scores)
-        decoding.best_labels(scores, names, view(offset(out, e * n_levels * n_states), (1, n_levels, n_states)))
+        decoding.best_labels(flat, names, view(offset(out, e * n_levels * n_states), (1, n_levels, n_states)))
     return OK
