@@ -17,8 +17,9 @@ def fasturl(*words, **options):
     )
 
 
-def test_json_on_standard_output_is_all_that_is_printed_there():
-    done = fasturl(*QUICK, "--switch", "0.2", "--json", "-")
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+def test_json_on_standard_output_is_all_that_is_printed_there(name):
+    done = fasturl(*QUICK, "--switch", "0.2", "--json", name)
     result = json.loads(done.stdout)
     expected = fu.train(fu.LockBernoulli(3, 0.2), fu.OracleQ(), 200, seeds=3)
     assert done.returncode == 0
@@ -96,9 +97,11 @@ def test_help_teaches_by_example(command):
         ("train", "Missing argument 'ENV'"),
         ("train lock-bernoulli --horizon 0", "horizon must be an integer >= 1, got 0"),
         ("train lock-bernoulli --horizon many", "--horizon"),
-        ("train lock-bernoulli --horizon 99999999999999999999", "too large for this machine"),
+        ("train lock-bernoulli --horizon 999999999999", "too large for this machine"),
+        ("train lock-bernoulli --horizon 99999999999999999999", "horizon must be an integer from 1 to 1000000000000, got 9999"),
+        ("train lock-bernoulli --episodes 99999999999999999999", "episodes must be an integer from 1 to 1000000000000, got 9999"),
         ("train lock-bernoulli --switch nan", "switch must be a number in [0, 1], got nan"),
-        ("train lock-gaussian --noise -1", "noise must be a number in [0, inf), got -1.0"),
+        ("train lock-gaussian --noise -1", "noise must be a number in [0, 1e+15], got -1.0"),
         ("train lock-bernoulli --noise 0.1", "noise is not a setting of lock-bernoulli"),
         ("train lock-bernoulli --episodes 0", "episodes must be an integer >= 1, got 0"),
         ("train lock-bernoulli --seeds 0", "seeds must be an integer >= 1, got 0"),
@@ -119,6 +122,7 @@ def test_help_teaches_by_example(command):
         ("train lock-bernoulli --json missing/result.json", "cannot write missing/result.json: No such file or directory"),
         ("train lock-bernoulli --json .", "cannot write .: it is a folder"),
         ("train lock-bernoulli --plot curve", "cannot write curve: write .png, .pdf or .svg"),
+        ("train lock-bernoulli --json curve.png --plot curve.png", "cannot write curve.png: it is wanted for two outputs"),
         ("train lock-bernoulli --plot curve.doc", "cannot write curve.doc: write .png, .pdf or .svg"),
         ("train lock-bernoulli --agent oracleq-lat --failure-probability 1", "failure_probability must be a number in (0, 1), got 1.0"),
         ("train lock-bernoulli --agent url --failure-probability 0.1", "failure_probability is not a setting of url"),
@@ -134,6 +138,14 @@ def test_bad_input_gets_one_line_and_exit_code_2(words, message, tmp_path):
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_a_file_without_a_name_is_refused(option):
+    done = fasturl(*QUICK, option, "")
+    assert done.returncode == 2
+    assert done.stderr.startswith("fasturl: cannot write ")
+    assert (done.stdout, done.stderr.count("\n")) == ("", 1)
 
 
 def test_a_missing_matplotlib_is_told_before_the_training(tmp_path):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from .. import optional
 
 FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
+_STANDARD_OUTPUT = 1
 
 
 def check_figure(target: Path) -> None:
@@ -20,33 +24,70 @@ def check_figure(target: Path) -> None:
     optional.need("matplotlib", "experiments", "a figure")
 
 
+def is_standard_output(name: str | None) -> bool:
+    """Whether a file is standard output, by the name - or by another such as /dev/stdout."""
+    try:
+        return name == "-" or (name is not None and os.path.samestat(os.stat(name), os.fstat(_STANDARD_OUTPUT)))
+    except OSError:
+        return False
+
+
 @contextmanager
 def whole_files(*wanted: str | Path | None) -> Iterator[list[Path | None]]:
-    """Temporary files beside the wanted ones, renamed at the end: an output is whole or not there.
+    """Drafts of the wanted files, put in their places at the end: an output is whole or not there.
 
-    They are made before the work, so that a folder that cannot be written is known before anything is computed.
+    Links are followed. A pipe or a device stays what it is and gets the finished output. Drafts are made before the work, so that
+    a folder that cannot be written is known before anything is computed.
     """
-    targets = [Path(name) if name else None for name in wanted]
-    drafts: list[Path | None] = []
+    names = [name for name in wanted if name is not None]
+    places = [os.path.realpath(name) for name in names]
+    for position, name in enumerate(names):
+        if places[position] in places[:position]:
+            raise ValueError(f"cannot write {name}: it is wanted for two outputs")
+    with ExitStack() as stack:
+        yield [None if name is None else stack.enter_context(_whole_file(name)) for name in wanted]
+
+
+@contextmanager
+def _whole_file(name: str | Path) -> Iterator[Path]:
+    if name == "":
+        raise ValueError("cannot write '': a file has a name")
+    with _refusals(name):
+        mode = _mode(name)
+        regular = mode is None or stat.S_ISREG(mode)
+        target = Path(os.path.realpath(name) if regular else name)
+        folder = target.parent if regular else Path(tempfile.gettempdir())
+        draft = folder / f".fasturl-{secrets.token_hex(8)}{target.suffix}"
+        draft.touch(exist_ok=False)
     try:
-        for target in targets:
-            if target is None:
-                drafts.append(None)
-                continue
-            if target.is_dir():
-                raise ValueError(f"cannot write {target}: it is a folder")
-            try:
-                handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=target.suffix)
-            except OSError as error:
-                raise ValueError(f"cannot write {target}: {error.strerror}") from None
-            os.close(handle)
-            drafts.append(Path(draft))
-        yield drafts
-        for target, made in zip(targets, drafts, strict=True):
-            if target and made:
-                made.chmod(0o644)
-                made.replace(target)
+        yield draft
+        with _refusals(name):
+            if not regular:
+                target.write_bytes(draft.read_bytes())
+                return
+            if mode is not None:
+                draft.chmod(stat.S_IMODE(mode))
+            draft.replace(target)
     finally:
-        for made in drafts:
-            if made:
-                made.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
+
+
+def _mode(name: str | Path) -> int | None:
+    """Of what is there, if something is."""
+    try:
+        mode = os.stat(name).st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    if not os.access(name, os.W_OK):  # a rename would not ask
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return mode
+
+
+@contextmanager
+def _refusals(name: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"cannot write {name}: {error.strerror}") from None

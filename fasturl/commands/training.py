@@ -14,7 +14,7 @@ from .. import catalog
 from ..runs import Run
 from ..training import train
 from .options import given, parse_seeds
-from .outputs import check_figure, whole_files
+from .outputs import check_figure, is_standard_output, whole_files
 
 EPILOG = """Examples:
 
@@ -90,13 +90,14 @@ def train_command(
     player = catalog.agent(agent, **settings)
     if plot:
         check_figure(plot)
-    with whole_files(None if json_file == "-" else json_file, plot) as (json_path, plot_path):
+    printed = is_standard_output(json_file)
+    with whole_files(None if printed else json_file, plot) as (json_path, plot_path):
         run = train(environment, player, episodes, parse_seeds(seeds), n_jobs=n_jobs)
         if plot_path:
             run.plot().figure.savefig(plot_path, dpi=200)  # type: ignore[union-attr]  # no subfigures here
         if json_path:
             json_path.write_text(json.dumps(run.summary(), indent=1) + "\n")
-    if json_file == "-":
+    if printed:
         print(json.dumps(run.summary(), indent=1))
     else:
         _print_table(run)

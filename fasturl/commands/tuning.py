@@ -14,7 +14,7 @@ from .. import catalog
 from ..experiments.problems import TUNING_SEEDS, Problem, Range
 from ..experiments.tuning import METHODS, TPE_TRIALS, Tuning, tune
 from .options import given, parse_seeds
-from .outputs import whole_files
+from .outputs import is_standard_output, whole_files
 
 STUDY = "fasturl-tuning.db"
 SHOWN = 5
@@ -77,7 +77,8 @@ def tune_command(
         search={name: _values(text) for name, text in map(_pair, search)} if search else None,
         seeds=parse_seeds(seeds),
     )
-    with whole_files(None if json_file == "-" else json_file) as (json_path,):
+    printed = is_standard_output(json_file)
+    with whole_files(None if printed else json_file) as (json_path,):
         found = tune(
             problem,
             method=method,
@@ -91,7 +92,7 @@ def tune_command(
         )
         if json_path:
             json_path.write_text(json.dumps(found.summary(), indent=1) + "\n")
-    if json_file == "-":
+    if printed:
         print(json.dumps(found.summary(), indent=1))
     else:
         _print_tables(found)

@@ -1,0 +1,146 @@
+"""Files that commands write: whole or not there, and where the name leads."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from fasturl.commands.outputs import is_standard_output, whole_files
+
+
+def write(name, text="new"):
+    with whole_files(name) as (draft,):
+        draft.write_text(text)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_appears_when_it_is_finished(tmp_path):
+    with whole_files(tmp_path / "result.json", None) as (draft, nothing):
+        draft.write_text("new")
+        assert nothing is None
+        assert not (tmp_path / "result.json").exists()
+    assert (tmp_path / "result.json").read_text() == "new"
+    assert names(tmp_path) == ["result.json"]
+
+
+def test_what_fails_leaves_everything_as_it_was(tmp_path):
+    (tmp_path / "old.json").write_text("old")
+    with pytest.raises(ZeroDivisionError), whole_files(tmp_path / "old.json", tmp_path / "curve.png") as (first, _):
+        first.write_text(f"new {1 / 0}")
+    assert names(tmp_path) == ["old.json"]
+    assert (tmp_path / "old.json").read_text() == "old"
+
+
+def test_a_draft_ends_as_its_file_does(tmp_path):
+    with whole_files(tmp_path / "curve.png") as (draft,):
+        assert draft.suffix == ".png"
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_new_file_can_be_read_by_those_that_the_user_lets_read(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        write(tmp_path / "result.json")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "result.json").stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_file_that_was_there_can_be_read_by_the_same_people(tmp_path):
+    target = tmp_path / "result.json"
+    target.write_text("old")
+    target.chmod(0o640)
+    write(target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("old", ["old", None])
+def test_a_link_stays_and_what_it_points_to_is_written(tmp_path, old):
+    (tmp_path / "kept").mkdir()
+    target, link = tmp_path / "kept" / "result.json", tmp_path / "latest.json"
+    if old:
+        target.write_text(old)
+    link.symlink_to("kept/result.json")
+    write(link)
+    assert link.readlink() == Path("kept/result.json")
+    assert target.read_text() == "new"
+    assert names(tmp_path) == ["kept", "latest.json"]
+    assert names(tmp_path / "kept") == ["result.json"]
+
+
+def test_a_pipe_gets_the_finished_output(tmp_path):
+    pipe, read = tmp_path / "pipe.json", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write(pipe)
+    reader.join()
+    assert read == ["new"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert names(tmp_path) == ["pipe.json"]
+
+
+def test_a_device_stays_a_device(tmp_path):
+    link = tmp_path / "nowhere.json"
+    link.symlink_to(os.devnull)
+    write(link)
+    assert link.readlink() == Path(os.devnull)
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "a file has a name"),
+        (".", "it is a folder"),
+        ("missing/result.json", "No such file or directory"),
+        ("file/result.json", "Not a directory"),
+        ("loop.json", "Too many levels of symbolic links"),
+        ("x" * 300, "File name too long"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, name, reason):
+    monkeypatch.chdir(tmp_path)
+    Path("loop.json").symlink_to("loop.json")
+    Path("file").touch()
+    with pytest.raises(ValueError, match=f"^cannot write {name or chr(39) * 2}: {reason}$"), whole_files(name):
+        pytest.fail("the work began")
+    assert names(tmp_path) == ["file", "loop.json"]
+
+
+def test_two_outputs_in_one_file_are_refused(tmp_path):
+    (tmp_path / "link.png").symlink_to("curve.png")
+    with (
+        pytest.raises(ValueError, match=r"link.png: it is wanted for two outputs$"),
+        whole_files(tmp_path / "curve.png", tmp_path / "link.png"),
+    ):
+        pytest.fail("the work began")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_protected_file_is_left_alone(tmp_path):
+    target = tmp_path / "result.json"
+    target.write_text("old")
+    target.chmod(0o444)
+    with pytest.raises(ValueError, match=r"result.json: Permission denied$"), whole_files(target):
+        pytest.fail("the work began")
+    assert target.read_text() == "old"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is full")
+def test_a_full_disk_is_told(tmp_path):
+    with pytest.raises(ValueError, match=r"^cannot write /dev/full: No space left on device$"):
+        write("/dev/full")
+
+
+def test_standard_output_has_several_names(tmp_path):
+    assert is_standard_output("-")
+    assert is_standard_output("/dev/stdout")
+    assert not is_standard_output(None)
+    assert not is_standard_output("")
+    assert not is_standard_output(str(tmp_path / "result.json"))
