@@ -1,5 +1,6 @@
 """`fasturl reproduce`: the cells, figures and claims of the paper."""
 
+import dataclasses
 import json
 from itertools import product
 
@@ -119,6 +120,51 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     again = fasturl(*words)
     assert "0 of 90 runs to do" in " ".join(again.stdout.split())
     pd.testing.assert_frame_equal(table, pd.read_csv(tmp_path / "out" / "summary.csv"))
+
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    less = fasturl(*words, "--seeds", "1")
+    assert (less.returncode, less.stderr.count("\n")) == (2, 1)
+    assert "fig2 of 1 seed at episodes-scale 0.005 would not show all of that: choose another --out" in less.stderr
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
+FULL = paper.View(("fig1", "fig2"), tuple(range(50)), 1.0)
+
+
+@pytest.mark.parametrize("change", [{}, {"figures": ("fig1", "fig2", "fig3")}, {"seeds": tuple(range(60))}])
+@pytest.mark.parametrize("kept", [None, FULL, paper.View(("fig2",), (4, 3), 0.1)])
+def test_a_run_that_shows_at_least_as_much_replaces_what_a_folder_shows(kept, change):
+    asked = dataclasses.replace(FULL, **change)
+    assert asked.in_place_of(kept, "out") == asked
+
+
+def test_figures_of_the_same_runs_join_those_that_are_there():
+    asked = dataclasses.replace(FULL, figures=("fig3",))
+    assert asked.in_place_of(FULL, "out").figures == ("fig1", "fig2", "fig3")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seeds": tuple(range(5))}, "fig1, fig2 of 5 seeds"),
+        ({"seeds": tuple(range(1000, 1050))}, "fig1, fig2 of 50 seeds, not the same ones"),
+        ({"episodes_scale": 0.1}, "fig1, fig2 of 50 seeds at episodes-scale 0.1"),
+        ({"figures": ("fig1",), "seeds": tuple(range(100))}, "fig1 of 100 seeds"),
+    ],
+)
+def test_less_never_takes_the_place_of_more(change, said):
+    asked = dataclasses.replace(FULL, **change)
+    with pytest.raises(ValueError, match=f"out shows fig1, fig2 of 50 seeds; {said} would not show all of that: choose another --out"):
+        asked.in_place_of(FULL, "out")
+
+
+def test_what_a_folder_shows_is_kept_beside_it(tmp_path):
+    assert paper.View.of(tmp_path) is None
+    FULL.write(tmp_path / paper.VIEW)
+    assert paper.View.of(tmp_path) == FULL
+    (tmp_path / paper.VIEW).write_text("{}")
+    with pytest.raises(ValueError, match=r"view\.json is damaged: remove it or choose another --out"):
+        paper.View.of(tmp_path)
 
 
 @pytest.mark.parametrize(

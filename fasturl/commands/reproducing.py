@@ -39,14 +39,15 @@ def reproduce(
     from ..experiments.store import Store
     from ..experiments.sweeping import complete, plan
 
-    figures = [validation.choice("only", figure, paper.FIGURES) for figure in only or paper.FIGURES]
+    asked = [validation.choice("only", figure, paper.FIGURES) for figure in only or paper.FIGURES]
     scale = validation.real("episodes_scale", episodes_scale, least=0, most=1, open_left=True)
     chosen = validation.seeds(parse_seeds(seeds))
-    wanted = paper.cells(figures, scale)
     place = Local(n_jobs)
     place.workers()  # says what is wrong with n_jobs before anything is written
     begin = time.perf_counter()
     store = Store(out, create=True)
+    view = paper.View(tuple(dict.fromkeys(asked)), tuple(chosen), scale).in_place_of(paper.View.of(out), out)
+    wanted = paper.cells(view.figures, scale)
     missing = plan(store, wanted, chosen)
     console = Console()
     console.print(
@@ -57,7 +58,10 @@ def reproduce(
     ids = {cell.id for cell in wanted}
     frame = store.frame()
     frame = frame[frame["cell"].isin(ids) & frame["seed"].isin(chosen)]
-    for figure in figures:
+    with whole_files(out / paper.VIEW) as (record,):
+        assert record is not None
+        view.write(record)
+    for figure in view.figures:
         drawn = paper.draw(frame, figure)
         with whole_files(out / f"{figure}.png", out / f"{figure}.pdf") as drafts:
             for draft in filter(None, drafts):
@@ -68,5 +72,5 @@ def reproduce(
     console.print(paper.success_table(summary))
     for claim in judged:
         console.print(f"[{'green]holds' if claim.holds else 'red]fails'}[/] {claim.claim}: {claim.figures}", highlight=False)
-    console.print(f"figures {', '.join(f'{figure}.png' for figure in figures)} (and PDF), summary.csv and claims.json are in {out}")
+    console.print(f"figures {', '.join(f'{figure}.png' for figure in view.figures)} (and PDF), summary.csv and claims.json are in {out}")
     console.print(f"took {time.perf_counter() - begin:.1f} s")

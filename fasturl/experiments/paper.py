@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,46 @@ WITHIN = 0.9
 """As good as the skyline: from this share of its average reward on."""
 FAR = 0.5
 """Far from optimal: an average reward below this share of V*."""
+VIEW = "view.json"
+"""The file of a folder that says what its figures, summary and claims show."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What the figures, the summary and the claims of a folder show."""
+
+    figures: tuple[str, ...]
+    seeds: tuple[int, ...]
+    episodes_scale: float
+
+    @classmethod
+    def of(cls, folder: Path) -> View | None:
+        try:
+            kept = json.loads((folder / VIEW).read_text())
+            return cls(tuple(kept["figures"]), tuple(kept["seeds"]), float(kept["episodes_scale"]))
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(f"{folder / VIEW} is damaged: remove it or choose another --out") from None
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps(asdict(self)) + "\n")
+
+    def in_place_of(self, kept: View | None, folder: str | Path) -> View:
+        """What to show in a folder that shows something already: figures of the same runs join those that are there; less is refused."""
+        if kept is None:
+            return self
+        if (set(self.seeds), self.episodes_scale) == (set(kept.seeds), kept.episodes_scale):
+            return replace(self, figures=tuple(figure for figure in FIGURES if figure in {*self.figures, *kept.figures}))
+        others = set(kept.seeds) - set(self.seeds)
+        if others or self.episodes_scale < kept.episodes_scale or not set(self.figures) >= set(kept.figures):
+            same = ", not the same ones" if others and len(self.seeds) >= len(kept.seeds) else ""
+            raise ValueError(f"{folder} shows {kept}; {self}{same} would not show all of that: choose another --out")
+        return self
+
+    def __str__(self) -> str:
+        scale = "" if self.episodes_scale == 1 else f" at episodes-scale {self.episodes_scale:g}"
+        return f"{', '.join(self.figures)} of {len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''}{scale}"
 
 
 def cells(figures: Iterable[str], episodes_scale: float = 1.0) -> list[Cell]:
