@@ -272,6 +272,17 @@ def test_the_command_writes_one_file(words, folder, fasturl, tmp_path):
     assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.parametrize(
+    "words", ["plot {} --out figure.pdf", "train lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --plot figure.pdf --json -"]
+)
+def test_publishers_take_the_fonts_of_a_figure(words, folder, fasturl, tmp_path):
+    code, _, err = fasturl(*words.format(folder).split())
+    assert (code, err) == (0, "")
+    content = (tmp_path / "figure.pdf").read_bytes()
+    assert b"/Type3" not in content
+    assert b"/CIDFontType2" in content
+
+
 @pytest.mark.parametrize("kind", ["success", "scaling"])
 def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp_path):
     assert fasturl("plot", str(folder), "--kind", kind) == (0, f"drawn in {kind}.png\n", "")

@@ -94,7 +94,9 @@ def train_command(
     with whole_files(None if printed else json_file, plot) as (json_path, plot_path):
         run = train(environment, player, episodes, parse_seeds(seeds), n_jobs=n_jobs)
         if plot_path:
-            run.plot().figure.savefig(plot_path, dpi=200)  # type: ignore[union-attr]  # no subfigures here
+            from ..experiments import looks
+
+            looks.save(run.plot().figure, plot_path)  # type: ignore[arg-type]  # no subfigures here
         if json_path:
             json_path.write_text(json.dumps(run.summary(), indent=1) + "\n")
     if printed:
