@@ -53,9 +53,9 @@ def clustering(stream):
     compiled = stream is row
     kind = np.float32 if compiled else np.float64
     points = np.ascontiguousarray((np.eye(12)[CODES % 3] + DRAW.normal(0, 0.1, (SAMPLES, 12))).T, kind)
-    (centres, trial), (labels, last_labels) = np.empty((2, 3, 12), kind), np.empty((2, SAMPLES), int)
+    (centres, trial), (labels, last_labels) = np.empty((2, 3, 12), kind), np.empty((2, SAMPLES), np.int32)
     scratch = trial, np.empty(3, bool), labels, last_labels, np.empty(SAMPLES, kind), np.empty((3, SAMPLES), kind)
-    return stream(CHOICE), points, 10, 300, *scratch, centres, np.empty(3, int)
+    return stream(CHOICE), points, np.ascontiguousarray(points.T), 10, 300, *scratch, centres, np.empty(3, int)
 
 
 def regressing(_):

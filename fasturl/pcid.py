@@ -267,13 +267,14 @@ def _zeros(*shape: int) -> NDArray[np.float32]:
 def cluster(stream: NDArray[np.uint64], predictions: Floats, n_clusters: int) -> Floats:
     """Centres [K, R] of predictions [R, n]: from n_clusters, K falls to the number of clusters with at least 30 samples until all have."""
     points = predictions.astype(np.float32)  # twice as fast, and far finer than the noise of a regression
+    rows = np.ascontiguousarray(points.T)
     n_axes, n = points.shape
     size = n_clusters
     while size > 1:
         (centres, trial), sizes = np.empty((2, size, n_axes), np.float32), np.empty(size, np.int64)
-        labels, last_labels = np.empty((2, n), np.int64)
+        labels, last_labels = np.empty((2, n), np.int32)
         scratch = trial, np.empty(size, np.bool_), labels, last_labels, np.empty(n, np.float32), np.empty((size, n), np.float32)
-        _fitting.kmeans(stream, points, STARTS, MOVES, *scratch, centres, sizes)
+        _fitting.kmeans(stream, points, rows, STARTS, MOVES, *scratch, centres, sizes)
         large = int((sizes >= LEAST_SAMPLES).sum())
         if large == size:
             return centres.astype(np.float64)

@@ -124,7 +124,7 @@ def _first_centres(stream, samples, n_clusters):
     return centres
 
 
-def kmeans(stream, points, starts, iterations, trial, stale, labels, last_labels, closest, distances, centres, sizes):
+def kmeans(stream, points, rows, starts, iterations, trial, stale, labels, last_labels, closest, distances, centres, sizes):
     """Lloyd from several starts; the one with the least sum of squared distances is kept."""
     samples = points.T.tolist() if points.dtype == float else [list(point) for point in points.T]  # float32 stays float32
     best = math.inf
@@ -170,7 +170,7 @@ def _cluster(stream, predictions, n_clusters):
     while size > 1:
         centres, sizes = np.empty((size, predictions.shape[1])), np.empty(size, int)
         n = len(predictions)
-        kmeans(stream, predictions.T, 10, 300, None, None, np.empty(n, int), None, np.empty(n), None, centres, sizes)
+        kmeans(stream, predictions.T, None, 10, 300, None, None, np.empty(n, int), None, np.empty(n), None, centres, sizes)
         if min(sizes) >= 30:
             return centres
         size = sum(1 for samples in sizes if samples >= 30)

@@ -138,9 +138,10 @@ def test_embed_equals_its_reference(draw, dimension, n_axes, n):
 def clustered(kernel, stream, points, n_clusters, starts=3, iterations=20):
     n_axes, n = points.shape
     (centres, trial), sizes = np.full((2, n_clusters, n_axes), np.nan, np.float32), np.full(n_clusters, -1)
-    labels, last_labels = np.empty((2, n), int)
+    labels, last_labels = np.empty((2, n), np.int32)
     scratch = trial, np.empty(n_clusters, bool), labels, last_labels, np.empty(n, np.float32), np.empty((n_clusters, n), np.float32)
-    kernel(stream, points.astype(np.float32), starts, iterations, *scratch, centres, sizes)
+    points = points.astype(np.float32)
+    kernel(stream, points, np.ascontiguousarray(points.T), starts, iterations, *scratch, centres, sizes)
     return centres, sizes
 
 

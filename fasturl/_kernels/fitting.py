@@ -162,41 +162,43 @@ def _spread(stream: np.ndarray, points: np.ndarray, centres: np.ndarray, closest
 
 @inlined
 def _assign(distances: np.ndarray, labels: np.ndarray, closest: np.ndarray) -> None:
-    """Give every sample its nearest centre, the first of equals."""
+    """Give every sample its nearest centre, the first of equals; two centres at a time, so that the best so far is stored half as often."""
     for i in range(closest.size):
         closest[i] = distances[0, i]
-        labels[i] = 0
-    for k in range(1, distances.shape[0]):
+        labels[i] = np.int32(0)
+    k = 1
+    while k + 1 < distances.shape[0]:
+        first, second = np.int32(k), np.int32(k + 1)
         for i in range(closest.size):
-            nearer = distances[k, i] < closest[i]
-            labels[i] = k if nearer else labels[i]
-            closest[i] = distances[k, i] if nearer else closest[i]
+            near, label, d0, d1 = closest[i], labels[i], distances[k, i], distances[k + 1, i]
+            label = first if d0 < near else label
+            near = d0 if d0 < near else near
+            labels[i] = second if d1 < near else label
+            closest[i] = d1 if d1 < near else near
+        k += 2
+    while k < distances.shape[0]:
+        first = np.int32(k)
+        for i in range(closest.size):
+            near, label, d0 = closest[i], labels[i], distances[k, i]
+            labels[i] = first if d0 < near else label
+            closest[i] = d0 if d0 < near else near
+        k += 1
 
 
 @inlined
-def _move(points: np.ndarray, labels: np.ndarray, stale: np.ndarray, centres: np.ndarray, sizes: np.ndarray) -> None:
+def _move(rows: np.ndarray, labels: np.ndarray, stale: np.ndarray, centres: np.ndarray, sizes: np.ndarray) -> None:
     """Put the centre of every stale cluster at the mean of its samples; one without samples stays where it is."""
-    n_axes = points.shape[0]
+    n_axes = rows.shape[1]
     _count(labels, sizes)
     for k in range(centres.shape[0]):
         if stale[k] and sizes[k] > 0:
             for r in range(n_axes):
                 centres[k, r] = _0
-    r = 0
-    while r + 3 < n_axes:  # sums that do not wait for each other
-        for i in range(labels.size):
-            k = labels[i]
-            if stale[k]:
-                centres[k, r] += points[r, i]
-                centres[k, r + 1] += points[r + 1, i]
-                centres[k, r + 2] += points[r + 2, i]
-                centres[k, r + 3] += points[r + 3, i]
-        r += 4
-    while r < n_axes:
-        for i in range(labels.size):
-            if stale[labels[i]]:
-                centres[labels[i], r] += points[r, i]
-        r += 1
+    for i in range(labels.size):
+        k = labels[i]
+        if stale[k]:
+            for r in range(n_axes):
+                centres[k, r] += rows[i, r]
     for k in range(centres.shape[0]):
         if stale[k] and sizes[k] > 0:
             for r in range(n_axes):
@@ -215,6 +217,7 @@ def _count(labels: np.ndarray, sizes: np.ndarray) -> None:
 def kmeans(
     stream: np.ndarray,
     points: np.ndarray,
+    rows: np.ndarray,
     starts: int,
     iterations: int,
     trial: np.ndarray,
@@ -226,11 +229,11 @@ def kmeans(
     centres: np.ndarray,
     sizes: np.ndarray,
 ) -> None:
-    """The best of several starts on points float32[R, n]: centres float32[K, R] and how many samples each has, sizes int64[K].
+    """The best of several starts: centres float32[K, R] and how many samples each has, sizes int64[K].
 
-    A start ends when no label changes, or after `iterations` moves. A cluster that neither won nor lost a sample is where it was, so
-    only the others, which are stale, are looked at. Scratch: trial float32[K, R], stale bool[K], labels and last_labels int64[n],
-    closest float32[n], distances float32[K, n].
+    points float32[R, n] and rows float32[n, R] hold the same samples. A start ends when no label changes, or after `iterations`
+    moves. A cluster that neither won nor lost a sample is where it was, so only the others, which are stale, are looked at. Scratch:
+    trial float32[K, R], stale bool[K], labels and last_labels int32[n], closest float32[n], distances float32[K, n].
     """
     n_clusters = centres.shape[0]
     least = np.inf
@@ -241,7 +244,7 @@ def kmeans(
             stale[k] = True
         moves, changed = 0, True
         while changed and moves < iterations:
-            _move(points, labels, stale, trial, sizes)
+            _move(rows, labels, stale, trial, sizes)
             for k in range(n_clusters):
                 if stale[k]:
                     _square_distances(points, trial, k, distances)
