@@ -4,8 +4,10 @@ import ast
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +70,58 @@ def test_no_text_in_a_kernel_s_file_reads_like_an_import(source):
     imports = {statement.lineno for statement in ast.walk(tree) if isinstance(statement, ast.Import | ast.ImportFrom)}
     lines = enumerate(source.read_text(encoding="utf-8").splitlines(), start=1)
     assert {number for number, line in lines if line.lstrip().startswith(("from ", "import "))} == imports
+
+
+# --- what the installation brings ----------------------------------------------------------------------------------
+
+ROOT = Path(fu.__file__).parent
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DISTRIBUTIONS = importlib.metadata.packages_distributions()
+
+
+def declared(requirements):
+    return {re.split(r"[<>=\[]", requirement)[0] for requirement in requirements}
+
+
+def distribution(module):
+    name = module.partition(".")[0]
+    return DISTRIBUTIONS.get(name, [name])[0].lower()
+
+
+def statements(part):
+    """Of a module, or of a whole subpackage."""
+    for source in sorted(part.rglob("*.py")) if part.is_dir() else [part]:
+        yield from ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+
+
+def imported_modules(part):
+    for statement in statements(part):
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom) and statement.level == 0:
+            yield statement.module
+
+
+def needs(part):
+    """(module, extra) of every optional.need(module, extra, purpose)."""
+    for statement in statements(part):
+        if isinstance(statement, ast.Call) and isinstance(statement.func, ast.Attribute) and statement.func.attr == "need":
+            yield statement.args[0].value, statement.args[1].value
+
+
+PARTS = [part for part in sorted(ROOT.iterdir()) if part.suffix == ".py" or (part / "__init__.py").exists()]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.stem)
+def test_every_imported_package_is_declared(part):
+    """Among the dependencies, or in an extra that this part of the package asks for by name where it is missing."""
+    extras = PROJECT["optional-dependencies"]
+    for module, extra in needs(part):
+        assert distribution(module) in declared(extras[extra])
+    brought = declared(PROJECT["dependencies"]).union(*(declared(extras[extra]) for _, extra in needs(part)))
+    for module in imported_modules(part):
+        top = module.partition(".")[0]
+        assert top in sys.stdlib_module_names or top == "fasturl" or distribution(module) in brought, module
 
 
 def test_every_public_name_is_there():
