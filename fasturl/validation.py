@@ -130,6 +130,6 @@ def parse_seeds(text: str) -> int | range:
             return int(text)
         chosen = range(int(first), int(end))
     except ValueError:
-        raise ValueError(f"seeds must be a count such as 50 or a range such as 1000:1050, got {text!r}") from None
+        raise ValueError(f"seeds must be a count such as 50 or a range such as 1000:1050, got {shown(text)}") from None
     seeds(chosen)
     return chosen
