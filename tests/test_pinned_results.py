@@ -1,0 +1,100 @@
+"""What a configuration gives stays what it was: a folder of results that is continued must not mix old numbers with new ones.
+
+Rewards are counted, so the numbers are whole; and these locks are easy to decode, so nothing depends on how a library rounds or on how
+an oracle comes to its clusters. URL as written is missing: with batches that are small enough for a test its decoders make mistakes, and
+which ones is up to scikit-learn.
+"""
+
+import numpy as np
+import pytest
+
+import fasturl as fu
+from fasturl.experiments import Cell
+from fasturl.experiments.store import FORMAT
+from fasturl.experiments.sweeping import Block, compute
+from fasturl.models import emission_lanes
+from fasturl.streams import Streams
+
+PINNED_FORMAT = 1
+CHANGED = "results have changed: if they should, raise FORMAT in fasturl/experiments/store.py and pin here what they are now"
+
+BITS, REALS = ("lock-bernoulli", {"horizon": 3, "switch": 0.2}), ("lock-gaussian", {"horizon": 3, "switch": 0.2})
+RUNS = {
+    # environment, agent, settings, episodes; for seeds 0..5: rewards in the first half of the trajectories and in all, values
+    "oracleq-lat": (
+        (BITS, "oracleq-lat", {}, 400),
+        [[72, 75, 79, 71, 59, 76], [163, 166, 168, 148, 157, 169]],
+        [0.5, 0.5, 0.5, 0.4, 0.34, 0.5],
+    ),
+    "oracleq-lat, theoretical schedule": (
+        (BITS, "oracleq-lat", {"schedule": "jin"}, 400),
+        [[89, 102, 99, 101, 80, 97], [187, 207, 196, 191, 182, 197]],
+        [0.5, 0.5, 0.5, 0.5, 0.5, 0.5],
+    ),
+    "qlearning-lat": (
+        (BITS, "qlearning-lat", {}, 400),
+        [[48, 49, 47, 50, 38, 49], [145, 154, 143, 138, 138, 147]],
+        [0.5, 0.5, 0.5, 0.5, 0.5, 0.5],
+    ),
+    "oracleq-obs": (
+        (BITS, "oracleq-obs", {}, 1000),
+        [[88, 97, 100, 70, 95, 105], [254, 282, 253, 237, 255, 283]],
+        [0.3795, 0.3755, 0.4415, 0.35325, 0.43775, 0.3375],
+    ),
+    "qlearning-obs": (
+        (BITS, "qlearning-obs", {}, 1000),
+        [[102, 92, 101, 96, 102, 110], [352, 336, 349, 318, 349, 369]],
+        [0.5005, 0.48725, 0.50725, 0.49475, 0.49375, 0.49175],
+    ),
+    "url, k-means": (
+        (BITS, "url", {}, 600),
+        [[46, 52, 56, 48, 48, 50], [188, 197, 209, 183, 224, 202]],
+        [0.5005, 0.48725, 0.50725, 0.49475, 0.49375, 0.49175],
+    ),
+    "url, Gaussian mixture": (
+        (REALS, "url", {}, 600),
+        [[46, 52, 56, 48, 48, 50], [188, 197, 209, 183, 224, 202]],
+        [0.5005, 0.48725, 0.50725, 0.49475, 0.49375, 0.49175],
+    ),
+    "pcid, linear": (
+        (BITS, "pcid", {}, 1500),
+        [[66, 63, 82, 74, 79, 73], [401, 389, 414, 389, 417, 404]],
+        [0.5005, 0.48725, 0.50725, 0.49475, 0.49375, 0.49175],
+    ),
+    "pcid, neural": (
+        (REALS, "pcid", {"model": "neural"}, 1500),
+        [[67, 74, 79, 74, 79, 73], [395, 391, 410, 389, 417, 404]],
+        [0.5005, 0.48725, 0.50725, 0.49475, 0.49375, 0.49175],
+    ),
+}
+NOISE = {
+    # at the last level of the first and of the hundredth episode of seed 0
+    fu.LockBernoulli: [[1, 1, 1, 1, 0, 0, 1, 1], [0, 0, 1, 0, 0, 0, 0, 0]],
+    fu.LockGaussian: [
+        [0.2416, -0.1631, 0.0783, -0.0547, -0.0432, -0.0075, -0.0314, -0.0153],
+        [0.0499, 0.1736, -0.0294, 0.0267, 0.0781, -0.1765, 0.1076, 0.1282],
+    ],
+}
+
+
+def test_the_pinned_numbers_are_those_of_this_format():
+    assert PINNED_FORMAT == FORMAT, "FORMAT was raised: pin what runs give now and set PINNED_FORMAT"
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_gives_what_it_always_gave(name):
+    (env, agent, settings, episodes), rewards, values = RUNS[name]
+    _, run = compute(Block(Cell.make(*env, agent, settings, episodes, points=2), tuple(range(6))))
+    assert np.rint(run.average_reward * run.trajectories).T.tolist() == rewards, CHANGED
+    assert run.values.tolist() == pytest.approx(values, abs=1e-9), CHANGED
+
+
+@pytest.mark.parametrize("lock", NOISE)
+def test_observations_have_the_noise_they_always_had(lock):
+    block = lock(8).emission.draw(emission_lanes(Streams(0)), 100)
+    seen = block.observe(np.zeros((100, 9), np.uint8))
+    np.testing.assert_allclose(seen[[0, -1], -1, 3:], NOISE[lock], atol=1e-4, err_msg=CHANGED)
+
+
+def test_every_agent_is_pinned():
+    assert {agent for (_, agent, _, _), *_ in RUNS.values()} == set(fu.catalog.AGENTS)
