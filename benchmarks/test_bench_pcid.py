@@ -1,6 +1,6 @@
-"""PCID: its kernels beside their references of tests/naive_pcid.py, and a whole run beside one in plain Python."""
+"""PCID: its kernels beside their references of tests/naive, and a whole run beside one in plain Python."""
 
-import naive_pcid
+import naive
 import numpy as np
 import pytest
 from conftest import Work, best_seconds, report, row
@@ -72,14 +72,14 @@ def training(_):
 
 LABELLED = EPISODES * (HORIZON + 1) * 3
 WORK = {
-    "pcid: explore": Work(pcid.explore, naive_pcid.explore, exploring, EPISODES * HORIZON),
-    "pcid: count transitions": Work(pcid.count, naive_pcid.count, counting, 10_000),
-    "pcid: label bits, linear": Work(pcid.bit_labels, naive_pcid.bit_labels, bits(False), LABELLED),
-    "pcid: label bits, neural": Work(pcid.bit_labels, naive_pcid.bit_labels, bits(True), LABELLED),
-    "pcid: label reals, linear": Work(pcid.real_labels, naive_pcid.real_labels, reals, LABELLED),
-    "pcid: least squares": Work(fitting.least_squares, naive_pcid.least_squares, regressing, SAMPLES),
-    "pcid: k-means, ten starts": Work(fitting.kmeans, naive_pcid.kmeans, clustering, SAMPLES),
-    "pcid: network": Work(fitting.train_network, naive_pcid.train_network, training, SAMPLES),
+    "pcid: explore": Work(pcid.explore, naive.pcid.explore, exploring, EPISODES * HORIZON),
+    "pcid: count transitions": Work(pcid.count, naive.pcid.count, counting, 10_000),
+    "pcid: label bits, linear": Work(pcid.bit_labels, naive.pcid.bit_labels, bits(False), LABELLED),
+    "pcid: label bits, neural": Work(pcid.bit_labels, naive.pcid.bit_labels, bits(True), LABELLED),
+    "pcid: label reals, linear": Work(pcid.real_labels, naive.pcid.real_labels, reals, LABELLED),
+    "pcid: least squares": Work(fitting.least_squares, naive.fitting.least_squares, regressing, SAMPLES),
+    "pcid: k-means, ten starts": Work(fitting.kmeans, naive.fitting.kmeans, clustering, SAMPLES),
+    "pcid: network": Work(fitting.train_network, naive.fitting.train_network, training, SAMPLES),
 }
 """The references of least squares and of the network are numpy's matrix products, not plain loops."""
 
@@ -101,7 +101,7 @@ def play_naively(seed):
     """The same run, without the evaluation of its final policy."""
     streams = Streams(seed)
     samples = default_samples(HORIZON, 3, 4)
-    return naive_pcid.Explorer(ENV.instance(seed), streams, emission_lanes(streams), 3, samples).play(RUN_EPISODES)
+    return naive.pcid.Explorer(ENV.instance(seed), streams, emission_lanes(streams), 3, samples).play(RUN_EPISODES)
 
 
 def test_a_run_in_plain_python(benchmark, reference_rates):

@@ -2,7 +2,7 @@
 
 import re
 
-import naive_pcid
+import naive
 import numpy as np
 import pytest
 from numba import cfunc, types
@@ -38,12 +38,12 @@ def two_looks(n_levels):
         pytest.param(fu.LockBernoulli(3, 0.2), 3, 200, 450, id="episodes end while exploring"),
     ],
 )
-@pytest.mark.parametrize(("model", "fit"), [("linear", naive_pcid.fit_line), ("neural", naive_pcid.fit_network)])
+@pytest.mark.parametrize(("model", "fit"), [("linear", naive.pcid.fit_line), ("neural", naive.pcid.fit_network)])
 def test_a_run_equals_its_reference(env, n_clusters, samples, episodes, model, fit):
     """The reference of the network trains in float64, the library in float32: no label may turn on the difference."""
     for seed in range(2):
         streams = Streams(seed)
-        ref = naive_pcid.Explorer(env.instance(seed), streams, emission_lanes(streams), n_clusters, samples, fit).play(episodes)
+        ref = naive.pcid.Explorer(env.instance(seed), streams, emission_lanes(streams), n_clusters, samples, fit).play(episodes)
         comp = fu.PCID(n_clusters, samples, model).play(env, Streams(seed), episodes, lambda _: None)
         np.testing.assert_array_equal(ref, comp.returns)
 

@@ -4,7 +4,7 @@ import math
 
 import hypothesis
 import hypothesis.strategies as st
-import naive_pcid
+import naive
 import numpy as np
 import pytest
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
@@ -26,7 +26,7 @@ def test_explore_equals_its_reference(draw, sizes, n_labels, data, luck, choice)
     reach = draw.integers(0, 3, (n_labels, level - 1, n_labels, n_actions)) / 2
     rows = row(luck), row(choice)
     ref, comp = ([np.full(EPISODES, -1, kind) for kind in (int, int, float, int, float)] for _ in range(2))
-    naive_pcid.explore(tables, labels, reach, level, luck, choice, *ref)
+    naive.pcid.explore(tables, labels, reach, level, luck, choice, *ref)
     pcid.explore(tables, labels, reach, level, *rows, *comp)
     for expected, given in zip(ref, comp, strict=True):
         np.testing.assert_array_equal(expected, given)
@@ -37,7 +37,7 @@ def test_explore_equals_its_reference(draw, sizes, n_labels, data, luck, choice)
 def test_count_equals_its_reference(draw, n):
     before, after, taken, gained = draw.integers(3, size=n), draw.integers(3, size=n), draw.integers(4, size=n), draw.random(n)
     ref, comp = ((np.ones((3, 4, 3)), np.ones((3, 4))) for _ in range(2))
-    naive_pcid.count(before, taken, gained, after, *ref)
+    naive.pcid.count(before, taken, gained, after, *ref)
     pcid.count(before, taken, gained, after, *comp)
     for expected, given in zip(ref, comp, strict=True):
         np.testing.assert_array_equal(expected, given)
@@ -52,7 +52,7 @@ def small_integers(draw, *shape):
 def test_nibble_tables_equal_their_reference(draw, n_scores, dimension):
     weights, bias = small_integers(draw, n_scores, dimension), small_integers(draw, n_scores)
     ref, comp = (np.full((-(-dimension // 4), 16, -(-n_scores // 4) * 4), np.nan, np.float32) for _ in range(2))
-    naive_pcid.fill_nibble_tables(weights, bias, ref)
+    naive.pcid.fill_nibble_tables(weights, bias, ref)
     pcid.fill_nibble_tables(weights, bias, comp)
     np.testing.assert_array_equal(ref, comp)
 
@@ -84,7 +84,7 @@ def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, l
     arguments = words, tables, draw.integers(1, n_labels + 1, n_levels), mixtures(draw, n_levels, n_labels, logistic), levels
     ref, comp = (np.full(words.shape[:3], 255, np.uint8) for _ in range(2))
     scratch = (np.full((size, EPISODES * 2), np.nan, np.float32) for size in (tables.shape[-1], n_labels))
-    naive_pcid.bit_labels(*arguments, None, None, ref)
+    naive.pcid.bit_labels(*arguments, None, None, ref)
     pcid.bit_labels(*arguments, *scratch, comp)
     np.testing.assert_array_equal(ref, comp)
 
@@ -100,7 +100,7 @@ def test_real_labels_equal_their_reference(draw, n_levels, n_labels, dimension, 
     found, mixing = draw.integers(1, n_labels + 1, n_levels), mixtures(draw, n_levels, n_labels, logistic)
     scratch = np.full((3, n_labels, n_levels), np.nan, np.float32)
     ref, comp = (np.full((EPISODES, n_levels, 2), 255, np.uint8) for _ in range(2))
-    for kernel, labels in ((naive_pcid.real_labels, ref), (pcid.real_labels, comp)):
+    for kernel, labels in ((naive.pcid.real_labels, ref), (pcid.real_labels, comp)):
         kernel(noise, means, head, weights, bias, found, mixing, levels, *scratch, labels)
     np.testing.assert_array_equal(ref, comp)
 
@@ -110,7 +110,7 @@ def test_real_labels_equal_their_reference(draw, n_levels, n_labels, dimension, 
 def test_least_squares_equals_its_reference(draw, dimension, n_codes, n):
     rows, codes = draw.normal(size=(n, dimension)), draw.integers(n_codes, size=n)
     ref, comp = (np.full((n_codes, dimension), np.nan) for _ in range(2))
-    for kernel, slopes in ((naive_pcid.least_squares, ref), (fitting.least_squares, comp)):
+    for kernel, slopes in ((naive.fitting.least_squares, ref), (fitting.least_squares, comp)):
         kernel(rows, codes, 0.1, np.full((dimension, dimension), np.nan), slopes)
     np.testing.assert_allclose(ref, comp, rtol=1e-8, atol=1e-10)
 
@@ -130,7 +130,7 @@ def test_a_coordinate_that_others_determine_does_not_spoil_the_fit():
 def test_embed_equals_its_reference(draw, dimension, n_axes, n):
     slopes, offset, columns = draw.normal(size=(n_axes, dimension)), draw.normal(size=n_axes), draw.normal(size=(dimension, n))
     ref, comp = (np.full((n_axes, n), np.nan) for _ in range(2))
-    naive_pcid.embed(slopes, offset, columns, ref)
+    naive.fitting.embed(slopes, offset, columns, ref)
     fitting.embed(slopes, offset, columns, comp)
     np.testing.assert_allclose(ref, comp, rtol=1e-12, atol=1e-12)
 
@@ -149,7 +149,7 @@ def clustered(kernel, stream, points, n_clusters, starts=3, iterations=20):
 @hypothesis.given(DRAWS, GENERATORS, st.integers(1, 4), st.integers(1, 6), st.integers(1, 20), st.sampled_from([1, 20]))
 def test_kmeans_equals_its_reference(draw, state, n_clusters, n_axes, n, iterations):
     points, stream = draw.normal(size=(n_axes, n)), row(state)
-    ref = clustered(naive_pcid.kmeans, state, points, n_clusters, iterations=iterations)
+    ref = clustered(naive.fitting.kmeans, state, points, n_clusters, iterations=iterations)
     comp = clustered(fitting.kmeans, stream, points, n_clusters, iterations=iterations)
     for expected, given in zip(ref, comp, strict=True):
         np.testing.assert_array_equal(expected, given)
@@ -193,7 +193,7 @@ def trained(kernel, rows, codes, weights, iterations, kind=np.float32):
 @hypothesis.given(DRAWS, st.integers(1, 5), st.integers(1, 4), st.integers(1, 3), st.integers(1, 20))
 def test_train_network_equals_its_reference(draw, dimension, n_codes, n_units, n):
     rows, codes, weights = network(draw, dimension, n_codes, n_units, n)
-    ref = trained(naive_pcid.train_network, rows, codes, weights, 5, np.float64)
+    ref = trained(naive.fitting.train_network, rows, codes, weights, 5, np.float64)
     comp = trained(fitting.train_network, rows, codes, weights, 5)
     for expected, given in zip(ref, comp, strict=True):
         np.testing.assert_allclose(expected, given, rtol=1e-3, atol=1e-4)

@@ -2,7 +2,7 @@
 
 import hypothesis
 import hypothesis.strategies as st
-import naive_envs
+import naive
 import numpy as np
 import pytest
 from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, row
@@ -42,7 +42,7 @@ def play_both(draw, kind, given, n_envs, ref_noise, comp_noise, empty, flat=Fals
     """Play kernel and reference side by side, with episodes that begin at different times, and compare everything they leave."""
     horizon, _, _, n_actions = given.ways.shape
     begin, step = getattr(vector, f"begin_{kind}"), getattr(vector, f"step_{kind}")
-    ref_begin, ref_step = getattr(naive_envs, f"begin_{kind}"), getattr(naive_envs, f"step_{kind}")
+    ref_begin, ref_step = getattr(naive.vector, f"begin_{kind}"), getattr(naive.vector, f"step_{kind}")
     comp = players(draw, n_envs)
     ref = copied(comp)
     for turn in range(min(2 * horizon + 3, 10)):
@@ -75,7 +75,7 @@ def test_locks_equal_their_reference(states, horizon, draw):
     mask = draw.random(len(states)) < 0.7
     ref, comp = np.full((2, horizon, len(states), 3, 4), 9, np.uint8)
     ref_streams, comp_streams = row(states), row(states)
-    naive_envs.draw_locks(ref_streams, mask, np.empty(4, np.int64), ref)
+    naive.vector.draw_locks(ref_streams, mask, np.empty(4, np.int64), ref)
     vector.draw_locks(comp_streams, mask, np.empty(4, np.int64), comp)
     np.testing.assert_array_equal(comp, ref)
     np.testing.assert_array_equal(comp_streams, ref_streams)
@@ -140,7 +140,7 @@ def test_playing_a_policy_equals_its_reference(draw, sizes, luck, choice, episod
         [np.full((episodes, horizon + 1), -1), np.full((episodes, horizon), -1), np.full((episodes, horizon), np.nan)] for _ in range(2)
     )
     rows = row(luck), row(choice)
-    naive_envs.play_policy(given, policy, luck, choice, *ref)
+    naive.vector.play_policy(given, policy, luck, choice, *ref)
     vector.play_policy(given, policy, *rows, *comp)
     for ours, theirs in zip(comp, ref, strict=True):
         np.testing.assert_array_equal(ours, theirs)

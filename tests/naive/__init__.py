@@ -2,10 +2,13 @@
 
 One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays, read and written
 one entry at a time, so that a reference can be called with the very arguments of its kernel (generators apart).
-The references of `hashing` share names with those of `tabular` and are called as `naive.hashing.learn`.
+The references of `fitting`, `hashing`, `pcid` and `vector`, some of which share names with others, are called as `naive.hashing.learn`.
 """
 
+from . import fitting as fitting
 from . import hashing as hashing
+from . import pcid as pcid
+from . import vector as vector
 from .decoding import add_squares as add_squares
 from .decoding import affine_scores as affine_scores
 from .decoding import best_labels as best_labels
@@ -36,6 +39,7 @@ from .rng import fill_uniforms as fill_uniforms
 from .rng import next_bits as next_bits
 from .rng import shuffle as shuffle
 from .rng import uniform as uniform
+from .seeding import seed_stream as seed_stream
 from .tabular import draw_policy as draw_policy
 from .tabular import epsilon_greedy as epsilon_greedy
 from .tabular import greedy as greedy

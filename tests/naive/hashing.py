@@ -1,37 +1,67 @@
 """Slow, obvious references for `_kernels/hashing.py`: a dictionary from (level, observation) to a row of the tables.
 
-Rows are numbered in the order in which observations are first met, which is also the order of a dictionary.
+Rows are numbered in the order in which observations are first met. The dictionary is what finds them; `slots` is filled as the
+kernels fill it, so that the whole table can be compared.
 """
-
-from typing import NamedTuple
-
-import numpy as np
 
 from .dynamics import start_state, step
 from .rng import below
 from .tabular import epsilon_greedy, update
 
 
-class Table(NamedTuple):
-    rows: dict[tuple[int, ...], int]
-    q: np.ndarray
-    visits: np.ndarray
+def _dictionary(table):
+    return {tuple(key): row for row, key in enumerate(table.keys[: table.size[0]].tolist())}
 
 
 def _key(words, e, h, s):
     return (h, *words[e, h, s].tolist())
 
 
+def _home(key, n_slots):
+    """The slot that a key hashes to."""
+    level, *words = key
+    value = 0
+    for word in (level + 1, *words):
+        value = (value ^ word) * 0x9E3779B97F4A7C15 % 2**64
+        value ^= value >> 32
+    value = value * 0xBF58476D1CE4E5B9 % 2**64
+    return (value ^ value >> 29) % n_slots
+
+
+def _enter(table, key, row):
+    """Into the first empty slot from the key's own on."""
+    slot = _home(key, len(table.slots))
+    while table.slots[slot] >= 0:
+        slot = (slot + 1) % len(table.slots)
+    table.slots[slot] = row
+
+
+def rehash(table):
+    for key, row in _dictionary(table).items():
+        _enter(table, key, row)
+
+
+def _new_row(table, key):
+    row = int(table.size[0])
+    table.size[0] += 1
+    table.keys[row] = key
+    _enter(table, key, row)
+    return row
+
+
 def learn(dynamics, words, table, rates, bonuses, cap, epsilons, luck, choice, returns):
     """Play each episode to its end, and then update in level order; an observation that is new gets the next row."""
+    rows = _dictionary(table)
     horizon = dynamics.transitions.shape[0]
     for e in range(len(returns)):
         s, met = start_state(dynamics, luck), []
         for h in range(horizon):
-            row = table.rows.setdefault(_key(words, e, h, s), len(table.rows))
-            a, value = epsilon_greedy(table.q, row, 0, epsilons[e], choice)
+            key = _key(words, e, h, s)
+            if key not in rows:
+                rows[key] = _new_row(table, key)
+            a, value = epsilon_greedy(table.q, rows[key], 0, epsilons[e], choice)
             s, reward = step(dynamics, luck, h, s, a)
-            met.append((row, a, value, reward))
+            met.append((rows[key], a, value, reward))
         returns[e] = 0.0
         for h, (row, a, _, reward) in enumerate(met):
             following = met[h + 1][2] if h + 1 < horizon else 0.0
@@ -41,12 +71,13 @@ def learn(dynamics, words, table, rates, bonuses, cap, epsilons, luck, choice, r
 
 def play(dynamics, words, table, luck, choice, returns):
     """Greedy where the observation is known, else the uniform action that is drawn at every step."""
+    rows = _dictionary(table)
     for e in range(len(returns)):
         s, returns[e] = start_state(dynamics, luck), 0.0
         for h in range(dynamics.transitions.shape[0]):
             a = below(choice, table.q.shape[2])
             key = _key(words, e, h, s)
-            if key in table.rows:
-                a, _ = epsilon_greedy(table.q, table.rows[key], 0, 0.0, choice)
+            if key in rows:
+                a, _ = epsilon_greedy(table.q, rows[key], 0, 0.0, choice)
             s, reward = step(dynamics, luck, h, s, a)
             returns[e] += reward

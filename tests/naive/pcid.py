@@ -1,12 +1,14 @@
-"""Slow, obvious references for the kernels of PCID, and the whole algorithm as one plain loop.
-
-Same names and arguments as the kernels, scratch included; a generator is a list of four Python integers.
-"""
+"""Slow, obvious references for `_kernels/pcid.py`, scratch included in their arguments, and the whole algorithm as one plain loop."""
 
 import math
 
-import naive
 import numpy as np
+
+from .dynamics import start_state, step
+from .fitting import kmeans, train_network
+from .planning import optimal_q
+from .rng import below
+from .tabular import greedy
 
 # --- episodes ------------------------------------------------------------------------------------------------------
 
@@ -15,14 +17,14 @@ def explore(dynamics, labels, reach, level, luck, choice, before, taken, gained,
     """To a random target along its reach-policy, then at random; the transition into `level` is recorded."""
     horizon, _, n_actions, _ = dynamics.transitions.shape
     for e in range(len(returns)):
-        target = naive.below(choice, len(reach))
-        states, rewards = [naive.start_state(dynamics, luck)], []
+        target = below(choice, len(reach))
+        states, rewards = [start_state(dynamics, luck)], []
         for h in range(horizon):
             if h < level - 1:
-                a, _ = naive.greedy(reach[target], h, int(labels[e, h, states[h]]), choice)
+                a, _ = greedy(reach[target], h, int(labels[e, h, states[h]]), choice)
             else:
-                a = naive.below(choice, n_actions)
-            s, reward = naive.step(dynamics, luck, h, states[h], a)
+                a = below(choice, n_actions)
+            s, reward = step(dynamics, luck, h, states[h], a)
             states.append(s)
             rewards.append(reward)
             if h == level - 1:
@@ -79,86 +81,6 @@ def real_labels(noise, means, head, weights, bias, found, mixing, levels, tail, 
     for e, h, s in np.ndindex(noise.shape[0], levels, means.shape[0]):
         x = noise[e, : means.shape[1], h].astype(float) + means[s, :, h]
         labels[e, h, s] = _label(bias[:, h] + weights[:, :, h].astype(float) @ x, found[h], mixing, h)
-
-
-# --- fits ----------------------------------------------------------------------------------------------------------
-
-
-def least_squares(rows, codes, ridge, gram, slopes):
-    """The normal equations."""
-    onehot = np.eye(len(slopes))[codes]
-    slopes[:] = np.linalg.solve(rows.T @ rows + ridge * np.eye(rows.shape[1]), rows.T @ onehot).T
-
-
-def embed(slopes, offset, columns, points):
-    """One sample at a time."""
-    for i in range(columns.shape[1]):
-        points[:, i] = offset + slopes @ columns[:, i]
-
-
-def _square_distance(point, centre):
-    total = 0.0
-    for x, c in zip(point, centre, strict=True):
-        total += (x - c) * (x - c)
-    return total
-
-
-def _nearest(samples, centres):
-    """For each sample the first of its nearest centres, and the squared distance from it."""
-    labels, closest = [], []
-    for point in samples:
-        distances = [_square_distance(point, centre) for centre in centres]
-        closest.append(min(distances))
-        labels.append(distances.index(closest[-1]))
-    return labels, closest
-
-
-def _first_centres(stream, samples, n_clusters):
-    """k-means++: the chance of a sample is its squared distance from the centres so far."""
-    centres = [samples[naive.below(stream, len(samples))]]
-    while len(centres) < n_clusters:
-        _, closest = _nearest(samples, centres)
-        running = np.cumsum(closest, dtype=float)
-        goal = naive.uniform(stream) * running[-1]
-        centres.append(samples[next((i for i, sum_so_far in enumerate(running) if sum_so_far > goal), len(samples) - 1)])
-    return centres
-
-
-def kmeans(stream, points, rows, starts, iterations, trial, stale, labels, last_labels, closest, distances, centres, sizes):
-    """Lloyd from several starts; the one with the least sum of squared distances is kept."""
-    samples = points.T.tolist() if points.dtype == float else [list(point) for point in points.T]  # float32 stays float32
-    best = math.inf
-    for _ in range(starts):
-        found = _first_centres(stream, samples, len(centres))
-        given, near = _nearest(samples, found)
-        for _ in range(iterations):
-            for k in range(len(found)):
-                mine = [point for point, label in zip(samples, given, strict=True) if label == k]
-                if mine:
-                    found[k] = [(np.cumsum(axis)[-1] / len(mine)).item() for axis in zip(*mine, strict=True)]
-            before = given
-            given, near = _nearest(samples, found)
-            if given == before:
-                break
-        if np.cumsum(near, dtype=float)[-1] < best:
-            best, centres[:] = np.cumsum(near, dtype=float)[-1], found
-    labels[:], closest[:] = _nearest(samples, centres.tolist())
-    sizes[:] = [np.sum(labels == k) for k in range(len(centres))]
-
-
-def train_network(rows, columns, targets, rate, iterations, hidden, output, *scratch):
-    """Adam with its usual constants on the mean of half the squared error, all samples at once."""
-    onehot = np.eye(output.shape[1])[targets]
-    moments = [[np.zeros_like(weights), np.zeros_like(weights)] for weights in (hidden, output)]
-    for t in range(1, iterations + 1):
-        units = 1 / (1 + np.exp(-rows @ hidden.T))
-        layer = np.column_stack([units, np.ones(len(rows))])
-        errors = (layer @ output - onehot) / len(rows)
-        slopes = (errors @ output[:-1].T * units * (1 - units)).T @ rows, layer.T @ errors
-        for weights, slope, moment in zip((hidden, output), slopes, moments, strict=True):
-            moment[0] = 0.9 * moment[0] + 0.1 * slope
-            moment[1] = 0.999 * moment[1] + 0.001 * slope**2
-            weights -= rate * (moment[0] / (1 - 0.9**t)) / (np.sqrt(moment[1] / (1 - 0.999**t)) + 1e-8)
 
 
 # --- the whole algorithm -------------------------------------------------------------------------------------------
@@ -244,12 +166,12 @@ class Explorer:
     def episode(self, act):
         """Play one; `act(level, label)` chooses. Returns labels as they were met, observations, actions and rewards."""
         X = self.model.emission.draw(self.lanes, 1).every_state()[0]
-        s = naive.start_state(self.model.dynamics, self.luck)
+        s = start_state(self.model.dynamics, self.luck)
         labels, seen, actions, rewards = [], [X[0, s]], [], []
         for h in range(self.model.horizon):
             labels.append(self.decode(h, X[h, s]))
             actions.append(act(h, labels[-1]))
-            s, reward = naive.step(self.model.dynamics, self.luck, h, s, actions[-1])
+            s, reward = step(self.model.dynamics, self.luck, h, s, actions[-1])
             seen.append(X[h + 1, s])
             rewards.append(reward)
         return labels, seen, actions, rewards
@@ -257,7 +179,7 @@ class Explorer:
     def best(self, transitions, rewards):
         """Backward induction."""
         q, values = np.empty(transitions.shape[:3]), np.empty((len(transitions) + 1, self.n_clusters))
-        naive.optimal_q(transitions, rewards, q, values)
+        optimal_q(transitions, rewards, q, values)
         return q
 
     def learn_level(self, level):
@@ -272,10 +194,10 @@ class Explorer:
             reach = [self.best(transitions, table) for table in hits]
         samples, returns = [], []
         for _ in range(self.samples):
-            q = reach[naive.below(self.choice, found)]
+            q = reach[below(self.choice, found)]
 
             def act(h, label, q=q):
-                return int(np.argmax(q[h, label])) if h < level - 1 else naive.below(self.choice, self.model.n_actions)
+                return int(np.argmax(q[h, label])) if h < level - 1 else below(self.choice, self.model.n_actions)
 
             labels, seen, actions, rewards = self.episode(act)
             samples.append((labels[level - 1], actions[level - 1], rewards[level - 1], seen[level]))
@@ -305,5 +227,5 @@ class Explorer:
             returns += self.learn_level(level)
         q = self.final_q()
         while len(returns) < episodes:
-            returns.append(sum(self.episode(lambda h, label: naive.greedy(q, h, label, self.choice)[0])[3]))
+            returns.append(sum(self.episode(lambda h, label: greedy(q, h, label, self.choice)[0])[3]))
         return np.array(returns)

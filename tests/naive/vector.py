@@ -5,10 +5,13 @@ They take the arguments of their kernels, generators included, and leave the sam
 
 import contextlib
 
-import naive
 import numpy as np
 
 from fasturl.records import Dynamics
+
+from .dynamics import draw_lock, start_state, step
+from .emission import fill_normals, fill_words, lock_words, unpack
+from .rng import uniform
 
 
 @contextlib.contextmanager
@@ -24,7 +27,7 @@ def draw_locks(streams, mask, order, ways):
     for e in np.flatnonzero(mask):
         lock = np.empty((ways.shape[0], 3, 4, 3))
         with _generator(streams[e]) as stream:
-            naive.draw_lock(stream, 0.25, order, lock)
+            draw_lock(stream, 0.25, order, lock)
         ways[:, e] = np.select([lock[..., 0] == 0.75, lock[..., 0] == 0.25], [0, 1], 2)
 
 
@@ -38,7 +41,7 @@ def begin_latent(tables, players, mask, out):
     """A first state for those of the mask; everybody's state is shown."""
     for e in np.flatnonzero(mask):
         with _generator(players.luck[e]) as luck:
-            players.states[e] = naive.start_state(_dynamics(tables, e), luck)
+            players.states[e] = start_state(_dynamics(tables, e), luck)
         players.levels[e] = 0
     out[:] = players.states
 
@@ -49,7 +52,7 @@ def step_latent(tables, players, actions, out, rewards, ended):
     rewards[:], ended[:] = 0.0, False
     for e in np.flatnonzero(players.levels < horizon):
         with _generator(players.luck[e]) as luck:
-            players.states[e], rewards[e] = naive.step(_dynamics(tables, e), luck, players.levels[e], players.states[e], actions[e])
+            players.states[e], rewards[e] = step(_dynamics(tables, e), luck, players.levels[e], players.states[e], actions[e])
         players.levels[e] += 1
         ended[e] = players.levels[e] == horizon
     out[:] = players.states
@@ -61,14 +64,14 @@ def _show_bits(tables, players, coins, out):
     horizon = len(tables.ways)
     for e in range(len(out)):
         words = np.empty((1, horizon + 1, 3, -(-out.shape[1] // 64)), np.uint64)
-        naive.lock_words(coins.words[e : e + 1], horizon, words)
-        naive.unpack(words[0, players.levels[e], players.states[e]][None], out[e : e + 1])
+        lock_words(coins.words[e : e + 1], horizon, words)
+        unpack(words[0, players.levels[e], players.states[e]][None], out[e : e + 1])
 
 
 def begin_bits(tables, players, mask, coins, out):
     for e in np.flatnonzero(mask):
         with _generator(players.lanes[e]) as lanes:
-            naive.fill_words(lanes, coins.raw[e : e + 1])
+            fill_words(lanes, coins.raw[e : e + 1])
     begin_latent(tables, players, mask, np.empty_like(players.states))
     _show_bits(tables, players, coins, out)
 
@@ -87,7 +90,7 @@ def _show_reals(players, normals, out):
 def begin_reals(tables, players, mask, normals, out, flat):
     for e in np.flatnonzero(mask):
         with _generator(players.lanes[e]) as lanes:
-            naive.fill_normals(lanes, normals.bits, normals.halves, normals.deviation, normals.drawn)
+            fill_normals(lanes, normals.bits, normals.halves, normals.deviation, normals.drawn)
         normals.noise[:, e] = normals.grid[: normals.noise.shape[2]].T
     begin_latent(tables, players, mask, np.empty_like(players.states))
     _show_reals(players, normals, out)
@@ -118,8 +121,8 @@ def step_looks(tables, players, actions, looks, out, rewards, ended):
 def play_policy(dynamics, policy, luck, choice, states, actions, rewards):
     """One episode after the other; an action is the first whose cumulative chance exceeds a uniform."""
     for e in range(len(states)):
-        states[e, 0] = naive.start_state(dynamics, luck)
+        states[e, 0] = start_state(dynamics, luck)
         for h in range(len(policy)):
-            u = naive.uniform(choice)
+            u = uniform(choice)
             actions[e, h] = next(a for a, chance in enumerate(policy[h, states[e, h]]) if u < chance)
-            states[e, h + 1], rewards[e, h] = naive.step(dynamics, luck, h, states[e, h], actions[e, h])
+            states[e, h + 1], rewards[e, h] = step(dynamics, luck, h, states[e, h], actions[e, h])
