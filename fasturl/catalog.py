@@ -45,8 +45,9 @@ def _url(
     schedule: str | None = None,
 ) -> Agent:
     """URL with OracleQ; a learning rate asks for the constant schedule. Settings of the oracle are for the 3 states of a lock."""
-    chosen = schedule or (DEFAULT_LEARNER.schedule if learning_rate is None else "constant")
-    learner = OracleQ(learning_rate=learning_rate, confidence=confidence, schedule=chosen)
+    if schedule is None:
+        schedule = DEFAULT_LEARNER.schedule if learning_rate is None else "constant"
+    learner = OracleQ(learning_rate=learning_rate, confidence=confidence, schedule=schedule)
     eyes = _make_oracle(oracle, oracle_settings) if oracle_settings else oracle
     return URL(eyes, learner, form, batch, epsilon, delta, epsilon_1, delta_1)
 

@@ -38,6 +38,7 @@ def test_a_learning_rate_asks_url_for_the_constant_schedule():
         (catalog.environment, "lock-bernoulli", {"noise": 0.1}, "noise is not a setting of lock-bernoulli; it has horizon, switch"),
         (catalog.agent, "dqn", {}, "agent must be one of .*, got 'dqn'"),
         (catalog.agent, "qlearning-lat", {"confidence": 1.0}, "confidence is not a setting of qlearning-lat"),
+        (catalog.agent, "url", {"schedule": ""}, "schedule must be one of 'constant', 'jin', got ''"),
         (
             catalog.agent,
             "oracleq-lat",
