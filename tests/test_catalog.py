@@ -28,7 +28,7 @@ def test_url_keeps_its_own_learner_unless_told_otherwise():
 
 
 def test_a_learning_rate_asks_url_for_the_constant_schedule():
-    assert catalog.agent("url", learning_rate=0.3).learner == fu.OracleQ(learning_rate=0.3, confidence=1e-4, schedule="constant")
+    assert catalog.agent("url", learning_rate=0.3).learner == fu.OracleQ(learning_rate=0.3, confidence=1e-5, schedule="constant")
 
 
 @pytest.mark.parametrize(

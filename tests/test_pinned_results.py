@@ -15,7 +15,7 @@ from fasturl.experiments.sweeping import Block, compute
 from fasturl.models import emission_lanes
 from fasturl.streams import Streams
 
-PINNED_FORMAT = 1
+PINNED_FORMAT = 2
 CHANGED = "results have changed: if they should, raise FORMAT in fasturl/experiments/store.py and pin here what they are now"
 
 BITS, REALS = ("lock-bernoulli", {"horizon": 3, "switch": 0.2}), ("lock-gaussian", {"horizon": 3, "switch": 0.2})
@@ -48,12 +48,12 @@ RUNS = {
     ),
     "url, k-means": (
         (BITS, "url", {}, 600),
-        [[46, 52, 56, 48, 48, 50], [188, 197, 209, 183, 224, 202]],
+        [[46, 52, 55, 48, 49, 50], [188, 197, 208, 183, 225, 203]],
         [0.5005, 0.48725, 0.50725, 0.49475, 0.49375, 0.49175],
     ),
     "url, Gaussian mixture": (
         (REALS, "url", {}, 600),
-        [[46, 52, 56, 48, 48, 50], [188, 197, 209, 183, 224, 202]],
+        [[46, 52, 55, 48, 49, 50], [188, 197, 208, 183, 225, 203]],
         [0.5005, 0.48725, 0.50725, 0.49475, 0.49375, 0.49175],
     ),
     "pcid, linear": (

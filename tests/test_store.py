@@ -234,7 +234,7 @@ def test_results_of_another_version_can_be_read_and_are_not_continued(folder):
 
 def test_files_of_another_format_are_refused_without_a_manifest_too(folder, monkeypatch):
     (folder / MANIFEST).unlink()
-    monkeypatch.setattr(storing, "FORMAT", 2)
+    monkeypatch.setattr(storing, "FORMAT", storing.FORMAT + 1)
     Store(folder, create=True)
     with pytest.raises(ValueError, match="does not continue: choose another folder"):
         load(folder)

@@ -37,7 +37,7 @@ _MANIFEST = "fasturl-results.json"
 _KEY = b"fasturl"
 _DRAFT = ".draft-"
 _FORGOTTEN_SECONDS = 24 * 3600.0
-FORMAT = 1
+FORMAT = 2
 """Raised when what a file holds, or what a run of the same configuration gives, changes."""
 
 _RESULTS = ("seed", "trajectories", "average_reward", "value", "value_error", "near_optimal")
