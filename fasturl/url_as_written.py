@@ -143,18 +143,21 @@ class AsWrittenRun:
 
     def __post_init__(self) -> None:
         self.returns = np.empty(self.sizes.trajectories)
-        self.phases = Phases("oracle", "play")
+        self.phases = Phases("oracle", "exploration", "learning", "selection", "evaluation")
         self.oracle_seeds = self.streams.generator("oracle")
         self.lottery = self.streams.generator("policy")  # which policies Unif(Pi) picks
 
     def outcome(self) -> Outcome:
         """Algorithm 1."""
         candidates = [self._restart() for _ in range(self.sizes.restarts)]
-        means = [float(self._play(candidate, self.sizes.test_episodes).rewards.sum(axis=1).mean()) for candidate in candidates]
-        best = candidates[int(np.argmax(means))]
-        value, error = evaluation.decoded_value(self.model, best.decoder, best.actions, self.streams)
+        with self.phases.timed("selection"):
+            means = [float(self._play(candidate, self.sizes.test_episodes).rewards.sum(axis=1).mean()) for candidate in candidates]
+            best = candidates[int(np.argmax(means))]
+        with self.phases.timed("evaluation"):
+            value, error = evaluation.decoded_value(self.model, best.decoder, best.actions, self.streams)
+            accuracy = evaluation.decoder_accuracy(self.model, best.decoder, self.streams)
         diagnostics = {
-            "decoder_accuracy": evaluation.decoder_accuracy(self.model, best.decoder, self.streams),
+            "decoder_accuracy": accuracy,
             "oracle_fits": self.fits,
             "decoder_trajectories": self.played - self.sizes.restarts * (self.sizes.episodes + 1 + self.sizes.test_episodes),
             "restart_means": means,
@@ -175,11 +178,12 @@ class AsWrittenRun:
             chosen = check_policy(memory, horizon, sizes.n_labels, self.model.n_actions)
             actions = np.asarray(np.eye(self.model.n_actions)[chosen])
             decoder = self._refine(actions, decoder, policies, standards)
-            trajectory = self._play(DecodedPolicy(actions, decoder), 1)
-            if k < sizes.episodes:
-                seen = trajectory.observations[0]
-                labels = np.array([decoder.decode(seen[level : level + 1], level)[0] for level in range(horizon + 1)])
-                memory.update(labels, trajectory.actions[0], trajectory.rewards[0])
+            with self.phases.timed("learning"):
+                trajectory = self._play(DecodedPolicy(actions, decoder), 1)
+                if k < sizes.episodes:
+                    seen = trajectory.observations[0]
+                    labels = np.array([decoder.decode(seen[level : level + 1], level)[0] for level in range(horizon + 1)])
+                    memory.update(labels, trajectory.actions[0], trajectory.rewards[0])
         return DecodedPolicy(actions, decoder)
 
     def _refine(self, actions: Floats, decoder: LevelDecoder, policies: list[DecodedPolicy], standards: _Standards) -> LevelDecoder:
@@ -189,14 +193,15 @@ class AsWrittenRun:
             current = DecodedPolicy(actions, decoder)
             policies.append(current)
             shares = self.lottery.multinomial(len(policies) * sizes.batch, np.full(len(policies), 1 / len(policies)))
-            training = self._play_each(policies, shares).observations
-            testing = self._play(current, sizes.batch).observations
+            with self.phases.timed("exploration"):
+                training = self._play_each(policies, shares).observations
+                testing = self._play(current, sizes.batch).observations
             with self.phases.timed("oracle"):
                 fitted = [standards.fix(level, self._fit(training[:, level])) for level in range(training.shape[1])]
-            decoder = LevelDecoder(fitted, sizes.n_labels)
-            for level in range(testing.shape[1]):
-                fresh = np.ascontiguousarray(testing[:, level])
-                standards.extend(level, decoder.decode(fresh, level), fresh, sizes.standard_size)
+                decoder = LevelDecoder(fitted, sizes.n_labels)
+                for level in range(testing.shape[1]):
+                    fresh = np.ascontiguousarray(testing[:, level])
+                    standards.extend(level, decoder.decode(fresh, level), fresh, sizes.standard_size)
         return decoder
 
     def _fit(self, observations: Observations) -> Decoder:
@@ -215,10 +220,8 @@ class AsWrittenRun:
     def _play_each(self, policies: list[DecodedPolicy], shares: Ints) -> _Played:
         """Play shares[i] trajectories of policy i, in order, for every i."""
         ends = np.cumsum(shares)
-        with self.phases.timed("play"):
-            parts = [
-                self._play_chunk(policies, np.clip([0, *ends], first, first + _CHUNK) - first) for first in range(0, int(ends[-1]), _CHUNK)
-            ]
+        firsts = range(0, int(ends[-1]), _CHUNK)
+        parts = [self._play_chunk(policies, np.clip([0, *ends], first, first + _CHUNK) - first) for first in firsts]
         return _Played(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def _play_chunk(self, policies: list[DecodedPolicy], bounds: Ints) -> _Played:

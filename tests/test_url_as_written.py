@@ -71,6 +71,10 @@ def test_the_number_of_trajectories_is_exactly_that_of_the_algorithm(horizon, ep
     assert run.trajectories[-1] == N * (sampled + episodes + 1) + N * L
     assert run.diagnostics[0]["oracle_fits"] == N * (episodes + 1) * J * (horizon + 1)
     assert run.diagnostics[0]["decoder_trajectories"] == N * sampled
+    seconds = run.diagnostics[0]["seconds"]
+    assert list(seconds) == ["oracle", "exploration", "learning", "selection", "evaluation"]
+    assert all(spent > 0 for spent in seconds.values())
+    assert sum(seconds.values()) <= run.wall_seconds
 
 
 def test_each_restart_starts_the_learner_afresh_and_feeds_it_k_trajectories():
