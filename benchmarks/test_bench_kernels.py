@@ -3,17 +3,23 @@
 import naive
 import numpy as np
 import pytest
-from conftest import Work
+from conftest import Work, row
 
 import fasturl as fu
-from fasturl._kernels import dynamics, planning, rng, tabular
+from fasturl._kernels import decoding, dynamics, emission, hashing, labels, planning, rng, tabular, vector
 from fasturl.agents import latent_labels
+from fasturl.emissions import cumulative
 from fasturl.learners import Task
+from fasturl.models import emission_lanes
+from fasturl.observation_agent import _GrowingTable
+from fasturl.streams import Streams
 
 HORIZON, EPISODES = 20, 5_000
+LEVELS, DIMENSION = HORIZON + 1, HORIZON + 3
 LUCK, CHOICE = [5, 6, 7, 8], [1, 2, 3, 4]
 MODEL = fu.LockBernoulli(HORIZON, 0.2).instance(0)
 LABELS = latent_labels(EPISODES, HORIZON, 3)
+DRAW = np.random.default_rng(0)
 
 
 def block(dtype):
@@ -50,6 +56,122 @@ def every_row(stream):
     return np.zeros((2_000, 3, 4)), 0.1, stream(CHOICE), np.empty((2_000, 3), np.int64)
 
 
+# --- tables of observations ----------------------------------------------------------------------------------------
+
+OBSERVATIONS = MODEL.emission.draw(emission_lanes(Streams(0)), EPISODES).words
+MET = EPISODES * HORIZON
+
+
+def learning_observations(stream):
+    table = _GrowingTable(1.0, OBSERVATIONS.shape[3], 4)
+    table.make_room(MET)
+    rules = fu.OracleQ().rules(Task(HORIZON, 2**DIMENSION, 4, 1.0, EPISODES, None))
+    schedules = rules.rates, rules.bonuses, rules.cap, rules.epsilons
+    return MODEL.dynamics, OBSERVATIONS, table.arrays, *schedules, stream(LUCK), stream(CHOICE), np.empty(EPISODES)
+
+
+def learned_table():
+    arguments = learning_observations(row)
+    hashing.learn(*arguments)
+    return arguments[2]
+
+
+def playing_observations(stream):
+    return MODEL.dynamics, OBSERVATIONS, learned_table(), stream(LUCK), stream(CHOICE), np.empty(EPISODES)
+
+
+def entering(_):
+    table = learned_table()
+    table.slots[:] = -1
+    return (table,)
+
+
+# --- blocks of observations ----------------------------------------------------------------------------------------
+
+BLOCK = 100
+SEEN = BLOCK * LEVELS * 3
+BITS = OBSERVATIONS[:BLOCK]
+REALS = fu.LockGaussian(HORIZON, 0.2).emission.draw(emission_lanes(Streams(0)), BLOCK)
+RAW = DRAW.integers(2**64, size=(BLOCK, LEVELS * DIMENSION // 2 + 1), dtype=np.uint64)
+
+
+def normals(*shape):
+    return DRAW.standard_normal(shape, np.float32)
+
+
+def scores():
+    return np.zeros((BLOCK, 3, 3, LEVELS), np.float32)
+
+
+def words():
+    return np.empty((BLOCK, LEVELS, 3, 1), np.uint64)
+
+
+def table_of_labels():
+    return np.empty((BLOCK, LEVELS, 3), np.uint8)
+
+
+def lock_bits(_):
+    return RAW[:, :8].copy(), HORIZON, words()
+
+
+def any_bits(_):
+    return RAW.view(np.uint32), DRAW.integers(2**32, size=(LEVELS, 3, DIMENSION), dtype=np.uint64), words()
+
+
+def categories(_):
+    return RAW, cumulative(DRAW.dirichlet(np.ones(DIMENSION), (LEVELS, 3))), words()
+
+
+def packed(_):
+    return BITS.reshape(SEEN, 1), np.empty((SEEN, DIMENSION), np.uint8)
+
+
+def unpacked(_):
+    return DRAW.integers(2, size=(SEEN, DIMENSION), dtype=np.uint8), np.empty((SEEN, 1), np.uint64)
+
+
+def observing(_):
+    return REALS.noise, REALS.means, DRAW.integers(3, size=(BLOCK, LEVELS)), np.empty((BLOCK, LEVELS, DIMENSION), np.float32)
+
+
+def affine(_):
+    return REALS.noise, REALS.means, REALS.head, normals(3, DIMENSION), normals(3), normals(3, LEVELS), scores()
+
+
+def squares(_):
+    return REALS.noise, REALS.means, REALS.head, normals(3), normals(2, LEVELS), scores()
+
+
+def quadratic(_):
+    """Points in the plane, as oracles show a lock to it."""
+    return normals(BLOCK, 2, LEVELS), normals(3, 2, LEVELS), 2, normals(3, 2, 2), normals(3, 2), normals(3), normals(4, LEVELS), scores()
+
+
+def byte_by_byte(_):
+    return BITS, normals(-(-DIMENSION // 8), 256, 4), scores()
+
+
+def best(_):
+    return normals(BLOCK, 3, 3 * LEVELS), np.arange(3, dtype=np.uint8), table_of_labels()
+
+
+def support_vectors(_):
+    """Thirty for each of three classes."""
+    vectors, starts = DRAW.normal(size=(90, 2)), np.array([0, 30, 60, 90])
+    scratch = np.empty(90), np.empty(3, np.int64), np.arange(3, dtype=np.uint8), table_of_labels()
+    return normals(BLOCK, 2, 3, LEVELS), vectors, starts, DRAW.normal(size=(2, 90)), DRAW.normal(size=3), 0.7, *scratch
+
+
+def pairs_of_labels(_):
+    return *DRAW.integers(3, size=(2, 100_000), dtype=np.uint8), np.empty((3, 3), np.int64)
+
+
+def whole_policy(stream):
+    record = np.empty((EPISODES, LEVELS), np.int64), np.empty((EPISODES, HORIZON), np.int64), np.empty((EPISODES, HORIZON))
+    return MODEL.dynamics, cumulative(np.full((HORIZON, 3, 4), 0.25)), stream(LUCK), stream(CHOICE), *record
+
+
 def plan(*policy):
     model = fu.LockBernoulli(1_000, 0.2).instance(0)
     return lambda stream: (model.transitions, model.rewards, *policy, np.empty((1_000, 3, 4)), np.empty((1_001, 3)))
@@ -64,6 +186,23 @@ WORK = {
     "tabular: rollout": Work(tabular.rollout, naive.rollout, episodes, EPISODES * HORIZON),
     "tabular: update of a trajectory": Work(tabular.update_trajectory, naive.update_trajectory, trajectory, 5_000),
     "tabular: policy of an episode": Work(tabular.draw_policy, naive.draw_policy, every_row, 6_000),
+    "tabular: episodes of a fixed policy": Work(vector.play_policy, naive.vector.play_policy, whole_policy, EPISODES * HORIZON),
+    "hashing: learn, OracleQ": Work(hashing.learn, naive.hashing.learn, learning_observations, MET),
+    "hashing: play": Work(hashing.play, naive.hashing.play, playing_observations, MET),
+    "hashing: rows into a larger table": Work(hashing.rehash, naive.hashing.rehash, entering, MET),
+    "emission: bits of a lock": Work(emission.lock_words, naive.lock_words, lock_bits, SEEN),
+    "emission: bits of any frequency": Work(emission.bernoulli_words, naive.bernoulli_words, any_bits, SEEN),
+    "emission: categories": Work(emission.categorical_words, naive.categorical_words, categories, SEEN),
+    "emission: unpack": Work(emission.unpack, naive.unpack, packed, SEEN),
+    "emission: pack": Work(emission.pack, naive.pack, unpacked, SEEN),
+    "emission: reals along a path": Work(emission.observe_reals, naive.observe_reals, observing, BLOCK * LEVELS),
+    "decoding: affine scores": Work(decoding.affine_scores, naive.affine_scores, affine, SEEN),
+    "decoding: squares": Work(decoding.add_squares, naive.add_squares, squares, SEEN),
+    "decoding: quadratic scores": Work(decoding.quadratic_scores, naive.quadratic_scores, quadratic, SEEN),
+    "decoding: scores of bytes": Work(decoding.byte_scores, naive.byte_scores, byte_by_byte, SEEN),
+    "decoding: best labels": Work(decoding.best_labels, naive.best_labels, best, SEEN),
+    "decoding: support vectors": Work(decoding.support_vector_labels, naive.support_vector_labels, support_vectors, SEEN),
+    "labels: pairs": Work(labels.count_pairs, naive.count_pairs, pairs_of_labels, 100_000),
     "planning: optimal values": Work(planning.optimal_q, naive.optimal_q, plan(), 12_000),
     "planning: policy values": Work(planning.policy_q, naive.policy_q, plan(np.full((1_000, 3, 4), 0.25)), 12_000),
 }

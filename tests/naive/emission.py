@@ -78,7 +78,7 @@ def unpack(words, out):
     """Coordinate j is bit j % 64 of word j // 64."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
-            out[i, j] = _bits(words[i, j // 64], 64)[j % 64]
+            out[i, j] = int(words[i, j // 64]) >> j % 64 & 1
 
 
 def pack(bits, out):
