@@ -1,10 +1,7 @@
-"""Scalar environments as Gymnasium's users meet them, and `rollout`."""
+"""Scalar environments as Gymnasium's users meet them."""
 
 import pickle
-import subprocess
-import sys
 import warnings
-from importlib.metadata import entry_points
 
 import gymnasium
 import numpy as np
@@ -77,50 +74,6 @@ def test_gymnasium_finds_nothing_to_warn_of(case):
 def test_every_registered_id_is_checked():
     assert {identity for identity in gymnasium.registry if identity.startswith("fasturl/")} == set(fasturl.envs.IDS)
     assert {identity for identity, _ in CASES.values()} == set(fasturl.envs.IDS)
-
-
-def python(code):
-    done = subprocess.run([sys.executable, "-P", "-W", "error", "-c", code], capture_output=True, text=True, check=True, timeout=300)
-    return done.stdout
-
-
-@pytest.mark.parametrize("identity", ["fasturl/LockBernoulli-v0", "fasturl.envs:fasturl/LockBernoulli-v0"])
-def test_gymnasium_alone_is_enough(identity):
-    assert python(f'import gymnasium; print(gymnasium.make("{identity}", horizon=2).reset(seed=0)[1]["level"])') == "1\n"
-
-
-def test_an_import_of_gymnasium_does_not_import_fasturl():
-    known = "sorted(i for i in gymnasium.registry if i.startswith('fasturl/'))"
-    found = python(f"import sys, gymnasium; print({known}, {{'fasturl', 'numba'}} & sys.modules.keys())")
-    assert found == f"{sorted(fasturl.envs.IDS)} set()\n"
-
-
-def test_interpreters_that_do_not_import_gymnasium_only_wait_for_it():
-    assert python("import sys; print([type(one).__name__ for one in sys.meta_path].count('_WaitForGymnasium'))") == "1\n"
-
-
-def test_a_failure_to_register_is_a_warning_and_gymnasium_goes_on():
-    broken = "import sys, gymnasium.envs.registration as r, warnings"  # the hook is gone by now: ask for a second one
-    again = "r.registry.clear(); gymnasium = sys.modules.pop('gymnasium'); sys.modules.pop('_fasturl_gymnasium')"
-    refuse = "r.register = None; import _fasturl_gymnasium"
-    listen = "caught = warnings.catch_warnings(record=True); seen = caught.__enter__(); warnings.simplefilter('always')"
-    show = "import gymnasium; print([str(w.message)[:52] for w in seen])"
-    assert python("; ".join([broken, again, refuse, listen, show])) == "['the environments of fasturl could not be registered:']\n"
-
-
-def test_the_entry_point_registers_once():
-    (point,) = (point for point in entry_points(group="gymnasium.envs") if point.name == "fasturl")
-    before = dict(gymnasium.registry)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        point.load()()
-    assert dict(gymnasium.registry) == before
-
-
-def test_without_gymnasium_the_error_names_the_extra():
-    code = "import sys; sys.modules['gymnasium'] = None\ntry:\n    import fasturl.envs\nexcept ImportError as error:\n    print(error)"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300)
-    assert done.stdout == "fasturl.envs needs gymnasium: pip install 'fasturl[gym]'\n"
 
 
 # --- the science ---------------------------------------------------------------------------------------------------
@@ -385,65 +338,3 @@ def test_a_pickled_environment_goes_on_where_it_was():
     for _ in range(3):
         assert data_equivalence(env.step(1), twin.step(1), exact=True)
     assert data_equivalence(env.reset(), twin.reset(), exact=True)
-
-
-# --- rollout -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("family", [fu.LockBernoulli(5, 0.2), fu.LockGaussian(5, 0.5, 0.2)])
-def test_a_rollout_is_what_stepping_through_the_environment_gives(family):
-    policy = family.optimal_policy(7)
-    observations, actions, rewards, states = fasturl.envs.rollout(family, policy, 600, seed=7)
-    env = gymnasium.make(f"fasturl/{type(family).__name__}-v0", **family.parameters())
-    assert (len(observations), len(states), len(actions), len(rewards)) == (600 * 6, 600 * 6, 600 * 5, 600 * 5)
-    for e in range(600):
-        record = [env.reset(seed=7 if e == 0 else None)]
-        while len(record) < 6:
-            info = record[-1][-1]
-            record.append(env.step(policy[info["level"] - 1, info["latent_state"]]))
-        np.testing.assert_array_equal(observations[6 * e : 6 * e + 6], np.stack([step[0] for step in record]))
-        assert states[6 * e : 6 * e + 6].tolist() == [step[-1]["latent_state"] for step in record]
-        assert rewards[5 * e : 5 * e + 5].tolist() == [step[1] for step in record[1:]]
-    np.testing.assert_array_equal(actions.reshape(600, 5), policy[np.arange(5), states.reshape(600, 6)[:, :5]])
-
-
-def test_a_rollout_of_probabilities_has_the_exact_value():
-    """20,000 episodes: the mean return is within five standard errors."""
-    model, draw = block_mdp(), np.random.default_rng(8)
-    policy = chances(draw, 3, 3, 2)
-    played = fasturl.envs.rollout(model, policy, 20_000)
-    returns = played.rewards.reshape(-1, 3).sum(axis=1)
-    assert abs(returns.mean() - model.policy_value(policy)) < 5 * returns.std() / np.sqrt(returns.size)
-    shares = np.bincount(played.actions.reshape(-1, 3)[played.states.reshape(-1, 4)[:, 0] == 1, 0], minlength=2)
-    assert abs(shares[0] / shares.sum() - policy[0, 1, 0]) < 5 / np.sqrt(shares.sum())
-
-
-def test_a_rollout_without_emission_observes_latent_states():
-    played = fasturl.envs.rollout(block_mdp(), np.zeros((3, 3), int), 10)
-    np.testing.assert_array_equal(played.observations, played.states)
-
-
-def test_a_rollout_takes_environments_of_gymnasium_and_leaves_them_alone():
-    env, envs = make(f"{LOCKS[0]}, observation"), gymnasium.make_vec(LOCKS[0], 2, horizon=3, switch=0.2)
-    env.reset(seed=1)
-    ref = fasturl.envs.rollout(fu.LockBernoulli(3, 0.2), np.zeros((3, 3), int), 4, seed=2)
-    for gym_env in (env, envs):
-        for ours, theirs in zip(fasturl.envs.rollout(gym_env, np.zeros((3, 3), int), 4, seed=2), ref, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
-    untouched = make(f"{LOCKS[0]}, observation")
-    untouched.reset(seed=1)
-    assert data_equivalence(env.step(0), untouched.step(0), exact=True)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "match"),
-    [
-        (("lock", np.zeros((3, 3), int), 1), "^env must be an environment of fasturl or of fasturl.envs, got 'lock'"),
-        ((fu.LockBernoulli(3), np.full((3, 3), 4), 1), "^policy must hold actions from 0 to 3"),
-        ((fu.LockBernoulli(3), np.zeros((2, 3), int), 1), "^policy must be "),
-        ((fu.LockBernoulli(3), np.zeros((3, 3), int), 0), "^episodes must be an integer >= 1, got 0"),
-    ],
-)
-def test_a_rollout_refuses(arguments, match):
-    with pytest.raises(ValueError, match=match):
-        fasturl.envs.rollout(*arguments)
