@@ -22,7 +22,7 @@ class ScalarEnv(gymnasium.Env[Any, int]):
     `optimal_value` of an episode.
     """
 
-    metadata = {"render_modes": spaces.RENDER_MODES, "render_fps": 4}  # noqa: RUF012  # declared so by Gymnasium
+    metadata = spaces.METADATA
 
     def __init__(self, family: Environment, observe: str, render_mode: str | None) -> None:
         self._emission = spaces.shown_emission(family, observe)

@@ -13,6 +13,7 @@ from ..emissions import Emission, Gaussian
 from ..models import BlockMDP, Environment
 
 RENDER_MODES = ["ansi", "rgb_array"]
+METADATA: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 4}
 
 _NORMAL_REACH = 7.0
 """Standard deviations; the normals of an emission are made of 32 bits and reach 6.8."""

@@ -36,7 +36,7 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         Whether each call returns observations in an array of its own, or the same array every time, overwritten.
     """
 
-    metadata = {"render_modes": spaces.RENDER_MODES, "render_fps": 4, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata = {**spaces.METADATA, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012  # declared so by Gymnasium
 
     def __init__(
         self, family: Environment, num_envs: int, observe: str, copy: bool, autoreset_mode: str | AutoresetMode, render_mode: str | None
