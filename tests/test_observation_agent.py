@@ -21,10 +21,10 @@ def test_a_run_is_that_of_a_dictionary_keyed_by_level_and_observation(learner):
     model = env.draw(streams)
     rules = learner.rules(Task(4, 2**7, 4, 1.0, episodes, streams.row("policy")))
     words = env.emission.draw(emission_lanes(streams), episodes).words
-    rows = 4 * episodes
-    table = naive.hashing.Table({}, np.full((rows, 1, 4), rules.initial), np.zeros((rows, 1, 4), np.int64))
+    table = _GrowingTable(rules.initial, n_words=1, n_actions=4)
+    table.make_room(4 * episodes)
     luck, choice, returns = streams.row("dynamics").tolist(), streams.row("policy").tolist(), np.empty(episodes)
-    naive.hashing.learn(model.dynamics, words, table, rules.rates, rules.bonuses, rules.cap, rules.epsilons, luck, choice, returns)
+    naive.hashing.learn(model.dynamics, words, table.arrays, rules.rates, rules.bonuses, rules.cap, rules.epsilons, luck, choice, returns)
     np.testing.assert_array_equal(run.average_reward[0], np.cumsum(returns) / np.arange(1, episodes + 1))
 
 
