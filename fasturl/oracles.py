@@ -60,7 +60,7 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
             raise ValueError(f"scale must be True, False or 'auto', got {self.scale!r}")
         validation.choice("projection", self.projection, KINDS)
         if self.random_state is not None:
-            validation.integer("random_state", self.random_state, least=0)
+            validation.integer("random_state", self.random_state, least=0, most=2**32 - 1)
         n_axes(self.n_components, self.n_states, dimension)
         self._check_own()
 

@@ -73,6 +73,8 @@ def train(
     player.check(env)
     total = player.trajectories(env, episodes)
     trajectories = _curve_points(points, total)
+    if progress not in (True, False, None):
+        raise ValueError(f"progress must be True, False or None, got {progress!r}")
     workers = min(len(chosen), available_cores() if n_jobs is None else validation.integer("n_jobs", n_jobs, least=1))
     begin = time.perf_counter()
     outcomes = _play_all(env, player, episodes, total, chosen, workers, progress)
@@ -102,7 +104,7 @@ def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
         if sees is not None:
             raise ValueError(f"sees must be left out for {type(agent).__name__}, which is more than a learner, got {sees!r}")
         return agent
-    if hasattr(agent, "start"):
+    if callable(getattr(agent, "start", None)):
         return ObservationAgent(agent) if sees == "observation" else LatentAgent(agent)
     raise ValueError(f"agent must be an Agent or a learner with start(), got {agent!r}")
 
@@ -112,10 +114,10 @@ def available_cores() -> int:
 
 
 def _curve_points(points: int | Sequence[int], episodes: int) -> NDArray[np.int64]:
-    if np.ndim(points) == 0:
+    if not validation.are_several(points):
         count = min(validation.integer("points", points, least=1), episodes)
         return np.unique(np.linspace(episodes / count, episodes, count).round().astype(np.int64))
-    chosen = [validation.integer("points", point, least=1, most=episodes) for point in cast(Sequence[int], points)]
+    chosen = [validation.integer("points", point, least=1, most=episodes) for point in points]
     if not chosen or sorted(set(chosen)) != chosen:
         raise ValueError(f"points must be increasing numbers of trajectories, got {points!r}")
     return np.array(chosen, np.int64)

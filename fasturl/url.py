@@ -75,10 +75,10 @@ class URL(Agent):
         for name in AS_WRITTEN_DEFAULTS:
             value = getattr(self, name)
             if value is not None:
-                validation.real(name, value, least=0, most=1, open_left=True, open_right=True)
+                validation.keep(self, **{name: validation.real(name, value, least=0, most=1, open_left=True, open_right=True)})
                 if self.form == "practical":
                     raise ValueError(f"{name} must be left out when form='practical', which has no use for it, got {value}")
-        if isinstance(self.learner, type) or not hasattr(self.learner, "start"):
+        if isinstance(self.learner, type) or not callable(getattr(self.learner, "start", None)):
             raise ValueError(f"learner must be an object with start, such as OracleQ(), got {self.learner!r}")
         if isinstance(self.oracle, str):
             validation.choice("oracle", self.oracle, ORACLES)
@@ -114,13 +114,20 @@ class URL(Agent):
         if self.form == "practical":
             return episodes
         sizes = self.sizes(env, episodes)
-        if sizes.trajectories > _MOST_TRAJECTORIES:
+        try:
+            total = sizes.trajectories
+        except (OverflowError, ZeroDivisionError):
             raise ValueError(
-                f"URL as written would play {sizes.trajectories:,} trajectories (N = {sizes.restarts}, L = {sizes.test_episodes:,}, "
+                f"URL as written would play more trajectories than can be counted with epsilon={sizes.epsilon}, delta={sizes.delta}: "
+                "choose larger ones"
+            ) from None
+        if total > _MOST_TRAJECTORIES:
+            raise ValueError(
+                f"URL as written would play {total:,} trajectories (N = {sizes.restarts}, L = {sizes.test_episodes:,}, "
                 f"J = {sizes.iterations}, K = {episodes:,}, B = {sizes.batch}): at most {_MOST_TRAJECTORIES:,} are allowed, "
                 "so choose fewer episodes, a smaller batch or a larger epsilon"
             )
-        return sizes.trajectories
+        return total
 
     def sizes(self, env: Environment, episodes: int) -> Sizes:
         """The numbers N, L and J of the form as written."""

@@ -378,6 +378,7 @@ def test_dbscan_that_finds_one_cluster_says_what_to_change():
         (KMeans(scale="maybe"), "scale must be .*, got 'maybe'"),
         (KMeans(projection="fourier"), "projection must be one of 'moments', 'pca', got 'fourier'"),
         (KMeans(n_init=0), "n_init.*0"),
+        (KMeans(random_state=2**32), "random_state must be an integer from 0 to 4294967295, got 4294967296"),
     ],
     ids=repr,
 )

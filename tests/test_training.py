@@ -194,6 +194,8 @@ def test_a_policy_that_does_not_fit_is_refused_before_it_is_played(policy):
         ({"points": [5, 11]}, "points must be an integer from 1 to 10, got 11"),
         ({"points": [5, 5]}, r"points must be increasing numbers of trajectories, got \[5, 5\]"),
         ({"points": []}, r"points must be increasing numbers of trajectories, got \[\]"),
+        ({"points": [[1, 2], [3]]}, r"points must be an integer from 1 to 10, got \[1, 2\]"),
+        ({"progress": "often"}, "progress must be True, False or None, got 'often'"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):

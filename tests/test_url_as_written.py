@@ -1,6 +1,7 @@
 """URL as written: Algorithms 1, 2 and 3."""
 
 import zlib
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -181,6 +182,16 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
 def test_too_many_trajectories_are_refused_before_anything_is_played():
     with pytest.raises(ValueError, match=r"would play [\d,]+ trajectories .* at most 1,000,000,000 are allowed"):
         fu.train(fu.LockGaussian(20), fu.URL(form="as-written"), 10_000)
+
+
+@pytest.mark.parametrize("settings", [{"epsilon": 1e-200}, {"delta": 1e-320}])
+def test_numbers_beyond_counting_are_refused(settings):
+    with pytest.raises(ValueError, match=r"would play more trajectories than can be counted with epsilon=.*: choose larger ones"):
+        fu.train(fu.LockGaussian(2), fu.URL(form="as-written", **settings), 1)
+
+
+def test_probabilities_may_be_written_as_any_number():
+    assert fu.URL(form="as-written", epsilon=Fraction(1, 10)) == fu.URL(form="as-written", epsilon=0.1)
 
 
 def test_an_oracle_with_too_many_labels_is_refused():
