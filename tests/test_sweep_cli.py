@@ -52,6 +52,17 @@ def test_a_sweep_is_shown_run_continued_and_loaded(place):
     assert frame.groupby("horizon")["seed"].unique().map(list).tolist() == [[0, 1, 2, 3, 4]] * 2
 
 
+@pytest.mark.parametrize("n_jobs", ["1", "2"])
+def test_a_run_that_fails_is_named(place, n_jobs):
+    """Noise in which DBSCAN sees one cluster."""
+    agents = 'agent = {name = "url"}\noracle = {name = "dbscan"}\n'
+    (place / "spec.toml").write_text(f'episodes = 100\nseeds = 2\nenv = {{name = "lock-gaussian", horizon = 3, noise = 9.0}}\n{agents}')
+    done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", n_jobs, cwd=place)
+    assert done.returncode == 2
+    assert re.search(r"one cluster .*\(.*in the run of seed [01], in lock-gaussian, horizon 3, .*: url, .*\)", done.stderr)
+    assert done.stderr.count("\n") == 1
+
+
 def test_the_example_can_be_used_as_it_is_printed():
     shown = fasturl("sweep", "--example").stdout
     assert shown == EXAMPLE

@@ -107,7 +107,8 @@ def compute(block: Block) -> tuple[Block, Run]:
     try:
         return block, train(cell.environment(), cell.player(), cell.episodes, block.seeds, points=cell.points, n_jobs=1, progress=False)
     except ValueError as error:
-        raise ValueError(f"{cell}, seeds {block.seeds[0]} to {block.seeds[-1]}: {error}") from None
+        error.add_note(f"in {cell}")
+        raise
 
 
 def estimate_seconds(blocks: Sequence[Block], n_workers: int | None = None) -> float:
