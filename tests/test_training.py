@@ -28,6 +28,9 @@ class RoundRobin:
         self.task = task
         return RoundRobinMemory(task)
 
+    def __repr__(self):
+        return "RoundRobin()"
+
 
 class RoundRobinMemory:
     def __init__(self, task):
