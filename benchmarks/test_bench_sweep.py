@@ -1,6 +1,7 @@
 """What the machinery of sweeps costs: ids, plan, files, progress, and finding everything again when a sweep is resumed."""
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
@@ -16,9 +17,20 @@ RUN = {"env": "lock-bernoulli", "agent": "oracleq-lat", "agent_settings": {}}
 
 OVERHEAD = 1.05
 
-BARE_LOOP = """
+COSTS = """
+    import resource
     import time
 
+    from joblib.externals.loky import get_reusable_executor
+
+    def costs(begin):
+        seconds = time.perf_counter() - begin
+        get_reusable_executor().shutdown()  # what the workers used is known when they have ended
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return {"seconds": seconds, "processor_seconds": sum(one.ru_utime + one.ru_stime for one in used)}
+"""
+
+BARE_LOOP = f"""{COSTS}
     from joblib import Parallel, delayed
 
     import fasturl as fu
@@ -31,28 +43,30 @@ BARE_LOOP = """
     begin = time.perf_counter()
     blocks = [(n / 100, range(first, first + 5)) for n in range(20) for first in range(0, 50, 5)]
     runs, lengths = zip(*Parallel(available_cores())(delayed(play)(*block) for block in blocks))
-    print(json.dumps({"seconds": time.perf_counter() - begin, "runs": sum(runs), "shortest": min(lengths)}))
+    print(json.dumps(costs(begin) | dict(runs=sum(runs), shortest=min(lengths))))
 """
 
-SWEEP = """
+SWEEP = f"""{COSTS}
     import os
-    import time
 
     from fasturl.experiments import Cell, sweep
 
     begin = time.perf_counter()
-    cells = [Cell.make("lock-bernoulli", {"horizon": 20, "switch": n / 100}, "oracleq-lat", {}, 200_000) for n in range(20)]
+    locks = [dict(horizon=20, switch=n / 100) for n in range(20)]
+    cells = [Cell.make("lock-bernoulli", lock, "oracleq-lat", dict(), 200_000) for lock in locks]
     frame = sweep(cells, 50, os.environ["OUT"], progress=True)
-    print(json.dumps({"seconds": time.perf_counter() - begin, "runs": len(frame.drop_duplicates(["cell", "seed"]))}))
+    print(json.dumps(costs(begin) | dict(runs=len(frame.drop_duplicates(["cell", "seed"])))))
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="processor seconds are asked for as Unix counts them")
 @pytest.mark.benchmark(group="sweep: machinery beside the runs")
 def test_overhead(benchmark, tmp_path):
     """A sweep of 1,000 runs of 0.1 s or longer in the default worker processes, beside a bare loop over the same runs in as many processes.
 
     The sweep has ids, a plan, files, a bar of progress on a terminal, and all its results loaded in the end; the loop keeps nothing.
-    Both are processes of their own and start their workers inside the timing.
+    Both are processes of their own that start their workers inside the timing. What processors did is asserted: time on the clock
+    belongs to everything that runs on the machine.
     """
     bare, swept = [], []
 
@@ -61,10 +75,11 @@ def test_overhead(benchmark, tmp_path):
 
     benchmark.pedantic(sweep_them, setup=lambda: bare.append(process(BARE_LOOP)), rounds=2)
     assert {side["runs"] for side in bare + swept} == {1_000}
-    ratio = min(side["seconds"] for side in swept) / min(side["seconds"] for side in bare)
+    clock, processors = (min(side[cost] for side in swept) / min(side[cost] for side in bare) for cost in ("seconds", "processor_seconds"))
     files, shortest = len(list((tmp_path / "0").rglob("*.parquet"))), min(side["shortest"] for side in bare)
-    report(benchmark, ratio_to_bare_loop=ratio, must_stay_below=OVERHEAD, seconds_of_the_shortest_run=shortest, files=files)
-    assert ratio < OVERHEAD
+    figures = {"ratio_of_processor_seconds": processors, "ratio_of_seconds": clock, "must_stay_below": OVERHEAD}
+    report(benchmark, **figures, seconds_of_the_shortest_run=shortest, files=files)
+    assert processors < OVERHEAD
 
 
 @pytest.fixture(scope="module", params=[10, 5])
