@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -36,20 +37,44 @@ def undisturbed(spec, tmp_path_factory):
     return sweep(described.cells, described.seeds, tmp_path_factory.mktemp("undisturbed") / "out", n_jobs=1)
 
 
-class Sweep:
-    """The command in a process group of its own, as a terminal starts it."""
+COMMAND = """
+import sys, time
+from pathlib import Path
+from fasturl.cli import main
+from fasturl.experiments import sweeping
 
-    def __init__(self, spec, out, *words):
-        command = [sys.executable, "-c", "from fasturl.cli import main; main()", "sweep", str(spec), "--out", str(out), *words]
+compute, tickets = sweeping.compute, Path(sys.argv.pop(1))
+
+def compute_with_a_ticket(block):
+    while True:
+        for ticket in tickets.iterdir():
+            try:
+                ticket.unlink()
+            except FileNotFoundError:  # the other worker was faster
+                continue
+            return compute(block)
+        time.sleep(0.01)
+
+sweeping.compute = compute_with_a_ticket
+main()
+"""
+"""A worker computes a block only with a ticket, so a sweep that is to be killed cannot be too fast for it."""
+
+
+class Sweep:
+    """The command in a process group of its own, as a terminal starts it. It computes so many blocks, and waits."""
+
+    def __init__(self, spec, out, n_jobs, blocks):
+        tickets = Path(tempfile.mkdtemp(dir=out.parent))
+        for ticket in range(blocks):
+            (tickets / str(ticket)).touch()
+        command = [sys.executable, "-c", COMMAND, str(tickets), "sweep", str(spec), "--out", str(out), "--n-jobs", str(n_jobs)]
         self.out = out
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
-    def wait_for_more_than(self, count):
-        self.wait_until(lambda: len(files(self.out)) > count)
-
-    def wait_until(self, condition):
+    def wait_for_files(self, count):
         end = time.monotonic() + PATIENCE
-        while not condition():
+        while len(files(self.out)) < count:
             assert time.monotonic() < end
             assert self.process.poll() is None, self.process.communicate()
             time.sleep(0.005)
@@ -83,35 +108,35 @@ def wait_until_gone(processes):
 def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, undisturbed, tmp_path):
     out = tmp_path / "out"
 
-    running = Sweep(spec, out, "--n-jobs", "2")
-    running.wait_for_more_than(0)
+    running = Sweep(spec, out, n_jobs=2, blocks=2)
+    running.wait_for_files(2)
     orphans = running.workers()
     assert len(orphans) == 2
     running.process.kill()
     assert running.end()[0] == -signal.SIGKILL
     wait_until_gone(orphans)
     kept = {path: path.stat().st_mtime_ns for path in files(out)}
-    assert 0 < len(kept) < 24
+    assert len(kept) == 2
 
-    running = Sweep(spec, out, "--n-jobs", "2")
-    running.wait_for_more_than(len(kept))
+    running = Sweep(spec, out, n_jobs=2, blocks=3)
+    running.wait_for_files(5)
     os.kill(running.workers()[0], signal.SIGKILL)
-    code, shown, complaint = running.end()
-    assert (code, shown) == (2, "")
-    assert complaint == (
-        "fasturl: a worker process died (killed, or out of memory): what was written is kept, and the same command continues from there\n"
+    assert running.end() == (
+        2,
+        "",
+        "fasturl: a worker process died (killed, or out of memory): what was written is kept, and the same command continues from there\n",
     )
-    after = files(out)
-    assert len(kept) < len(after) < 24
+    assert len(files(out)) == 5
 
-    running = Sweep(spec, out, "--n-jobs", "2")
-    running.wait_for_more_than(len(after))
+    running = Sweep(spec, out, n_jobs=2, blocks=4)
+    running.wait_for_files(9)
     workers = running.workers()
     os.killpg(running.process.pid, signal.SIGINT)
     assert running.end() == (130, "", "fasturl: interrupted\n")
     wait_until_gone(workers)
+    assert len(files(out)) == 9
 
-    both = [Sweep(spec, out, "--n-jobs", "1"), Sweep(spec, out, "--n-jobs", "1")]
+    both = [Sweep(spec, out, n_jobs=1, blocks=15), Sweep(spec, out, n_jobs=1, blocks=15)]
     assert [running.end()[0] for running in both] == [0, 0]
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert not (out / "damaged").exists()

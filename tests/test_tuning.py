@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -100,16 +99,30 @@ def test_an_interrupted_trial_is_made_again(method, hill, tmp_path, monkeypatch)
     assert tune(small(), method=method, trials=8, study=tmp_path / "study.db").trials == undisturbed.trials
 
 
+DIES_IN_THE_THIRD_TRIAL = """
+import itertools, os, signal
+from fasturl.cli import main
+from fasturl.experiments.problems import Problem
+
+evaluate, calls = Problem.evaluate, itertools.count(1)
+
+def dying(self, *words):
+    if next(calls) == 6:  # six seeds make two calls a trial
+        os.kill(os.getpid(), signal.SIGKILL)
+    return evaluate(self, *words)
+
+Problem.evaluate = dying
+main()
+"""
+
+
 def test_a_killed_search_is_completed(tmp_path):
     words = "tune lock-bernoulli --agent oracleq-lat --horizon 5 --episodes 8000 --seeds 100:106 --set confidence=0.001 --method grid"
-    program = [sys.executable, "-c", "from fasturl.cli import main; main()", *words.split(), "--study", "study.db", "--json", "-"]
-    victim = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.DEVNULL)
-    while finished_trials(tmp_path / "study.db") < 2:
-        assert victim.poll() is None
-        time.sleep(0.01)
-    victim.send_signal(signal.SIGKILL)
-    victim.wait()
-    assert finished_trials(tmp_path / "study.db") < 5
+    arguments = [*words.split(), "--study", "study.db", "--json", "-"]
+    victim = subprocess.run([sys.executable, "-c", DIES_IN_THE_THIRD_TRIAL, *arguments], cwd=tmp_path, capture_output=True, text=True)
+    assert (victim.returncode, victim.stdout) == (-signal.SIGKILL, "")
+    assert finished_trials(tmp_path / "study.db") == 2
+    program = [sys.executable, "-c", "from fasturl.cli import main; main()", *arguments]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
     problem = Problem.make(
         "lock-bernoulli", "oracleq-lat", episodes=8000, env_settings={"horizon": 5}, fixed={"confidence": 0.001}, seeds=range(100, 106)
