@@ -1,6 +1,7 @@
 """The command line, run as a person runs it."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -50,9 +51,10 @@ def test_the_form_as_written_counts_all_its_trajectories():
     assert (result["episodes"], result["trajectories"]) == (1, sizes.trajectories)
 
 
-def test_without_json_there_is_a_table():
-    done = fasturl(*QUICK)
-    assert done.returncode == 0
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_without_json_there_is_a_table(encoding):
+    done = fasturl(*QUICK, env=os.environ | {"PYTHONIOENCODING": encoding})
+    assert (done.returncode, done.stderr) == (0, "")
     assert "near-optimal seeds" in done.stdout
     assert "lock-bernoulli, horizon 3, switch 0" in done.stdout
 

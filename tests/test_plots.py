@@ -82,7 +82,7 @@ def test_cells_are_never_mixed_and_named_by_what_tells_them_apart():
     drawn = lines(axes)
     assert list(drawn) == ["oracleq-lat, learning rate 0.1", "oracleq-lat, learning rate 0.3"]
     np.testing.assert_allclose(drawn["oracleq-lat, learning rate 0.3"].get_ydata(), SAMPLES.mean(axis=0) + 1)
-    assert len({line.get_color() for line in drawn.values()}) == 1
+    assert [line.get_color() for line in drawn.values()] == ["#003959", "#80B8D8"]  # #0072B2, half-way to black and to white
     assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in drawn.values()}) == 2
 
 
@@ -142,14 +142,16 @@ def test_scaling_finds_the_exponent():
 RATES = tuple(n / 10 for n in range(1, 8))
 
 
-@pytest.mark.parametrize("draw", [plots.scaling, plots.success])
-def test_variants_of_an_agent_have_lines_and_markers_of_their_own(draw):
+@pytest.mark.parametrize("draw", [plots.scaling, plots.success, plots.curves])
+def test_variants_of_an_agent_have_colours_and_lines_and_markers_of_their_own(draw):
     figure = draw(quadratic((4, 8), variants=[{"agent.learning_rate": rate} for rate in RATES]))
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [f"oracleq-lat, learning rate {rate}" for rate in RATES]
     handles, _ = figure.axes[0].get_legend_handles_labels()
     drawn = [handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle for handle in handles]
-    assert len({(line.get_marker(), str(line._dash_pattern)) for line in drawn}) == 7
+    assert len({line.get_color() for line in drawn}) == 7
+    if draw is not plots.curves:  # which have no markers
+        assert len({(line.get_marker(), str(line._dash_pattern)) for line in drawn}) == 7
 
 
 def test_where_no_run_gets_there_the_marker_still_tells_whose_it_is():

@@ -113,7 +113,7 @@ def _print_table(run: Run) -> None:
     n_seeds = len(run.seeds)
     table.add_row("agent", run.agent if run.oracle is None else f"{run.agent} with {run.oracle}")
     table.add_row("trajectories", f"{run.trajectories[-1]:,} x {n_seeds} seed{'s' if n_seeds > 1 else ''}")
-    table.add_row("average reward", f"{summary['average_reward_mean']:.4f} ± {summary['average_reward_std']:.4f} (one standard deviation)")
+    table.add_row("average reward", f"{summary['average_reward_mean']:.4f}, standard deviation {summary['average_reward_std']:.4f}")
     table.add_row("value of final policy", f"{summary['value_mean']:.4f} of V* = {run.v_star:g}")
     table.add_row("near-optimal seeds", f"[bold]{int(run.near_optimal.sum())} of {n_seeds}[/bold] ({run.success_rate:.0%})")
     table.add_row("wall time", f"{run.wall_seconds:.2f} s")

@@ -109,12 +109,20 @@ class Look(NamedTuple):
 
 
 def look(agent: str, label: str, labels: Iterable[str]) -> Look:
-    """Colour of the agent; its own line and marker, or others for each of its variants when it comes in several."""
+    """Colour, line and marker of the agent; where it comes in variants, shades from dark to light, each with its own line and marker."""
     variants = [other for other in dict.fromkeys(labels) if other.partition(",")[0] == agent]
-    position = variants.index(label) if len(variants) > 1 else 0
-    line = _VARIANT_LINES[position % len(_VARIANT_LINES)] if len(variants) > 1 else _LINES.get(agent, "-")
     own = list(COLOURS).index(agent) if agent in COLOURS else len(COLOURS)
-    return Look(colour(agent), line, _MARKERS[(own + position) % len(_MARKERS)])
+    if len(variants) <= 1:
+        return Look(colour(agent), _LINES.get(agent, "-"), _MARKERS[own % len(_MARKERS)])
+    position = variants.index(label)
+    paint = _shade(colour(agent), 2 * position / (len(variants) - 1) - 1)
+    return Look(paint, _VARIANT_LINES[position % len(_VARIANT_LINES)], _MARKERS[(own + position) % len(_MARKERS)])
+
+
+def _shade(paint: str, light: float) -> str:
+    """A colour half-way to black (-1), as it is (0), or half-way to white (1)."""
+    end, share = (0 if light < 0 else 255), abs(light) / 2
+    return "#" + "".join(f"{round((1 - share) * part + share * end):02X}" for part in bytes.fromhex(paint[1:]))
 
 
 def head(axes: Axes, words: str, n_panels: int) -> None:
