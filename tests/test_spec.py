@@ -2,10 +2,11 @@
 
 import itertools
 import tomllib
+from pathlib import Path
 
 import pytest
 
-from fasturl.experiments import Cell, parse_spec, read_spec
+from fasturl.experiments import Cell, paper, parse_spec, read_spec
 from fasturl.experiments.spec import EXAMPLE
 from fasturl.oracles import GMM
 
@@ -19,6 +20,23 @@ agent = {name = "oracleq-lat"}
 
 def parse(text):
     return parse_spec(tomllib.loads(text))
+
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def test_the_horizons_of_the_example_are_those_of_long_locks():
+    spec = read_spec(EXAMPLES / "horizons.toml")
+    settings = {(cell.environment().horizon, cell.agent) for cell in spec.cells}
+    assert settings == set(itertools.product((5, 10, 20, 50, 100), ("oracleq-lat", "url")))
+    assert (len(spec.cells), spec.seeds) == (10, list(range(50)))
+
+
+def test_the_example_of_every_seed_has_all_settings_of_the_papers_figures():
+    spec = read_spec(EXAMPLES / "every-seed.toml")
+    figures = [cell for cell in paper.cells(paper.FIGURES) if cell.agent == "url"]
+    assert {str(cell) for cell in spec.cells} == {str(cell) for cell in figures}
+    assert len(spec.cells) == 27
 
 
 def test_a_file_without_lists_is_one_cell():
