@@ -21,10 +21,11 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import DBSCAN as _SklearnDBSCAN
 from sklearn.cluster import KMeans as _SklearnKMeans
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from . import validation
-from .decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
+from .decoders import MAX_LABELS, AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
 from .projection import KINDS, Floats, Observations, Projection
 
 MIN_SEPARATION = 3.25
@@ -366,23 +367,21 @@ def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int) -> Decod
     try:
         with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
             fitted.fit(X)
+        decoder = getattr(fitted, "decoder_", None)
+        return decoder if isinstance(decoder, Decoder) else PredictDecoder(fitted, n_labels_of(fitted, X))
     except Exception as error:
         error.add_note(f"while {type(oracle).__name__} was fitted on {X.shape[0]} observations of {X.shape[1]} coordinates")
         raise
-    decoder = getattr(fitted, "decoder_", None)
-    return decoder if isinstance(decoder, Decoder) else PredictDecoder(fitted, n_labels_of(fitted, X))
-
-
-_SAYS = ("n_states", "n_clusters")
 
 
 def n_labels_of(fitted: Any, X: NDArray[np.generic]) -> int:
     """How many labels an oracle gives: what it says itself, or else what it gives to the observations it was fitted on."""
-    settings = fitted.get_params() if hasattr(fitted, "get_params") else {name: getattr(fitted, name, None) for name in _SAYS}
-    for name, value in settings.items():
-        if name.rpartition("__")[2] in _SAYS and isinstance(value, int | np.integer):
-            return int(value)
-    if hasattr(fitted, "weights_") and isinstance(getattr(fitted, "n_components", None), int):
-        return int(fitted.n_components)
-    greatest = np.max(fitted.predict(X))
-    return max(2, int(greatest) + 1) if np.isfinite(greatest) else 2
+    clusterer = fitted
+    while isinstance(clusterer, Pipeline):
+        clusterer = clusterer.steps[-1][1]  # earlier steps may have clusters and components too, but give no labels
+    says = ["n_states", "n_clusters"] + ["n_components"] * hasattr(clusterer, "weights_")  # the components of a mixture
+    for number in (getattr(clusterer, name, None) for name in says):
+        if isinstance(number, int | np.integer):
+            return int(number)
+    with np.errstate(invalid="ignore"):  # labels that are beyond all integers are refused like others out of range
+        return max(2, int(PredictDecoder(fitted, MAX_LABELS).decode(X).max()) + 1)

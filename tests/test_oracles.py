@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN as SklearnDBSCAN
-from sklearn.cluster import Birch, MiniBatchKMeans
+from sklearn.cluster import Birch, FeatureAgglomeration, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
@@ -264,6 +264,19 @@ def test_any_clusterer_or_pipeline_of_scikit_learn_is_accepted(oracle):
     assert not hasattr(oracle, "means_")
 
 
+@pytest.mark.parametrize(
+    "last",
+    [SklearnKMeans(3), GaussianMixture(3), Birch(n_clusters=None), make_pipeline(FeatureAgglomeration(2), SklearnKMeans(3))],
+    ids=repr,
+)
+@pytest.mark.parametrize("groups", [2, 5])
+def test_the_last_step_of_a_pipeline_says_how_many_labels_there_are(groups, last):
+    """And not how many groups of coordinates a step before it makes."""
+    X, _ = observations(ENVS["reals"])
+    decoder = fit_decoder(make_pipeline(FeatureAgglomeration(groups), last), X, random_state=5)
+    assert decoder.n_labels == decoder.decode(X).max() + 1
+
+
 def test_the_random_state_reaches_the_steps_of_a_pipeline_and_replaces_none_that_was_set():
     X, _ = observations(ENVS["reals"])
     pipeline = make_pipeline(PCA(2, random_state=11), SklearnKMeans(3, n_init=1))
@@ -297,6 +310,41 @@ def test_an_oracle_that_does_not_say_how_many_labels_it_gives_is_asked_about_its
     decoder = fit_decoder(Bare(), X, random_state=0)
     assert decoder.n_labels == 3
     np.testing.assert_array_equal(decoder.decode(X), states)
+
+
+class Says(Bare):
+    def __init__(self, labels_of):
+        self.labels_of = labels_of
+
+    def predict(self, X):
+        return self.labels_of(len(X))
+
+
+@pytest.mark.parametrize(
+    ("labels_of", "message"),
+    [
+        (lambda n: np.full(n, "first"), "must give whole numbers, got <U5"),
+        (lambda n: None, r"must give one label for each of 1200 observations, got shape \(\)"),
+        (lambda n: [], r"must give one label for each of 1200 observations, got shape \(0,\)"),
+        (lambda n: np.zeros((n, 2)), r"must give one label for each of 1200 observations, got shape \(1200, 2\)"),
+        (lambda n: np.full(n, 1e30), r"must give labels from 0 to 255, got 1e\+30"),
+        (lambda n: np.full(n, np.nan), "must give labels from 0 to 255, got nan"),
+        (lambda n: np.full(n, 256), "must give labels from 0 to 255, got 256"),
+        (lambda n: np.full(n, -1), "must give labels from 0 to 255, got -1"),
+        (lambda n: np.full(n, 0.5), "must give labels from 0 to 255, got 0.5"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_refused_by_name_where_their_number_is_not_known(labels_of, message):
+    X, _ = observations(ENVS["bits"])
+    with pytest.raises(ValueError, match=f"predict of Says {message}"):
+        fit_decoder(Says(labels_of), X, random_state=0)
+
+
+def test_an_oracle_whose_labels_are_no_array_is_named():
+    X, _ = observations(ENVS["bits"])
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  # the text is NumPy's
+        fit_decoder(Says(lambda n: [[0], [0, 1]] * (n // 2)), X, random_state=0)
+    assert any("Says" in line for line in (str(caught.value), *getattr(caught.value, "__notes__", [])))
 
 
 # --- bad input -----------------------------------------------------------------------------------------------------
