@@ -88,11 +88,11 @@ def finished(request, tmp_path_factory):
     cells = [Cell.make(env_settings={"horizon": 20, "switch": n / 1000}, episodes=50_000, **RUN) for n in range(200)]
     store = Store(tmp_path_factory.mktemp("finished") / "out", create=True)
     draws = np.random.default_rng(0)
-    _, run = machinery.compute(machinery.Block(dataclasses.replace(cells[0], episodes=200), tuple(range(request.param))))
+    _, run, made_with = machinery.compute(machinery.Block(dataclasses.replace(cells[0], episodes=200), tuple(range(request.param))))
     for cell in cells:
         for first in range(0, 50, request.param):
             seeds = list(range(first, first + request.param))
-            store.write(cell, dataclasses.replace(run, seeds=seeds, average_reward=draws.random(run.average_reward.shape)))
+            store.write(cell, dataclasses.replace(run, seeds=seeds, average_reward=draws.random(run.average_reward.shape)), made_with)
     return store.folder, cells
 
 

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import subprocess
+import sys
 from itertools import product
 
 import numpy as np
@@ -58,6 +60,21 @@ def test_all_claims_hold_for_results_such_as_the_published_ones():
 )
 def test_a_claim_fails_when_the_figures_say_otherwise(change, position):
     assert not verdicts(summary(**(AS_PUBLISHED | change)))[position]
+
+
+def test_nobody_is_as_good_as_a_skyline_that_earns_nothing():
+    judged = paper.claims(summary(**dict.fromkeys(AS_PUBLISHED, 0.0)))
+    assert not judged[1].holds
+    assert judged[1].figures == "within 10 % of its average reward in 0 of 27 panels"
+
+
+def test_a_missing_matplotlib_is_told_before_anything_is_computed(tmp_path):
+    program = "import sys; sys.modules['matplotlib'] = None; from fasturl.cli import main; main()"
+    command = [sys.executable, "-c", program, "reproduce", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    message = "fasturl: a reproduction needs matplotlib: pip install 'fasturl[experiments]'\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+    assert not list(tmp_path.iterdir())
 
 
 def test_success_rates_below_the_published_ones_fail():

@@ -4,6 +4,7 @@ import dataclasses
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pyarrow.parquet
 import pytest
 
 import fasturl as fu
-from fasturl.experiments import Cell, load, sweep
+from fasturl.experiments import Cell, load, sweep, sweeping
 from fasturl.experiments import store as storing
 from fasturl.experiments.store import Store
 from fasturl.experiments.sweeping import Block, complete, compute, plan
@@ -48,8 +49,8 @@ def fill(store):
 
 
 def written(cell, seeds):
-    block, run = compute(Block(cell, seeds))
-    return block.cell, run
+    block, run, made_with = compute(Block(cell, seeds))
+    return block.cell, run, made_with
 
 
 def files(folder):
@@ -109,12 +110,13 @@ def test_metadata_tells_configuration_versions_and_timings(finished):
 
 
 def test_rows_do_not_depend_on_who_computed_them_or_how_long_it_took(tmp_path):
-    cell, run = written(CELLS[0], (0, 1))
+    cell, run, _ = written(CELLS[0], (0, 1))
     tables = []
     for name, seconds in (("a", 1.0), ("b", 2.0)):
         store = Store(tmp_path / name, create=True)
+        diagnostics = [{"seconds": np.float64(seconds), "n": np.int64(1)}] * 2
         store.write(
-            cell, dataclasses.replace(run, wall_seconds=seconds, diagnostics=[{"seconds": np.float64(seconds), "n": np.int64(1)}] * 2)
+            cell, dataclasses.replace(run, wall_seconds=seconds, diagnostics=diagnostics), {"fasturl": fu.__version__, "numpy": name}
         )
         (path,) = files(tmp_path / name)
         tables.append(pyarrow.parquet.read_table(path).replace_schema_metadata(None))
@@ -130,6 +132,36 @@ def test_what_is_there_is_not_computed_again(folder):
     frame = sweep(iter(CELLS), 6, folder)
     assert {path: path.stat().st_mtime_ns for path in files(folder)} == before
     pd.testing.assert_frame_equal(frame, load(folder))
+
+
+def test_a_sweep_of_very_many_seeds_makes_some_thousand_files():
+    blocks = plan(None, CELLS, range(1_000_000))
+    assert len(blocks) <= 2_000 + len(CELLS)
+    assert sum(len(block.seeds) for block in blocks) == 2_000_000
+
+
+def test_a_worker_with_another_version_is_refused(tmp_path):
+    class Elsewhere:
+        def map(self, function, items):
+            for item in items:
+                block, run, made_with = function(item)
+                yield block, run, made_with | {"fasturl": "0.0.1"}
+
+    store = Store(tmp_path / "out", create=True)
+    with pytest.raises(ValueError, match=rf"a worker has fasturl 0\.0\.1, this machine has {fu.__version__}: install the same everywhere"):
+        complete(store, plan(store, CELLS, range(2)), Elsewhere())
+    assert files(tmp_path / "out") == []
+
+
+def test_off_a_terminal_progress_is_a_line_now_and_then(tmp_path, capsys, monkeypatch):
+    store = Store(tmp_path / "out", create=True)
+    complete(store, plan(store, CELLS, range(2)), fu.experiments.Local(1))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sweeping, "_LINE_SECONDS", 0.0)
+    complete(store, plan(store, CELLS, range(2, 6)), fu.experiments.Local(1))
+    first, last = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"cells 1/2  seeds 4/8  about \d+ min left", first)
+    assert last == "cells 2/2  seeds 8/8  about 0 min left"
 
 
 def test_seeds_with_gaps_are_found_again(tmp_path):
@@ -183,12 +215,54 @@ def test_a_damaged_file_is_said_set_aside_and_computed_again(damage, folder, fin
     pd.testing.assert_frame_equal(frame, load(finished))
 
 
-def test_loading_leaves_damaged_files_out(folder):
+def test_reading_leaves_damaged_files_out_and_where_they_are(folder):
     path = files(folder)[0]
     path.write_bytes(b"PAR1 nonsense PAR1")
-    with pytest.warns(UserWarning, match="is damaged"):
+    before = snapshot(folder)
+    with pytest.warns(UserWarning, match=rf"{path.name} is damaged and left out"):
         frame = load(folder)
     assert len(frame) < 6 * 9
+    assert snapshot(folder) == before
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_file_that_cannot_be_read_just_now_is_not_damaged(create, folder, monkeypatch):
+    """A network file system that is gone for a while must not cost the results."""
+    before = snapshot(folder)
+
+    def stale(path):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    with monkeypatch.context() as patch:
+        store = Store(folder, create=create)
+        patch.setattr(storing.Path, "read_bytes", stale)
+        with pytest.raises(ValueError, match=rf"cannot read .*: {os.strerror(errno.ESTALE)}"):
+            store.seeds(CELLS[0])
+    assert snapshot(folder) == before
+
+
+@pytest.mark.parametrize("name", ["results/mine/data.parquet", "results/{cell}/copy of data.parquet"])
+def test_files_of_other_names_are_nobodys_business(name, folder, finished):
+    mine = folder / name.format(cell=CELLS[0].id)
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_bytes(b"mine")
+    pd.testing.assert_frame_equal(sweep(CELLS, 6, folder, n_jobs=1), load(finished))
+    assert mine.read_bytes() == b"mine"
+
+
+def test_a_folder_with_somebodys_own_results_is_not_used(tmp_path):
+    (tmp_path / "results" / "mine").mkdir(parents=True)
+    with pytest.raises(ValueError, match="is not empty and holds no results: choose another folder"):
+        Store(tmp_path, create=True)
+
+
+def test_a_damaged_file_that_cannot_be_set_aside_does_not_keep_its_results_from_being_written(folder, finished):
+    path = files(folder)[1]
+    path.write_bytes(path.read_bytes() + b"x")
+    (folder / "damaged").touch()  # where a folder should be
+    with pytest.warns(UserWarning, match="is damaged and left out; it cannot be set aside"):
+        frame = sweep(CELLS, 6, folder, n_jobs=1)
+    pd.testing.assert_frame_equal(frame, load(finished))
 
 
 def test_a_file_under_the_wrong_name_or_in_the_wrong_place_counts_as_damaged(folder):
@@ -196,7 +270,7 @@ def test_a_file_under_the_wrong_name_or_in_the_wrong_place_counts_as_damaged(fol
     other = next(cell for cell in CELLS if cell.id != first.parent.name)
     first.rename(folder / "results" / other.id / first.name)
     with pytest.warns(UserWarning, match="is damaged"):
-        assert Store(folder).seeds(other) == set(range(6))
+        assert Store(folder, create=True).seeds(other) == set(range(6))
 
 
 @pytest.mark.parametrize("content", [b"", b'{"format": ', b"[]", b"\xff\x00"])

@@ -10,6 +10,7 @@ from test_cli import fasturl
 import fasturl as fu
 from fasturl.experiments import parse_spec
 from fasturl.experiments.spec import EXAMPLE
+from fasturl.experiments.store import FORMAT
 
 SPEC = """
 episodes = 100
@@ -92,7 +93,12 @@ def test_damaged_results_are_said_in_one_line(place):
         (('"oracleq-lat"', '"oracleq-obs"'), "", "--out DIR is needed: the folder of the results"),
         (("100", "100"), "--out spec.toml", "cannot read spec.toml: Not a directory"),
         (("100", "100"), "--out spec.toml/out", "cannot read spec.toml/out: Not a directory"),
+        (("100", "100"), "--out spec.toml --dry-run", "cannot read spec.toml: Not a directory"),
         (("100", "100"), "--out other", "the results in other were made by fasturl 9.9"),
+        (("100", "100"), "--out other --dry-run", "the results in other were made by fasturl 9.9"),
+        (("100", "100"), "--out older", "the results in older were made by fasturl 0.0.1"),
+        (("100", "100"), "--out older --dry-run", "the results in older were made by fasturl 0.0.1"),
+        (("100", "100"), f"--out out --seeds {2**63}:{2**63 + 1}", f"seeds must be at most 2^63 - 1 where results are kept, got {2**63}"),
         (("100", "100"), "--out .", ". is not empty and holds no results: choose another folder"),
         (("100", "100"), "--out out --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
         (("100", "100"), "--out out --n-jobs 2 --dask tcp://127.0.0.1:9", "choose one of --n-jobs, --dask and --ray"),
@@ -104,12 +110,14 @@ def test_bad_input_gets_one_line_and_nothing_is_written(change, words, message, 
     (place / "spec.toml").write_text(SPEC.replace(*change))
     (place / "other").mkdir()
     (place / "other" / "fasturl-results.json").write_text(json.dumps({"format": 99, "version": "9.9"}))
+    (place / "older").mkdir()
+    (place / "older" / "fasturl-results.json").write_text(json.dumps({"format": FORMAT, "version": "0.0.1"}))
     done = fasturl("sweep", "spec.toml", *words.split(), cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert done.stderr.startswith("fasturl: ")
     assert done.stderr.count("\n") == 1
-    assert names(place) == ["other", "spec.toml"]
+    assert names(place) == ["older", "other", "spec.toml"]
     assert names(place / "other") == ["fasturl-results.json"]
 
 

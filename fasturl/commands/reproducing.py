@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from .. import validation
+from .. import optional, validation
 from .options import parse_seeds
 from .outputs import whole_files
 
@@ -36,14 +36,18 @@ def reproduce(
     """Run the experiments of Feng et al. (2020): figures, success rates and claims."""
     from ..experiments import looks, paper
     from ..experiments.backends import Local
-    from ..experiments.store import Store
+    from ..experiments.report import CLAIMS
+    from ..experiments.store import Store, stored_seeds
     from ..experiments.sweeping import complete, plan
 
     asked = [validation.choice("only", figure, paper.FIGURES) for figure in only or paper.FIGURES]
     scale = validation.real("episodes_scale", episodes_scale, least=0, most=1, open_left=True)
-    chosen = validation.seeds(parse_seeds(seeds))
+    chosen = stored_seeds(parse_seeds(seeds))
     place = Local(n_jobs)
-    place.workers()  # says what is wrong with n_jobs before anything is written
+    # what is wrong or missing is said before anything is written or computed
+    place.workers()
+    for package in ("pyarrow", "pandas", "matplotlib"):
+        optional.need(package, "experiments", "a reproduction")
     begin = time.perf_counter()
     store = Store(out, create=True)
     view = paper.View(tuple(dict.fromkeys(asked)), tuple(chosen), scale).in_place_of(paper.View.of(out), out)
@@ -58,9 +62,6 @@ def reproduce(
     ids = {cell.id for cell in wanted}
     frame = store.frame()
     frame = frame[frame["cell"].isin(ids) & frame["seed"].isin(chosen)]
-    with whole_files(out / paper.VIEW) as (record,):
-        assert record is not None
-        view.write(record)
     for figure in view.figures:
         drawn = paper.draw(frame, figure)
         with whole_files(out / f"{figure}.png", out / f"{figure}.pdf") as drafts:
@@ -68,7 +69,11 @@ def reproduce(
                 looks.save(drawn, draft)
     summary = paper.ends(frame)
     judged = paper.claims(summary)
-    paper.write_summary(out, summary, judged)
+    with whole_files(out / "summary.csv", out / CLAIMS, out / paper.VIEW) as drafts:
+        rates, verdicts, record = filter(None, drafts)
+        summary.to_csv(rates, index=False, float_format="%.6g")
+        paper.write_claims(verdicts, judged)
+        view.write(record)
     console.print(paper.success_table(summary))
     for claim in judged:
         console.print(f"[{'green]holds' if claim.holds else 'red]fails'}[/] {claim.claim}: {claim.figures}", highlight=False)

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .. import validation
+from .. import optional
 from .options import parse_seeds
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def sweep_command(
 ) -> None:
     """Run a grid of environments and agents over many seeds; finished results are kept and never computed again."""
     from ..experiments.spec import EXAMPLE, read_spec
-    from ..experiments.store import Store
+    from ..experiments.store import Store, stored_seeds
     from ..experiments.sweeping import complete, plan
 
     if example:
@@ -68,19 +68,29 @@ def sweep_command(
     if out is None and not dry_run:
         raise ValueError("--out DIR is needed: the folder of the results")
     described = read_spec(spec)
-    chosen = described.seeds if seeds is None else validation.seeds(parse_seeds(seeds))
+    chosen = described.seeds if seeds is None else stored_seeds(parse_seeds(seeds))
     backend = _backend(n_jobs, dask, ray, ray_address)
     workers = backend.workers()
     if dry_run:
-        store = Store(out) if out is not None and out.exists() and any(out.iterdir()) else None
-        _show_plan(described.cells, chosen, plan(store, described.cells, chosen), workers)
+        _show_plan(described.cells, chosen, plan(_what_is_there(out), described.cells, chosen), workers)
         return
     assert out is not None
+    optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
     begin = time.perf_counter()
     store = Store(out, create=True)
     blocks = plan(store, described.cells, chosen)
     complete(store, blocks, backend)
     _show_results(store, described.cells, chosen, sum(len(block.seeds) for block in blocks), time.perf_counter() - begin)
+
+
+def _what_is_there(out: Path | None) -> Store | None:
+    from ..experiments.store import Store
+
+    if out is None or not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return None
+    store = Store(out)
+    store.check_version()
+    return store
 
 
 def _backend(n_jobs: int | None, dask: str | None, ray: bool, ray_address: str | None) -> Backend:
@@ -128,7 +138,8 @@ def _show_results(store: Store, cells: Sequence[Cell], seeds: Sequence[int], com
     table = Table(*varying, "seeds", "success rate", "seconds", box=None, padding=(0, 2, 0, 0))
     for cell in cells:
         found = near[cell.id]
-        table.add_row(*_values(cell, varying), str(len(found)), f"{sum(found.values()) / len(found):.2f}", f"{spent[cell.id]:.1f}")
+        rate = f"{sum(found.values()) / len(found):.2f}" if found else ""
+        table.add_row(*_values(cell, varying), str(len(found)), rate, f"{spent[cell.id]:.1f}")
     console = _console()
     console.print(table)
     console.print(f"{computed:,} of {len(cells) * len(seeds):,} runs computed in {_duration(seconds)}; results in {store.folder}")

@@ -20,6 +20,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _WATCH_SECONDS = 0.5
+_KNOCK_SECONDS = 5.0
+_CONNECT_SECONDS = 30.0
+"""For somebody who has answered the door."""
 _KEPT = "what was written is kept, and the same command continues from there"
 
 
@@ -91,7 +94,7 @@ class Dask:
 
     address: str
     timeout: float = 5.0
-    """Seconds to wait for the scheduler and for a first worker."""
+    """Seconds to wait for a first worker."""
 
     def workers(self) -> int:
         with self._client() as client:
@@ -115,7 +118,7 @@ class Dask:
         distributed = optional.need("distributed", "dask", "a Dask cluster")
         try:
             _knock(distributed.comm.resolve_address(self.address))
-            client = distributed.Client(self.address, timeout=self.timeout, set_as_default=False)
+            client = distributed.Client(self.address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise ValueError(f"cannot reach a Dask scheduler at {self.address}: {_first_line(error)}") from None
         try:
@@ -166,7 +169,7 @@ def _knock(address: str) -> None:
     """OSError where nobody listens: the libraries themselves would wait, Ray for minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if port.isdecimal():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=5.0).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
 
 
 def _first_line(error: BaseException) -> str:

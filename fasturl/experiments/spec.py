@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import catalog, validation
 from .cells import Cell
+from .store import stored_seeds
 
 _TABLES = ("env", "agent", "learner", "oracle")
 _FIELDS = ("episodes", "points", *_TABLES)
@@ -228,4 +229,4 @@ def _refuse_unknown(where: str, table: Mapping[str, Any], known: Iterable[str]) 
 
 
 def _seeds(value: Any) -> list[int]:
-    return validation.seeds(validation.parse_seeds(value) if isinstance(value, str) else value)
+    return stored_seeds(validation.parse_seeds(value) if isinstance(value, str) else value)

@@ -1,9 +1,10 @@
 """Results on disk: one small Parquet file for each cell and block of seeds.
 
 A file is written under a temporary name, flushed, and renamed only when it is whole, so a crash leaves no half result. Its
-name ends in a digest of its bytes: a file is never replaced by something else, and one whose bytes have changed is moved to
-`damaged/`, which counts as not having it. Rows are tidy, one for each seed and point of the curve, and depend on the
-configuration alone; configuration, versions, timings and diagnostics are in the file's metadata.
+name ends in a digest of its bytes: a file is never replaced by something else, and one whose bytes have changed is left out by
+who reads, and moved to `damaged/` by who writes. Files with other names are nobody's business. Rows are tidy, one for each seed
+and point of the curve, and depend on the configuration alone; configuration, versions, timings and diagnostics are in the
+file's metadata.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import tempfile
 import time
 import warnings
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import optional
+from .. import optional, validation
 from .._version import __version__
 from .cells import Cell
 
@@ -40,39 +42,55 @@ _FORGOTTEN_SECONDS = 24 * 3600.0
 FORMAT = 2
 """Raised when what a file holds, or what a run of the same configuration gives, changes."""
 
+_CELL_NAME = re.compile("[0-9a-f]{16}")
+_FILE_NAME = re.compile(r"\d+-\d+-\d+-[0-9a-f]{16}\.parquet")
+_MOST_SEED = 2**63 - 1
 _RESULTS = ("seed", "trajectories", "average_reward", "value", "value_error", "near_optimal")
 
 
+def stored_seeds(value: int | Iterable[int]) -> list[int]:
+    """Seeds as `validation.seeds` gives them, if the files have room for them."""
+    chosen = validation.seeds(value)
+    if max(chosen) > _MOST_SEED:
+        raise ValueError(f"seeds must be at most 2^63 - 1 where results are kept, got {validation.shown(max(chosen))}")
+    return chosen
+
+
 class Store:
-    """A folder of results. `Store(folder, create=True)` makes it and checks that it can be written; otherwise it must be there."""
+    """A folder of results, which is there and is read; `Store(folder, create=True)` makes it and checks that it can be written."""
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False) -> None:
         self.folder = Path(folder)
+        self._writes = create
         manifest = self.folder / _MANIFEST
+        self._made_by: dict[str, Any] | None = None
         try:
-            made_by = _manifest(manifest)
+            self._made_by = _manifest(manifest)
         except FileNotFoundError:
             if not create:
                 raise ValueError(f"there are no results in {self.folder}") from None
-            made_by = None
         except OSError as error:
             raise ValueError(f"cannot read {self.folder}: {error.strerror}") from None
         except ValueError:  # damaged; every file says its own format too
             if create:
                 self._set_aside(manifest, f"{_MANIFEST}-{time.time_ns()}", "it is written anew")
-            made_by = None
-        if made_by is not None and (made_by.get("format") != FORMAT or (create and made_by.get("version") != __version__)):
-            raise ValueError(_refusal(self.folder, made_by.get("version")))
+        if self._made_by is not None and self._made_by.get("format") != FORMAT:
+            raise ValueError(_refusal(self.folder, self._made_by.get("version")))
         if create:
+            self.check_version()
             self._prepare(manifest)
+
+    def check_version(self) -> None:
+        """ValueError for results of another version: they can be read, not continued."""
+        if self._made_by is not None and self._made_by.get("version") != __version__:
+            raise ValueError(_refusal(self.folder, self._made_by.get("version")))
 
     def _prepare(self, manifest: Path) -> None:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._remove_drafts()
             if not manifest.exists():
-                there = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
-                if there and "results" not in there:
+                if not self._is_ours():
                     raise ValueError(f"{self.folder} is not empty and holds no results: choose another folder")
                 self._write_whole(manifest, json.dumps({"format": FORMAT, "version": __version__}).encode() + b"\n")
             else:
@@ -80,6 +98,12 @@ class Store:
                     pass
         except OSError as error:
             raise ValueError(f"cannot write {self.folder}: {error.strerror or error}") from None
+
+    def _is_ours(self) -> bool:
+        """Whether a folder without a manifest is empty, or one of ours that has lost it."""
+        there = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
+        cells = self.folder / "results"
+        return not there or (cells.is_dir() and all(_CELL_NAME.fullmatch(path.name) for path in cells.iterdir()))
 
     def seeds(self, cell: Cell) -> set[int]:
         """The seeds whose results are there and undamaged."""
@@ -89,13 +113,13 @@ class Store:
                 found.update(_named_seeds(path) or self._about_content(content)["seeds"])
         return found
 
-    def write(self, cell: Cell, run: Run) -> None:
-        """Keep the results of some seeds of a cell."""
+    def write(self, cell: Cell, run: Run, made_with: dict[str, str]) -> None:
+        """Keep the results of some seeds of a cell, and the versions that they were computed with."""
         folder = self.folder / "results" / cell.id
         stem = _stem(run.seeds)
-        if _consecutive(run.seeds) and folder.exists() and any(name.startswith(f"{stem}-") for name in os.listdir(folder)):
+        if _consecutive(run.seeds) and any(self._content(path) for path in self._files(cell) if path.name.startswith(f"{stem}-")):
             return  # another process has been faster
-        content = _parquet(cell, run)
+        content = _parquet(cell, run, made_with)
         target = folder / f"{stem}-{_digest(cell.id, stem, content)}.parquet"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -107,14 +131,14 @@ class Store:
         """Every undamaged file as an Arrow table with its metadata, in a fixed order: all of them, or those of some cells."""
         pa, parquet = _pyarrow()
         chosen = None if columns is None else list(columns)
-        paths = (self.folder / "results").glob("*/*.parquet") if cells is None else (path for cell in cells for path in self._files(cell))
-        for path in sorted(paths):
+        paths = self._all_files() if cells is None else sorted(path for cell in cells for path in self._files(cell))
+        for path in paths:
             if (content := self._content(path)) is not None:
                 yield parquet.ParquetFile(pa.BufferReader(content)).read(columns=chosen, use_threads=False)
 
     def about(self) -> list[dict[str, Any]]:
         """The metadata of every file: configuration, versions, timings, diagnostics."""
-        contents = (self._content(path) for path in sorted((self.folder / "results").glob("*/*.parquet")))
+        contents = (self._content(path) for path in self._all_files())
         return [self._about_content(content) for content in contents if content is not None]
 
     def about_table(self, table: Any) -> dict[str, Any]:
@@ -158,22 +182,27 @@ class Store:
         return frame
 
     def _files(self, cell: Cell) -> list[Path]:
-        return sorted((self.folder / "results" / cell.id).glob("*.parquet"))
+        return sorted(path for path in (self.folder / "results" / cell.id).glob("*.parquet") if _FILE_NAME.fullmatch(path.name))
+
+    def _all_files(self) -> list[Path]:
+        every = (self.folder / "results").glob("*/*.parquet")
+        return sorted(path for path in every if _CELL_NAME.fullmatch(path.parent.name) and _FILE_NAME.fullmatch(path.name))
 
     def _content(self, path: Path) -> bytes | None:
-        """The bytes of a file, or None after setting it aside because they are not those that were written."""
+        """The bytes of a file, or None if they are not those that were written."""
         stem, _, digest = path.stem.rpartition("-")
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             return None  # set aside by another process just now
-        except PermissionError as error:
-            raise ValueError(f"cannot read {path}: {error.strerror}") from None
-        except OSError:
-            content = b""  # the disk cannot read it back
+        except OSError as error:  # says nothing of the file: a network may be down
+            raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
         if _digest(path.parent.name, stem, content) == digest:
             return content
-        self._set_aside(path, f"{path.parent.name}-{path.name}", "its results count as missing")
+        if self._writes:
+            self._set_aside(path, f"{path.parent.name}-{path.name}", "its results count as missing")
+        else:  # it may be on its way here
+            warnings.warn(f"{path} is damaged and left out", stacklevel=2)
         return None
 
     def _set_aside(self, path: Path, name: str, consequence: str) -> None:
@@ -226,7 +255,7 @@ def versions() -> dict[str, str]:
     return {"fasturl": __version__, "python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
 
 
-def _parquet(cell: Cell, run: Run) -> bytes:
+def _parquet(cell: Cell, run: Run, made_with: dict[str, str]) -> bytes:
     """What a file holds. The columns are the same for all cells, so that any reader can take all files for one table."""
     pa, parquet = _pyarrow()
     points, n_seeds = run.trajectories.size, len(run.seeds)
@@ -238,7 +267,7 @@ def _parquet(cell: Cell, run: Run) -> bytes:
         "oracle": run.oracle,
         "v_star": run.v_star,
         "seeds": run.seeds,
-        "versions": versions(),
+        "versions": made_with,
         "wall_seconds": run.wall_seconds,
         "diagnostics": run.diagnostics,
     }

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .. import validation
+from .._version import __version__
 from ..training import available_cores, train
 from .backends import Backend, Local
 from .cells import Cell
-from .store import Store
+from .store import Store, stored_seeds, versions
 
 if TYPE_CHECKING:
     import pandas
@@ -30,6 +30,7 @@ _BLOCK_STEPS = 20_000_000
 _BLOCK_SEEDS = 25
 _MOST_BLOCKS = 2_000
 _CALIBRATION_SECONDS = 10.0
+_LINE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def sweep(
 
     What is there already is not computed again. `backend` says where to compute: processes of this machine if not given.
     """
-    chosen, wanted = validation.seeds(seeds), list(cells)
+    chosen, wanted = stored_seeds(seeds), list(cells)
     place = backend or Local(n_jobs)
     place.workers()
     if not wanted:
@@ -70,16 +71,17 @@ def sweep(
 def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> list[Block]:
     """The blocks that are still missing.
 
-    A block is long against the costs of a file and short against the sweep: a sweep makes some thousand files at most.
+    A block is long against the costs of a file and short against the sweep: a sweep makes some thousand files, or one a cell.
     """
     missing = {}
     for cell in dict.fromkeys(cells):
         there = store.seeds(cell) if store else set()
         missing[cell] = [seed for seed in seeds if seed not in there]
-    target = max(_BLOCK_STEPS, sum(len(left) * run_steps(cell) for cell, left in missing.items()) // _MOST_BLOCKS)
+    most_steps = max(_BLOCK_STEPS, sum(len(left) * run_steps(cell) for cell, left in missing.items()) // _MOST_BLOCKS)
+    most_seeds = max(_BLOCK_SEEDS, sum(map(len, missing.values())) // _MOST_BLOCKS)
     blocks = []
     for cell, left in missing.items():
-        size = max(1, min(_BLOCK_SEEDS, target // run_steps(cell)))
+        size = max(1, min(most_seeds, most_steps // run_steps(cell)))
         blocks += [Block(cell, tuple(left[first : first + size])) for first in range(0, len(left), size)]
     # the longest first: the last blocks to finish are then short
     return sorted(blocks, key=lambda block: -block.steps)
@@ -96,16 +98,21 @@ def complete(store: Store, blocks: Sequence[Block], backend: Backend, progress: 
     if not blocks:
         return
     with _progress(blocks, progress) as advance, closing(backend.map(compute, blocks)) as results:
-        for block, run in results:
-            store.write(block.cell, run)
+        for block, run, made_with in results:
+            if made_with["fasturl"] != __version__:
+                raise ValueError(
+                    f"a worker has fasturl {made_with['fasturl']}, this machine has {__version__}: install the same everywhere"
+                )
+            store.write(block.cell, run, made_with)
             advance(block)
 
 
-def compute(block: Block) -> tuple[Block, Run]:
-    """What a worker does."""
+def compute(block: Block) -> tuple[Block, Run, dict[str, str]]:
+    """What a worker does: the runs, and the versions that it has."""
     cell = block.cell
     try:
-        return block, train(cell.environment(), cell.player(), cell.episodes, block.seeds, points=cell.points, n_jobs=1, progress=False)
+        run = train(cell.environment(), cell.player(), cell.episodes, block.seeds, points=cell.points, n_jobs=1, progress=False)
+        return block, run, versions()
     except ValueError as error:
         error.add_note(f"in {cell}")
         raise
@@ -147,31 +154,44 @@ def _run_seconds(cell: Cell) -> float:
 
 
 @contextmanager
-def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Any]:
-    """Cells done, seeds done, time left."""
-    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Callable[[Block], None]]:
+    """Cells done, seeds done, time left: a bar on a terminal, otherwise a line a minute."""
+    if wanted is False:
         yield lambda block: None
+        return
+    left: dict[Cell, int] = {}
+    for block in blocks:
+        left[block.cell] = left.get(block.cell, 0) + len(block.seeds)
+    n_cells, n_seeds, n_steps = len(left), sum(left.values()), sum(block.steps for block in blocks)
+
+    def counts() -> str:
+        cells_done = sum(1 for count in left.values() if count == 0)
+        return f"cells {cells_done}/{n_cells}  seeds {n_seeds - sum(left.values())}/{n_seeds}"
+
+    if wanted is None and not sys.stderr.isatty():
+        begin = said = time.monotonic()
+        steps = 0
+
+        def tell(block: Block) -> None:
+            nonlocal said, steps
+            left[block.cell] -= len(block.seeds)
+            steps += block.steps
+            if (now := time.monotonic()) - said >= _LINE_SECONDS:
+                said = now
+                print(f"{counts()}  about {(now - begin) * (n_steps / steps - 1) / 60:.0f} min left", file=sys.stderr, flush=True)
+
+        yield tell
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    left: dict[Cell, int] = {}
-    for block in blocks:
-        left[block.cell] = left.get(block.cell, 0) + len(block.seeds)
-    n_cells, n_seeds = len(left), sum(left.values())
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     # drawn ten times a second, as it would be, it takes two per cent of a core from the workers
     with Progress(*columns, console=Console(stderr=True), refresh_per_second=2) as bar:
-        task = bar.add_task("", total=sum(block.steps for block in blocks))
-
-        def show() -> None:
-            cells_done = sum(1 for count in left.values() if count == 0)
-            bar.update(task, description=f"cells {cells_done}/{n_cells}  seeds {n_seeds - sum(left.values())}/{n_seeds}")
+        task = bar.add_task(counts(), total=n_steps)
 
         def advance(block: Block) -> None:
             left[block.cell] -= len(block.seeds)
-            bar.advance(task, block.steps)
-            show()
+            bar.update(task, advance=block.steps, description=counts())
 
-        show()
         yield advance
