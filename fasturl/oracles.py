@@ -57,13 +57,16 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
     def check_settings(self, dimension: int) -> None:
         """Refuse settings with which no observations of so many coordinates could be fitted."""
         validation.integer("n_states", self.n_states, least=2, most=256)
-        if self.scale not in (True, False, "auto"):
-            raise ValueError(f"scale must be True, False or 'auto', got {self.scale!r}")
+        if not (isinstance(self.scale, bool | np.bool_) or (isinstance(self.scale, str) and self.scale == "auto")):
+            raise ValueError(f"scale must be True, False or 'auto', got {validation.shown(self.scale)}")
         validation.choice("projection", self.projection, KINDS)
         if self.random_state is not None:
             validation.integer("random_state", self.random_state, least=0, most=2**32 - 1)
-        n_axes(self.n_components, self.n_states, dimension)
+        self._n_axes(dimension)
         self._check_own()
+
+    def _n_axes(self, dimension: int) -> int:
+        return n_axes(self.n_components, self.n_states, dimension)
 
     @abstractmethod
     def _check_own(self) -> None:
@@ -83,7 +86,7 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
         return data
 
     def _project(self, data: Observations) -> Projection:
-        return Projection(data, n_axes(self.n_components, self.n_states, data.shape[1]), self.scale, self.projection)
+        return Projection(data, self._n_axes(data.shape[1]), self.scale, self.projection)
 
 
 def _merged(points: Floats, labels: NDArray[np.int64], n_states: int, least: float) -> NDArray[np.uint8]:
@@ -174,9 +177,9 @@ class KMeans(Oracle):
         data = self._check(X)
         projection = self._project(data)
         centres, labels = _cluster(projection, self.n_states, self.n_init, self.random_state)
-        # |A x + b - c|^2 is smallest where (c - b)' A x - |c - b|^2 / 2 is largest
-        shifted = centres - projection.offset
-        decoder = AffineDecoder(shifted @ projection.matrix, -np.square(shifted).sum(axis=1) / 2)
+        # |A x + b - c|^2 is smallest where c' (A x + b) - |c|^2 / 2 is largest: nothing here grows with the square of b, which is
+        # great where observations are far from the origin, and would drown the rest in float32
+        decoder = AffineDecoder(centres @ projection.matrix, centres @ projection.offset - np.square(centres).sum(axis=1) / 2)
         self.decoder_ = decoder.relabelled(_merged(projection.points, labels, self.n_states, self.min_separation))
         return self
 
@@ -220,9 +223,16 @@ class GMM(Oracle):
         validation.real("min_separation", self.min_separation, least=0)
         validation.integer("n_init", self.n_init, least=1)
 
+    def _fits_directly(self) -> bool:
+        return isinstance(self.n_components, str) and self.n_components == "all"
+
+    def _n_axes(self, dimension: int) -> int:
+        """A mixture of the observations themselves is started from a projection too: the usual one."""
+        return n_axes(None, self.n_states, dimension) if self._fits_directly() else super()._n_axes(dimension)
+
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X)
-        directly = self.n_components == "all"
+        directly = self._fits_directly()
         projection = self._project(data)
         _, labels = _cluster(projection, self.n_states, self.n_init, self.random_state)
         points = np.asarray(data, np.float64) if directly else projection.points
@@ -336,7 +346,8 @@ class DBSCAN(Oracle):
 
 
 def n_axes(wanted: int | str | None, n_states: int, dimension: int) -> int:
-    if wanted is None or wanted == "all":
+    """How many directions to project on: as many as wanted, or else as many as hold the centres of n_states clusters."""
+    if wanted is None:
         return min(n_states - 1, dimension)
     return validation.integer("n_components", wanted, least=1, most=dimension)
 

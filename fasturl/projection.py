@@ -32,7 +32,9 @@ class Projection:
         pieces = [data[first : first + _PIECE] for first in range(0, data.shape[0], _PIECE)]
         centre = sum((piece.sum(axis=0, dtype=np.float64) for piece in pieces), np.zeros(data.shape[1])) / data.shape[0]
         spread = np.ones_like(centre)
-        if scale is True or (scale == "auto" and all(((piece == 0) | (piece == 1)).all() for piece in (data[:1], *pieces))):
+        if scale == "auto":
+            scale = all(((piece == 0) | (piece == 1)).all() for piece in (data[:1], *pieces))
+        if scale:
             squares = sum((np.square(piece - centre).sum(axis=0) for piece in pieces), np.zeros(data.shape[1]))
             deviation = np.sqrt(squares / data.shape[0])
             spread = np.where(deviation > 0, deviation, 1.0)

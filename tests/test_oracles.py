@@ -154,13 +154,21 @@ def test_clusters_that_are_really_one_get_one_label():
         assert len(set(clone(ORACLES[name]).fit_predict(X))) == 2
 
 
-@pytest.mark.parametrize(("scale", "same"), [(True, False), (False, True), ("auto", True)])
+@pytest.mark.parametrize(("scale", "same"), [(True, False), (np.True_, False), (False, True), (np.False_, True), ("auto", True)])
 def test_reals_are_scaled_only_where_asked(scale, same):
     """A coordinate of great variance and no meaning draws k-means away unless scaled."""
     X, states = observations(ENVS["reals"])
     X[:, -1] *= 50
     labels = KMeans(scale=scale, random_state=0).fit_predict(X)
     assert (accuracy(labels, states) < 0.9) == same
+
+
+@pytest.mark.parametrize("name", ["kmeans", "gmm"])
+def test_observations_far_from_the_origin_are_decoded_as_well(name):
+    """Float32 tells observations near 1e5 apart by 0.008, which is little beside the noise."""
+    X, _ = observations(ENVS["reals"], seed=1)
+    fresh, states = observations(ENVS["reals"], seed=2)
+    assert accuracy(clone(ORACLES[name]).fit(X + np.float32(1e5)).predict(fresh + np.float32(1e5)), states) >= 0.999
 
 
 # --- agreement with scikit-learn -----------------------------------------------------------------------------------
@@ -423,7 +431,13 @@ def test_dbscan_that_finds_one_cluster_says_what_to_change():
         (KMeans(n_components=9), "n_components must be an integer from 1 to 8, got 9"),
         (GMM(covariance="round"), "covariance must be one of .*, got 'round'"),
         (GMM(n_components="most"), "n_components must be .*, got 'most'"),
-        (KMeans(scale="maybe"), "scale must be .*, got 'maybe'"),
+        (KMeans(n_components="all"), "n_components must be an integer from 1 to 8, got 'all'"),
+        (DBSCAN(n_components="all"), "n_components must be an integer from 1 to 8, got 'all'"),
+        (KMeans(scale="maybe"), "scale must be True, False or 'auto', got 'maybe'"),
+        (KMeans(scale=1), "scale must be True, False or 'auto', got 1"),
+        (GMM(scale=0.0), "scale must be True, False or 'auto', got 0.0"),
+        (DBSCAN(scale=None), "scale must be True, False or 'auto', got None"),
+        (KMeans(scale=np.ones(2)), r"scale must be True, False or 'auto', got array\(\[1., 1.\]\)"),
         (KMeans(projection="fourier"), "projection must be one of 'moments', 'pca', got 'fourier'"),
         (KMeans(n_init=0), "n_init.*0"),
         (KMeans(random_state=2**32), "random_state must be an integer from 0 to 4294967295, got 4294967296"),
