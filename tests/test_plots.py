@@ -82,7 +82,7 @@ def test_cells_are_never_mixed_and_named_by_what_tells_them_apart():
     drawn = lines(axes)
     assert list(drawn) == ["oracleq-lat, learning rate 0.1", "oracleq-lat, learning rate 0.3"]
     np.testing.assert_allclose(drawn["oracleq-lat, learning rate 0.3"].get_ydata(), SAMPLES.mean(axis=0) + 1)
-    assert [line.get_color() for line in drawn.values()] == ["#003959", "#80B8D8"]  # #0072B2, half-way to black and to white
+    assert [line.get_color() for line in drawn.values()] == ["#005B8E", "#0072B2"]  # its own colour, and that with black in it
     assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in drawn.values()}) == 2
 
 

@@ -8,11 +8,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import chromium
+import hatchling.build
 import numpy as np
 import pytest
 from stored_results import AGENTS, HORIZONS, SEEDS, SWITCHES, frame_of, run_small_sweep
 
-from fasturl.experiments import load, report, statistics, summaries
+from fasturl.experiments import load, looks, report, statistics, summaries
 
 CLAIMS = [
     {"claim": "URL learns <em>fast</em> & well", "holds": True, "figures": "0.4 against 0.3"},
@@ -145,9 +146,8 @@ def test_runs_that_never_get_there_are_null_not_infinity():
 
 
 def test_the_wheel_holds_the_files_of_the_page(tmp_path, monkeypatch):
-    builder = pytest.importorskip("hatchling.build", reason="the wheel is built by hatchling, which is not installed here")
     monkeypatch.chdir(Path(__file__).parents[1])
-    with zipfile.ZipFile(tmp_path / builder.build_wheel(str(tmp_path))) as wheel:
+    with zipfile.ZipFile(tmp_path / hatchling.build.build_wheel(str(tmp_path))) as wheel:
         assert {f"fasturl/experiments/report.{kind}" for kind in ("html", "css", "js", "py")} <= set(wheel.namelist())
 
 
@@ -318,15 +318,32 @@ def test_readable_at_the_width_of_a_phone(tab, page):
     assert tab.problems == []
 
 
+def test_no_variant_of_an_agent_is_paler_than_the_agent():
+    agents = [{"agent": agent, "agent.learning_rate": rate} for agent in looks.COLOURS for rate in (0.1, 0.2, 0.3, 0.4)]
+    frame = frame_of(*((settings, np.full((3, 2), 0.4), [True] * 3) for settings in agents))
+    cells = report.report_data(frame, summaries.cell_table(frame))["cells"]
+    for theme, paper in (("light", (255, 255, 255)), ("dark", (21, 23, 27))):
+        for agent in looks.COLOURS:
+            shades = [bytes.fromhex(cell["look"][theme][1:]) for cell in cells if cell["agent"] == agent]
+            contrasts = [ratio(shade, paper) for shade in shades]
+            assert contrasts == sorted(set(contrasts), reverse=True)
+            assert contrasts[-1] > 2
+
+
 def contrast(browser, selector):
-    """Of text against the page, as WCAG 2 defines it."""
+    """Of text against the page."""
     shades = browser.value(
         f"[getComputedStyle(document.querySelector('{selector}')).color, getComputedStyle(document.body).backgroundColor]"
         ".map(shade => shade.match(/[\\d.]+/g).slice(0, 3).map(Number))"
     )
+    return ratio(*shades)
+
+
+def ratio(*shades):
+    """The contrast of two colours, as WCAG 2 defines it."""
     lightness = []
     for shade in shades:
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(shade) / 255]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(list(shade)) / 255]
         lightness.append(float(np.dot([0.2126, 0.7152, 0.0722], linear)))
     return (max(lightness) + 0.05) / (min(lightness) + 0.05)
 

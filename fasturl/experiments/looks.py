@@ -40,6 +40,7 @@ _LINES: dict[str, Any] = {
 }
 _VARIANT_LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS = "osD^vPX*"
+_DEEPEST = 0.65
 
 STYLE: dict[str, Any] = {
     "font.size": 7.5,
@@ -101,28 +102,32 @@ def colour(agent: str) -> str:
 
 
 class Look(NamedTuple):
-    """How a line of a figure is drawn."""
+    """How a line of a figure is drawn, on white."""
 
     colour: str
     line: Any
     marker: str
+    depth: float
+    """How much ink is mixed into the agent's colour."""
 
 
 def look(agent: str, label: str, labels: Iterable[str]) -> Look:
-    """Colour, line and marker of the agent; where it comes in variants, shades from dark to light, each with its own line and marker."""
+    """Colour, line and marker of the agent; where it comes in variants, shades from deep to its own, each with its own line and marker."""
     variants = [other for other in dict.fromkeys(labels) if other.partition(",")[0] == agent]
     own = list(COLOURS).index(agent) if agent in COLOURS else len(COLOURS)
     if len(variants) <= 1:
-        return Look(colour(agent), _LINES.get(agent, "-"), _MARKERS[own % len(_MARKERS)])
+        return Look(colour(agent), _LINES.get(agent, "-"), _MARKERS[own % len(_MARKERS)], 0.0)
     position = variants.index(label)
-    paint = _shade(colour(agent), 2 * position / (len(variants) - 1) - 1)
-    return Look(paint, _VARIANT_LINES[position % len(_VARIANT_LINES)], _MARKERS[(own + position) % len(_MARKERS)])
+    steps = len(variants) - 1
+    depth = min(0.2 * steps, _DEEPEST) * (1 - position / steps)
+    line, marker = _VARIANT_LINES[position % len(_VARIANT_LINES)], _MARKERS[(own + position) % len(_MARKERS)]
+    return Look(mixed(colour(agent), "#000000", depth), line, marker, depth)
 
 
-def _shade(paint: str, light: float) -> str:
-    """A colour half-way to black (-1), as it is (0), or half-way to white (1)."""
-    end, share = (0 if light < 0 else 255), abs(light) / 2
-    return "#" + "".join(f"{round((1 - share) * part + share * end):02X}" for part in bytes.fromhex(paint[1:]))
+def mixed(paint: str, ink: str, depth: float) -> str:
+    """A colour with ink in it: black ink on white, so that no shade is paler than the colour, and white ink on black."""
+    parts = zip(bytes.fromhex(paint[1:]), bytes.fromhex(ink[1:]), strict=True)
+    return "#" + "".join(f"{round((1 - depth) * part + depth * other):02X}" for part, other in parts)
 
 
 def head(axes: Axes, words: str, n_panels: int) -> None:

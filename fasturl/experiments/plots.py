@@ -56,7 +56,7 @@ def curve_panel(
     for position, (cell, label) in enumerate(named.items()):
         rows = groups[cell]
         drawn = summaries.curve(rows)
-        paint, line, _ = look(rows["agent"].iloc[0], label, every.values())
+        paint, line, *_ = look(rows["agent"].iloc[0], label, every.values())
         front = 3 + (len(named) - position) / 100  # the agents that are named first lie on top
         axes.plot(drawn.trajectories, drawn.mean, color=paint, linestyle=line, label=label, zorder=front)
         low, high = drawn.band(band)
@@ -203,7 +203,7 @@ def _draw_series(axes: Axes, rows: pandas.DataFrame, across: str, named: dict[st
     slopes: list[tuple[Any, str]] = []
     for position, label in enumerate(order):
         line = rows[present == label].sort_values(across)
-        paint, dashes, marker = look(line["agent"].iloc[0], label, named.values())
+        paint, dashes, marker, _ = look(line["agent"].iloc[0], label, named.values())
         points: dict[str, Any] = {"color": paint, "marker": marker, "markersize": 3.5, "markeredgewidth": 0.6}
         shift = (position - (len(order) - 1) / 2) * step * 0.04
         xs = line[across].to_numpy(float)

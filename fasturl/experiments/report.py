@@ -103,7 +103,8 @@ def _ordered(cells: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
 
 def _cell(row: Any, rows: pandas.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
     agent, label = str(row["agent"]), labels[row["cell"]]
-    colour, line, _ = looks.look(agent, label, labels.values())
+    light, line, _, depth = looks.look(agent, label, labels.values())
+    dark = looks.mixed(_ON_DARK.get(looks.colour(agent), looks.colour(agent)), "#FFFFFF", depth)
     where = rows[["env", *summaries.env_settings(rows)]].iloc[:1]
     drawn = summaries.curve(rows)
     keep = slice(None, None, max(1, math.ceil(drawn.trajectories.size / _MOST_POINTS)))
@@ -114,7 +115,7 @@ def _cell(row: Any, rows: pandas.DataFrame, labels: dict[str, str]) -> dict[str,
         "agent": agent,
         "label": label,
         "rank": list(labels).index(row["cell"]),
-        "look": {"light": colour, "dark": _ON_DARK.get(colour, colour), "dash": _dashes(line)},
+        "look": {"light": light, "dark": dark, "dash": _dashes(line)},
         "place": plots.title(where),
         "family": plots.title(where.drop(columns="horizon", errors="ignore")),
         "filter": {
