@@ -46,8 +46,9 @@ def reproduce(
     place = Local(n_jobs)
     # what is wrong or missing is said before anything is written or computed
     place.workers()
-    for package in ("pyarrow", "pandas", "matplotlib"):
-        optional.need(package, "experiments", "a reproduction")
+    optional.need("pyarrow", "experiments", "a reproduction")
+    optional.need("pandas", "experiments", "a reproduction")
+    optional.need("matplotlib", "experiments", "a reproduction")
     begin = time.perf_counter()
     store = Store(out, create=True)
     view = paper.View(tuple(dict.fromkeys(asked)), tuple(chosen), scale).in_place_of(paper.View.of(out), out)

@@ -13,8 +13,8 @@ from .. import validation
 def tuned_settings(agent: str, env: str, horizon: int, switch: float | None = None) -> dict[str, Any]:
     """The settings of an agent on an environment, for example tuned_settings("oracleq-lat", "lock-bernoulli", 20, switch=0.2).
 
-    PCID has two entries, "pcid-linear" and "pcid-neural". A table inside that of a horizon, named after an environment or
-    after a switch such as "switch 0.5", has the settings that are others there.
+    PCID has two entries, "pcid-linear" and "pcid-neural". A table inside that of a horizon, named after an environment, a switch
+    such as "switch 0.5" or both as in "lock-gaussian, switch 0.5", has the settings that are others there.
     """
     entries = all_tuned_settings()
     validation.choice("agent", agent, entries)
@@ -22,8 +22,8 @@ def tuned_settings(agent: str, env: str, horizon: int, switch: float | None = No
         raise ValueError(f"horizon must be one of {', '.join(entries[agent])}, for which {agent} was tuned, got {horizon}")
     entry = entries[agent][str(horizon)]
     shared = {name: value for name, value in entry.items() if not isinstance(value, dict)}
-    special = {} if switch is None else entry.get(f"switch {switch:g}", {})
-    return {**shared, **entry.get(env, {}), **special}
+    places = [env] if switch is None else [env, f"switch {switch:g}", f"{env}, switch {switch:g}"]
+    return shared | {name: value for place in places for name, value in entry.get(place, {}).items()}
 
 
 @cache
