@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ._kernels import labels as _labels
 from .decoders import Decoder
-from .learners import Floats, Labels, rollout
+from .learners import Floats, Labels, play_policy
 from .models import BlockMDP, emission_lanes
 from .streams import Streams
 
@@ -17,7 +17,7 @@ _ACCURACY_EPISODES = 200
 
 
 def decoded_value(model: BlockMDP, decoder: Decoder, policy: Floats, streams: Streams) -> tuple[float, float]:
-    """Mean return of a policy [H, n_labels, A] on the decoder's labels, and its standard error."""
+    """Mean return of a policy of probabilities [H, n_labels, A] on the decoder's labels, and its standard error."""
     own = streams.evaluation()
     returns = play_decoded(model, decoder, policy, own, EPISODES)
     return float(returns.mean()), float(returns.std(ddof=1) / np.sqrt(returns.size))
@@ -30,7 +30,7 @@ def play_decoded(model: BlockMDP, decoder: Decoder, policy: Floats, streams: Str
     for first in range(0, episodes, model.emission.block_episodes):
         part = returns[first : first + model.emission.block_episodes]
         labels = decoder.table(model.emission.draw(emission_lanes(streams), part.size))
-        _, _, rewards = rollout(model.dynamics, labels, policy, 0.0, streams.row("dynamics"), streams.row("policy"))
+        _, _, rewards = play_policy(model.dynamics, labels, policy, streams.row("dynamics"), streams.row("policy"))
         part[:] = rewards.sum(axis=1)
     return returns
 

@@ -4,7 +4,7 @@ A learner is a description with one method, `start(task)`, that returns a fresh 
 
     policy() -> int array [H, n_labels]      the action for each (level, label) in the coming episode
     update(labels, actions, rewards)         one trajectory: int [H+1], int [H], float [H]
-    final_policy() -> float array [H, n_labels, A]   the greedy policy, ties as equal probabilities
+    final_policy() -> float array [H, n_labels, A]   what has been learned: a probability for each action, equal ones for ties
 
 `OracleQ` and `QLearning` share one memory, `QTable`, whose episodes run inside a compiled loop; the memory of
 any other learner is driven one episode at a time.
@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import validation
+from ._kernels import rng as _rng
 from ._kernels import tabular as _tabular
+from .emissions import cumulative
 from .records import Dynamics
 
 Floats = NDArray[np.float64]
@@ -187,24 +189,54 @@ def explore(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream) ->
     if isinstance(memory, QTable):
         return rollout(dynamics, labels, memory.q, memory.epsilon, luck, memory.choice)
     horizon, _, n_actions, _ = dynamics.transitions.shape
-    needed = int(labels.max()) + 1
+    met = int(labels.max()) + 1  # the memory may have room for labels that no observation of these episodes gets
     unused = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
-    played = [
-        rollout(dynamics, labels[e : e + 1], np.eye(n_actions)[check_policy(memory, horizon, needed, n_actions)], 0.0, luck, unused)
-        for e in range(labels.shape[0])
-    ]
+    chosen = (check_policy(memory, horizon, met, n_actions, or_more=True) for _ in range(labels.shape[0]))
+    played = [rollout(dynamics, labels[e : e + 1], np.eye(n_actions)[policy], 0.0, luck, unused) for e, policy in enumerate(chosen)]
     states, actions, rewards = (np.concatenate(parts) for parts in zip(*played, strict=True))
     return states, actions, rewards
 
 
-def check_policy(memory: Memory, horizon: int, n_labels: int, n_actions: int) -> Ints:
-    """The policy that a memory offers, or an error that says what is wrong with it."""
+def check_policy(memory: Memory, horizon: int, n_labels: int, n_actions: int, *, or_more: bool = False) -> Ints:
+    """The policy that a memory offers, or an error that says what is wrong with it.
+
+    It is for `n_labels` labels, or for more where those are only the labels that are met.
+    """
     policy = np.asarray(memory.policy())
-    if policy.ndim != 2 or policy.shape[0] != horizon or policy.shape[1] < n_labels or not np.issubdtype(policy.dtype, np.integer):
-        raise ValueError(f"policy() must give an integer array [{horizon}, {n_labels}], got {policy.dtype} of shape {policy.shape}")
+    fits = policy.ndim == 2 and policy.shape[0] == horizon and (policy.shape[1] == n_labels or (or_more and policy.shape[1] > n_labels))
+    if not fits or not np.issubdtype(policy.dtype, np.integer):
+        size = f"[{horizon}, {n_labels}{' or more' if or_more else ''}]"
+        raise ValueError(f"policy() must give an integer array {size}, got {policy.dtype} of shape {policy.shape}")
     if policy.min() < 0 or policy.max() >= n_actions:
         raise ValueError(f"policy() must give actions from 0 to {n_actions - 1}, got {policy.min()}..{policy.max()}")
     return policy.astype(np.int64)
+
+
+def draw_policy(chances: Floats, choice: Stream) -> Ints:
+    """An action for each level and label, drawn from the probabilities [H, n_labels, A]."""
+    actions = np.empty(chances.shape[:2], np.int64)
+    if _only_ties(chances):
+        _tabular.draw_policy(chances, 0.0, choice, actions)
+        return actions
+    luck = np.empty(actions.size)
+    _rng.fill_uniforms(choice, luck)
+    return np.asarray((cumulative(chances) <= luck.reshape(*actions.shape, 1)).sum(axis=2))
+
+
+def play_policy(dynamics: Dynamics, labels: Labels, chances: Floats, luck: Stream, choice: Stream) -> tuple[Ints, Ints, Floats]:
+    """Play a policy of probabilities [H, n_labels, A]: states [E, H+1], actions [E, H], rewards [E, H]."""
+    if _only_ties(chances):
+        return rollout(dynamics, labels, chances, 0.0, luck, choice)
+    # a level is met once in an episode, so its action can be drawn for every state beforehand, and be what is seen there
+    horizon, _, n_actions = chances.shape
+    levels = np.arange(horizon)[:, None]
+    drawn = np.stack([draw_policy(chances, choice)[levels, seen] for seen in labels[:, :horizon]])
+    return rollout(dynamics, drawn.astype(np.int32), np.tile(np.eye(n_actions), (horizon, 1, 1)), 0.0, luck, choice)
+
+
+def _only_ties(chances: Floats) -> bool:
+    """Whether all actions that can be taken in a row are equally likely: those of greatest value, if it were a table of values."""
+    return bool(((chances == 0) | (chances == chances.max(axis=2, keepdims=True))).all())
 
 
 def rollout(dynamics: Dynamics, labels: Labels, q: Floats, epsilon: float, luck: Stream, choice: Stream) -> tuple[Ints, Ints, Floats]:

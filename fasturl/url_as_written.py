@@ -3,8 +3,8 @@
 Algorithm 1 restarts the learner N times; each restart runs K episodes. For each episode the trajectory sampling routine
 (Algorithm 2) refines decoders of its own for every level over J iterations: add the policy on the current decoders to the
 set Pi, train the oracle on trajectories of Unif(Pi), rename labels by the standard set (FixLabel, Algorithm 3), extend the standard
-set from fresh test trajectories. The learner is fed one trajectory of the refined decoders. At last each of the N
-policies plays L episodes, and the best is kept. With |S| labels a level,
+set from fresh test trajectories. The learner is fed one trajectory of the refined decoders. Its final policy gets decoders in
+the same way. At last each of the N policies plays L episodes, and the best is kept. With |S| labels a level,
 
     N = ceil(log(2 / delta) / 2),   L = ceil(9 H^2 / (2 epsilon^2) log(2 N / delta)),   J = (H + 1) |S| + 1,
 
@@ -26,8 +26,8 @@ from ._kernels import rng as _rng
 from .agents import Outcome, Phases, Tick
 from .decoders import Decoder, Labels, LevelDecoder
 from .emissions import Block
-from .learners import Floats, Ints, Learner, Task, check_policy, rollout
-from .models import BlockMDP, emission_lanes
+from .learners import Floats, Ints, Learner, Task, check_policy, draw_policy, rollout
+from .models import BlockMDP, emission_lanes, policy_table
 from .oracles import OneCluster, fit_decoder
 from .streams import Streams
 
@@ -168,19 +168,21 @@ class AsWrittenRun:
     def _restart(self) -> DecodedPolicy:
         """The body of Algorithm 1's loop over n: everything starts afresh."""
         sizes, horizon = self.sizes, self.model.horizon
+        shape = horizon, sizes.n_labels, self.model.n_actions
         choice = np.empty(4, np.uint64)
         _rng.fill_bits(self.streams.row("policy"), choice)  # luck of its own, also where nothing else draws from the stream
-        memory = self.learner.start(Task(horizon, sizes.n_labels, self.model.n_actions, self.model.max_return, sizes.episodes, choice))
+        memory = self.learner.start(Task(*shape, self.model.max_return, sizes.episodes, choice))
         decoder = LevelDecoder([ConstantDecoder(sizes.n_labels)] * (horizon + 1), sizes.n_labels)
         policies: list[DecodedPolicy] = []
         standards = _Standards([{} for _ in range(horizon + 1)], sizes.n_labels)
         for k in range(sizes.episodes + 1):
-            chosen = check_policy(memory, horizon, sizes.n_labels, self.model.n_actions)
+            learned = k == sizes.episodes
+            chosen = draw_policy(policy_table(memory.final_policy(), *shape), choice) if learned else check_policy(memory, *shape)
             actions = np.asarray(np.eye(self.model.n_actions)[chosen])
             decoder = self._refine(actions, decoder, policies, standards)
             with self.phases.timed("learning"):
                 trajectory = self._play(DecodedPolicy(actions, decoder), 1)
-                if k < sizes.episodes:
+                if not learned:
                     seen = trajectory.observations[0]
                     labels = np.array([decoder.decode(seen[level : level + 1], level)[0] for level in range(horizon + 1)])
                     memory.update(labels, trajectory.actions[0], trajectory.rewards[0])

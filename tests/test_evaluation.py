@@ -45,6 +45,30 @@ def test_the_value_on_perfect_labels_is_that_on_latent_states(env):
             assert abs(value - env.policy_value(chances, seed)) <= max(5 * error, 0.005)
 
 
+@pytest.mark.parametrize("chances", [[0.4, 0.2, 0.2, 0.2], [0.0, 0.9, 0.1, 0.0], [0.05, 0.05, 0.05, 0.85]])
+def test_probabilities_mean_what_they_mean_on_latent_states(chances):
+    """Within 5 standard errors, on locks whose actions are permuted; labels beyond the states are never met."""
+    env = fu.LockBernoulli(2, 0.2)
+    decoder = AffineDecoder(np.eye(5, 5), np.where(np.arange(5) < 3, 0.0, -9.0))
+    for seed in range(5):
+        best = env.optimal_policy(seed)
+        policy = np.array(chances)[(np.arange(4) - best[..., None]) % 4]
+        value, error = play(env, seed, np.concatenate([policy, policy[:, :2]], axis=1), decoder)
+        assert abs(value - env.policy_value(policy, seed)) <= 5 * error
+
+
+def test_an_agent_that_sees_states_and_one_that_decodes_them_value_a_policy_alike():
+    class Fixed:
+        def start(self, task):
+            memory = fu.OracleQ().start(task)
+            memory.final_policy = lambda: np.tile([0.4, 0.2, 0.2, 0.2], (task.horizon, task.n_labels, 1))
+            return memory
+
+    env = fu.LockBernoulli(1)
+    latent, decoded = (fu.train(env, agent, 300, seeds=3) for agent in (Fixed(), fu.URL(learner=Fixed())))
+    np.testing.assert_allclose(decoded.values, latent.values, atol=5 * 0.0072)  # standard errors of 4,000 episodes
+
+
 def test_the_error_is_the_standard_error_of_4000_coins():
     env = fu.LockBernoulli(HORIZON)
     value, error = play(env, 0, np.eye(4)[env.optimal_policy(0)])

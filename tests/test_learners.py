@@ -9,7 +9,7 @@ import pytest
 
 import fasturl as fu
 from fasturl.agents import latent_labels
-from fasturl.learners import QTable, Rules, Task, learn
+from fasturl.learners import QTable, Rules, Task, draw_policy, explore, learn
 from fasturl.streams import Streams
 from fasturl.validation import shown
 
@@ -222,6 +222,36 @@ def test_the_compiled_loop_and_the_protocol_one_episode_at_a_time_learn_the_same
     np.testing.assert_array_equal(fast.q, slow.q)
     np.testing.assert_array_equal(fast.visits, slow.visits)
     assert fast.episode == slow.episode == 200
+
+
+def test_a_memory_may_have_room_for_labels_that_are_not_met_but_not_for_fewer():
+    """As where an oracle finds fewer states than a level has."""
+    model, luck = fu.LockBernoulli(5, 0.2).instance(0), Streams(0).row("dynamics")
+    labels = latent_labels(4, 5, 3)
+    roomy, narrow = (Slowly(table_of(np.random.default_rng(0).random((5, n_labels, 4)))) for n_labels in (7, 2))
+    assert explore(roomy, model.dynamics, labels, luck)[1].shape == (4, 5)
+    with pytest.raises(ValueError, match=r"policy\(\) must give an integer array \[5, 3 or more\], got int64 of shape \(5, 2\)"):
+        explore(narrow, model.dynamics, labels, luck)
+
+
+# --- policies of probabilities -------------------------------------------------------------------------------------
+
+
+def test_drawing_from_ties_is_what_a_greedy_table_does():
+    """So that results are those of the table, bit for bit, whichever of the two is played."""
+    memory = table_of(np.random.default_rng(1).integers(3, size=(6, 5, 4)).astype(float))
+    other = CHOICE.copy()
+    for _ in range(5):
+        np.testing.assert_array_equal(draw_policy(memory.final_policy(), other), memory.policy())
+    np.testing.assert_array_equal(other, memory.choice)
+
+
+def test_actions_are_drawn_with_their_probabilities():
+    """Frequencies in 20,000 draws are within 5 standard deviations; what has no chance never happens."""
+    chances = np.array([[[0.0, 0.3, 0.0, 0.7], [0.4, 0.2, 0.2, 0.2]], [[0.0, 1.0, 0.0, 0.0], [0.1, 0.0, 0.9, 0.0]]])
+    choice = CHOICE.copy()
+    drawn = np.eye(4)[np.stack([draw_policy(chances, choice) for _ in range(20_000)])].mean(axis=0)
+    assert np.all(np.abs(drawn - chances) <= 5 * np.sqrt(chances * (1 - chances) / 20_000))
 
 
 def test_a_learner_written_in_python_gets_a_repeatable_generator():

@@ -5,10 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from url_parts import Explorer
 
 import fasturl as fu
 from fasturl.decoders import PredictDecoder
 from fasturl.emissions import Gaussian
+from fasturl.streams import Streams
 from fasturl.url_as_written import Sizes, _Standards
 
 SMALL = {"form": "as-written", "epsilon": 0.4, "delta": 0.3, "batch": 6}
@@ -82,6 +84,51 @@ def test_each_restart_starts_the_learner_afresh_and_feeds_it_k_trajectories():
     learner = FirstTrace()
     fu.train(fu.LockGaussian(2), fu.URL(oracle=Perfect(), learner=learner, form="as-written", epsilon=0.5, delta=0.03, batch=3), 4)
     assert [len(memory.fed) for memory in learner.memories] == [4, 4, 4]  # N = ceil(log(2 / 0.03) / 2) = 3
+
+
+class Changes(FirstTrace):
+    """A learner that explores with action 0 and has learned, in the end, to play action 1 with the given probability."""
+
+    def __init__(self, chance):
+        super().__init__()
+        self.chance = chance
+
+    def start(self, task):
+        memory = super().start(task)
+        memory.final_policy = lambda: np.tile([1 - self.chance, self.chance], (task.horizon, task.n_labels, 1))
+        return memory
+
+
+def paying(chances):
+    """One level, one state, and an action for each chance of a reward of 1."""
+    look = Gaussian(np.eye(2), 0.1, n_levels=2)
+    return fu.BlockMDP(np.full((1, 2, len(chances), 2), 0.5), np.tile(chances, (1, 2, 1)), emission=look)
+
+
+def test_what_is_kept_is_the_final_policy_of_the_learner_and_not_one_of_its_exploration():
+    agent = fu.URL(oracle=Perfect(2), learner=Changes(1.0), **SMALL)
+    env = paying([0.0, 1.0])
+    outcome = agent.play(env, Streams(0), 3, lambda _: None)
+    sizes = agent.sizes(env, 3)
+    assert outcome.value == 1.0
+    assert outcome.returns[-sizes.test_episodes :].tolist() == [1.0] * sizes.test_episodes
+    explored = sum((k * sizes.iterations + i + 2) * sizes.batch for k in range(3) for i in range(sizes.iterations)) + 3
+    assert not outcome.returns[:explored].any()
+
+
+def test_a_learner_that_never_stops_exploring_ends_with_what_it_has_learned():
+    """With the policy that it would explore with next, 3 of these seeds end well."""
+    run = fu.train(narrow_path(2), fu.URL(oracle=Perfect(2), learner=Explorer(), **SMALL), 9, seeds=8)
+    assert (run.values >= run.v_star - SMALL["epsilon"]).all()
+
+
+def test_a_policy_of_probabilities_is_drawn_once():
+    """A policy of Algorithm 1 is a function: each restart keeps one action, the likelier one more often (11 of 40 or fewer: 1e-7)."""
+    agent = fu.URL(oracle=Perfect(2), learner=Changes(0.7), form="as-written", epsilon=0.9, delta=0.9, batch=1)
+    values = fu.train(paying([0.0, 1.0]), agent, 1, seeds=40).values
+    assert set(values) <= {0.0, 0.5, 1.0}
+    assert values.mean() > 0.3
+    assert values.min() < 1.0
 
 
 def test_labels_keep_their_meaning_through_all_refits():
@@ -170,6 +217,18 @@ def test_actions_that_do_not_exist_are_refused(action):
 
     with pytest.raises(ValueError, match=rf"policy\(\) must give actions from 0 to 1, got {action}..{action}"):
         fu.train(narrow_path(2), fu.URL(oracle=Perfect(2), learner=Wrong(), **SMALL), 1)
+
+
+@pytest.mark.parametrize("n_labels", [1, 3])
+def test_a_policy_for_another_number_of_labels_is_refused(n_labels):
+    """Policies stand side by side: a wider one would be read where the next begins."""
+
+    class Other(FirstTrace):
+        def start(self, task):
+            return super().start(task._replace(n_labels=n_labels))
+
+    with pytest.raises(ValueError, match=rf"policy\(\) must give an integer array \[2, 2\], got int64 of shape \(2, {n_labels}\)"):
+        fu.train(narrow_path(2), fu.URL(oracle=Perfect(2), learner=Other(), **SMALL), 1)
 
 
 def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
