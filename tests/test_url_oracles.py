@@ -13,6 +13,15 @@ from fasturl.decoders import AffineDecoder
 from fasturl.oracles import DBSCAN, KMeans
 
 
+@pytest.mark.parametrize("env", [fu.LockBernoulli(20, 0.5), fu.LockGaussian(20, 0.5, 0.2)], ids=lambda env: env.name)
+def test_long_locks_are_solved_on_every_seed_with_the_default_settings(env):
+    """The hardest settings of the paper, in no more trajectories than it has, and at the pace of an agent that sees the states."""
+    run = fu.train(env, fu.URL(), episodes=50_000, seeds=range(7200, 7204))
+    skyline = fu.train(env, fu.OracleQ(), episodes=50_000, seeds=range(7200, 7204))
+    assert run.success_rate == 1.0
+    assert run.average_reward[:, -1].mean() >= 0.9 * skyline.average_reward[:, -1].mean()
+
+
 def test_a_pipeline_of_scikit_learn_is_an_oracle():
     pipeline = make_pipeline(StandardScaler(), PCA(2), SklearnKMeans(3, n_init=5))
     run = fu.train(fu.LockGaussian(2, 0.2, 0.1), fu.URL(pipeline), episodes=1_000, seeds=3)
