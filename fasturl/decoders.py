@@ -47,6 +47,10 @@ class Decoder(ABC):
     def table(self, block: Block) -> Labels:
         """A label for every (episode, level, state) of the block."""
 
+    def level_table(self, block: Block, level: int) -> Labels:
+        """`table` of a block that holds this level alone, for decoders to which levels are not all the same."""
+        return self.table(block)
+
     def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
         """A label for each observation, all of one level."""
         return self.table(block_of(np.asarray(X))).ravel().astype(np.int64)
@@ -202,12 +206,15 @@ class LevelDecoder(Decoder):
 
     def table(self, block: Block) -> Labels:
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        for level, decoder in enumerate(self.decoders):
-            labels[:, level] = decoder.table(block.level(level))[:, 0]
-        return np.asarray(self.relabel[labels])
+        for level in range(len(self.decoders)):
+            labels[:, level] = self.level_table(block.level(level), level)[:, 0]
+        return labels
+
+    def level_table(self, block: Block, level: int) -> Labels:
+        return np.asarray(self.relabel[self.decoders[level].level_table(block, level)])
 
     def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
-        return self.relabel[self.decoders[level].decode(X)].astype(np.int64)
+        return self.relabel[self.decoders[level].decode(X, level)].astype(np.int64)
 
 
 class CDecoder(Decoder):
@@ -227,7 +234,10 @@ class CDecoder(Decoder):
         self._context = Context(context)
 
     def table(self, block: Block) -> Labels:
-        return np.concatenate([self._labels(real, 0) for real in real_blocks(block)], axis=2)
+        return self.level_table(block, 0)
+
+    def level_table(self, block: Block, level: int) -> Labels:
+        return np.concatenate([self._labels(real, level) for real in real_blocks(block)], axis=2)
 
     def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
         seen = np.ascontiguousarray(X, np.float32)

@@ -113,7 +113,7 @@ class _Standards:
         if not known:
             return decoder
         starts = np.cumsum([0, *(len(members) for members in known.values())])
-        raw = decoder.decode(np.concatenate(list(known.values()))).astype(np.uint8)
+        raw = decoder.decode(np.concatenate(list(known.values())), level).astype(np.uint8)
         counts = np.empty((len(known), self.n_labels), np.int64)
         _labels.count_labels(raw, starts.astype(np.int64), counts)
         outputs = np.arange(self.n_labels, dtype=np.uint8)

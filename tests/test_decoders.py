@@ -1,14 +1,18 @@
 """Decoders: label tables are, bit for bit, what decoding one observation at a time gives."""
 
+import numba
 import numpy as np
 import pytest
+from numba import types
 from sklearn.svm import SVC
 
 import fasturl as fu
-from fasturl.decoders import AffineDecoder, LevelDecoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
+from fasturl.decoders import AffineDecoder, CDecoder, LevelDecoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
 from fasturl.emissions import Bernoulli, Categorical, Gaussian, LockBits
 from fasturl.models import emission_lanes
 from fasturl.streams import Streams
+
+CDECODER = types.int32(types.CPointer(types.float32), *[types.int64] * 3, types.CPointer(types.int32), types.voidptr)
 
 RNG = np.random.default_rng(0)
 
@@ -227,6 +231,28 @@ def test_a_decoder_for_each_level_uses_that_of_the_level():
     states = LevelDecoder(decoders).table(fu.LockBernoulli(5).emission.draw(emission_lanes(Streams(8)), 2))
     for h in range(6):
         assert states[0, h].tolist() == states[1, h].tolist() == np.roll(np.arange(3), h).tolist()
+
+
+@numba.cfunc(CDECODER)
+def tells_level(observations, n, dimension, level, labels, context):
+    for i in range(n):
+        labels[i] = level + i
+    return 0
+
+
+@pytest.mark.parametrize("emission", ["lock of bits", "lock of reals"])
+def test_a_decoder_in_c_for_each_level_is_told_its_level(emission):
+    decoder = LevelDecoder([CDecoder(tells_level, 6)] * 6)
+    table, seen = table_and_observations(decoder, EMISSIONS[emission])
+    np.testing.assert_array_equal(table, np.broadcast_to(np.arange(6)[:, None], table.shape))
+    for h in range(6):
+        assert set(decoder.decode(seen[:, h, 0], h)) == {h}
+
+
+def test_a_decoder_of_a_level_may_be_one_for_each_level_itself():
+    inner = LevelDecoder([CDecoder(tells_level, 6)] * 6)
+    table, _ = table_and_observations(LevelDecoder([inner.relabelled(np.arange(6)[::-1])] * 6), EMISSIONS["lock of bits"])
+    np.testing.assert_array_equal(table, np.broadcast_to(5 - np.arange(6)[:, None], table.shape))
 
 
 @pytest.mark.parametrize("n_labels", [0, 1, 257, "3", 2.5, None])

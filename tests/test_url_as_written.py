@@ -154,6 +154,19 @@ def test_fix_swaps_a_label_that_more_than_three_fifths_of_a_standard_set_gets():
     assert _Standards([{1: exactly}], 3).fix(0, decoder).decode(np.array([[0.0], [1.0], [2.0]])).tolist() == [0, 1, 2]
 
 
+def test_fix_tells_the_decoder_which_level_it_is():
+    class Told(PredictDecoder):
+        def decode(self, X, level=0):
+            told.append(level)
+            return super().decode(X, level)
+
+    told, seen = [], np.zeros((4, 3), np.float32)
+    standards = _Standards([{0: seen} for _ in range(3)], 3)
+    for level in range(3):
+        standards.fix(level, Told(Perfect().fit(seen), 3))
+    assert told == [0, 1, 2]
+
+
 def test_a_label_enters_the_standard_set_once_and_only_with_enough_observations():
     standards = _Standards([{}], 2)
     seen = np.arange(10.0)[:, None]
