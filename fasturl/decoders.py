@@ -3,7 +3,7 @@
     decode(X, level) -> int64 labels      for observations [n, D] of one level (levels count from 0)
     table(block) -> uint8 [E, L, S]       for every observation that a block of episodes can show
 
-Bits (uint8) and reals (float32) go through the same kernels in both, so the two agree bit for bit. Labels are known up to
+Bits (uint8 zeros and ones) and reals (float32) go through the same kernels in both, so the two agree bit for bit. Labels are known up to
 a permutation only; `relabelled` returns the same decoder with its outputs renamed.
 """
 
@@ -277,11 +277,11 @@ class CDecoder(Decoder):
 
 
 def block_of(X: Observations) -> Block:
-    """Observations [n, D] as a block with one state: bytes and booleans are bits, the rest reals."""
+    """Observations [n, D] as a block with one state: booleans, and bytes of zeros and ones, are bits, the rest reals."""
     if X.ndim != 2:
         raise ValueError(f"X must have shape [observations, coordinates], got {X.shape}")
     n, dimension = X.shape
-    if X.dtype in (np.uint8, np.bool_):
+    if X.dtype == np.bool_ or (X.dtype == np.uint8 and not (X > 1).any()):
         words = np.empty((n, 1, 1, -(-dimension // 64)), np.uint64)
         _emission.pack(np.ascontiguousarray(X, np.uint8), words.reshape(n, -1))
         return BitBlock(words, dimension)

@@ -179,6 +179,22 @@ def test_every_kind_of_observation_can_be_decoded(make):
     np.testing.assert_array_equal(decoder.decode(reals), decoder.decode(np.asfortranarray(reals)))
 
 
+def test_bytes_that_are_not_bits_are_numbers(make):
+    """As the pixels of a picture."""
+    pixels = np.random.default_rng(6).integers(0, 256, (40, 8)).astype(np.uint8)
+    decoder = make(LockBits(5))
+    np.testing.assert_array_equal(decoder.decode(pixels), decoder.decode(pixels.astype(np.float32)))
+
+
+def test_an_oracle_clusters_pixels_as_it_does_numbers():
+    means = 30 + 190 * np.eye(3, 6, dtype=int)
+    states = np.arange(300) % 3
+    pixels = (means[states] + np.random.default_rng(7).integers(-20, 20, (300, 6))).astype(np.uint8)
+    for oracle in (fu.oracles.KMeans(3, random_state=0), fu.oracles.GMM(3, random_state=0)):
+        labels = oracle.fit_predict(pixels)
+        assert len(set(zip(states.tolist(), labels.tolist(), strict=True))) == len(set(labels.tolist())) == 3
+
+
 def test_no_observations_have_no_labels(make):
     assert make(LockBits(5)).decode(np.zeros((0, 8), np.float32)).shape == (0,)
 
