@@ -82,7 +82,7 @@ def test_warmup_fills_the_cache(tmp_path):
     environment = os.environ | {"FASTURL_CACHE_DIR": str(tmp_path)}
     assert "cold" in fasturl("info", env=environment).stdout
     assert fasturl("warmup", env=environment).returncode == 0
-    assert "warm" in fasturl("info", env=environment).stdout
+    assert f"warm: {len(list(tmp_path.rglob('*.nbi')))} compiled kernels are kept" in fasturl("info", env=environment).stdout
 
 
 @pytest.mark.parametrize("command", [[], ["train"]])
@@ -90,6 +90,16 @@ def test_help_teaches_by_example(command):
     done = fasturl(*command, "--help", env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
     assert done.returncode == 0
     assert "fasturl train lock-bernoulli --horizon 20" in done.stdout
+
+
+def test_help_tells_the_defaults_that_there_are():
+    done = fasturl("train", "--help", env={"COLUMNS": "300", "PATH": "", "HOME": "/dev/null"})
+    told = " ".join(done.stdout.split())
+    oracleq, url, sizes = fu.OracleQ(), fu.URL(), fu.URL(form="as-written").sizes(fu.LockGaussian(2), 1)
+    assert f"[default: ({oracleq.confidence:g}; url {url.learner.confidence:g})]" in told
+    assert f"[default: ({oracleq.schedule}; url {url.learner.schedule})]" in told
+    assert f"[default: (from the horizon; as written {sizes.batch})]" in told
+    assert told.count(f"[default: ({sizes.epsilon:g})]") >= 2  # of epsilon and delta
 
 
 @pytest.mark.parametrize(

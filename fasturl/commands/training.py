@@ -11,8 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import catalog
+from ..learners import OracleQ
 from ..runs import Run
 from ..training import train
+from ..url import AS_WRITTEN_BATCH, AS_WRITTEN_DEFAULTS, DEFAULT_LEARNER
 from .options import given, parse_seeds
 from .outputs import check_figure, is_standard_output, whole_files
 
@@ -23,6 +25,13 @@ fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent url --oracle kmea
 fasturl train lock-gaussian --horizon 10 --noise 0.2 --agent oracleq-lat --episodes 20000 --seeds 1000:1050 --json result.json
 
 fasturl train lock-gaussian --horizon 2 --agent url --form as-written --episodes 20 --batch 20 --epsilon 0.3 --delta 0.3 --seeds 1"""
+
+
+# defaults as the help tells them, told by those who have them
+_CONFIDENCE = f"{OracleQ().confidence:g}; url {DEFAULT_LEARNER.confidence:g}"
+_SCHEDULE = f"{OracleQ().schedule}; url {DEFAULT_LEARNER.schedule}"
+_BATCH = f"from the horizon; as written {AS_WRITTEN_BATCH}"
+_AS_WRITTEN = {name: f"{value:g}" for name, value in AS_WRITTEN_DEFAULTS.items()}
 
 
 def register(app: typer.Typer) -> None:
@@ -38,24 +47,26 @@ def train_command(
     episodes: Annotated[int, typer.Option(help="Trajectories of each run; as written: the learner's episodes.")] = 50_000,
     seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = "50",
     learning_rate: Annotated[float | None, typer.Option(help="Of the learner.", show_default="the learner's")] = None,
-    confidence: Annotated[float | None, typer.Option(help="oracleq, url: scale of the bonus.", show_default="0.001; url 0.0001")] = None,
+    confidence: Annotated[float | None, typer.Option(help="oracleq, url: scale of the bonus.", show_default=_CONFIDENCE)] = None,
     failure_probability: Annotated[
         float | None, typer.Option(help="oracleq with jin: probability that the bonus is too small.", show_default="0.05")
     ] = None,
     exploration_fraction: Annotated[
         float | None, typer.Option(help="qlearning: share of the episodes over which epsilon falls.", show_default="0.5")
     ] = None,
-    schedule: Annotated[str | None, typer.Option(help="oracleq, url: constant or jin.", show_default="constant; url jin")] = None,
+    schedule: Annotated[str | None, typer.Option(help="oracleq, url: constant or jin.", show_default=_SCHEDULE)] = None,
     oracle: Annotated[str | None, typer.Option(help="url: kmeans, dbscan or gmm.", show_default="kmeans for bits, gmm for reals")] = None,
     form: Annotated[str | None, typer.Option(help="url: practical or as-written.", show_default="practical")] = None,
-    batch: Annotated[int | None, typer.Option(help="url: trajectories of a batch.", show_default="from the horizon")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="url as written: distance from optimal.", show_default="0.1")] = None,
-    delta: Annotated[float | None, typer.Option(help="url as written: probability of failure.", show_default="0.1")] = None,
+    batch: Annotated[int | None, typer.Option(help="url: trajectories of a batch.", show_default=_BATCH)] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="url as written: distance from optimal.", show_default=_AS_WRITTEN["epsilon"])
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="url as written: probability of failure.", show_default=_AS_WRITTEN["delta"])] = None,
     epsilon_1: Annotated[
-        float | None, typer.Option("--epsilon-1", help="url as written: error of the decoders.", show_default="0.01")
+        float | None, typer.Option("--epsilon-1", help="url as written: error of the decoders.", show_default=_AS_WRITTEN["epsilon_1"])
     ] = None,
     delta_1: Annotated[
-        float | None, typer.Option("--delta-1", help="url as written: their probability of failure.", show_default="0.01")
+        float | None, typer.Option("--delta-1", help="url as written: their probability of failure.", show_default=_AS_WRITTEN["delta_1"])
     ] = None,
     model: Annotated[str | None, typer.Option(help="pcid: linear or neural.", show_default="linear")] = None,
     clusters: Annotated[int | None, typer.Option(help="pcid: largest number of states of a level.", show_default="3")] = None,
