@@ -14,11 +14,12 @@ and the number of trajectories is N [sum over k = 1..K+1, i = 1..J of ((k-1) J +
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from . import evaluation
 from ._kernels import labels as _labels
@@ -94,10 +95,16 @@ class DecodedPolicy:
 
 
 class _Played(NamedTuple):
-    observations: Observations
-    """[E, H+1, D]"""
+    """Trajectories whose observations are made only when somebody looks: they are most of the memory."""
+
+    block: Block
+    states: Ints
     actions: Ints
     rewards: Floats
+
+    def observations(self) -> Observations:
+        """[E, H+1, D]"""
+        return self.block.observe(self.states)
 
 
 @dataclass
@@ -151,7 +158,7 @@ class AsWrittenRun:
         """Algorithm 1."""
         candidates = [self._restart() for _ in range(self.sizes.restarts)]
         with self.phases.timed("selection"):
-            means = [float(self._play(candidate, self.sizes.test_episodes).rewards.sum(axis=1).mean()) for candidate in candidates]
+            means = [self._mean_return(candidate, self.sizes.test_episodes) for candidate in candidates]
             best = candidates[int(np.argmax(means))]
         with self.phases.timed("evaluation"):
             value, error = evaluation.decoded_value(self.model, best.decoder, best.actions, self.streams)
@@ -181,9 +188,9 @@ class AsWrittenRun:
             actions = np.asarray(np.eye(self.model.n_actions)[chosen])
             decoder = self._refine(actions, decoder, policies, standards)
             with self.phases.timed("learning"):
-                trajectory = self._play(DecodedPolicy(actions, decoder), 1)
+                (trajectory,) = self._play([DecodedPolicy(actions, decoder)], [1])
                 if not learned:
-                    seen = trajectory.observations[0]
+                    seen = trajectory.observations()[0]
                     labels = np.array([decoder.decode(seen[level : level + 1], level)[0] for level in range(horizon + 1)])
                     memory.update(labels, trajectory.actions[0], trajectory.rewards[0])
         return DecodedPolicy(actions, decoder)
@@ -196,8 +203,8 @@ class AsWrittenRun:
             policies.append(current)
             shares = self.lottery.multinomial(len(policies) * sizes.batch, np.full(len(policies), 1 / len(policies)))
             with self.phases.timed("exploration"):
-                training = self._play_each(policies, shares).observations
-                testing = self._play(current, sizes.batch).observations
+                training = self._observe(policies, shares)
+                testing = self._observe([current], [sizes.batch])
             with self.phases.timed("oracle"):
                 fitted = [standards.fix(level, self._fit(training[:, level])) for level in range(training.shape[1])]
                 decoder = LevelDecoder(fitted, sizes.n_labels)
@@ -216,15 +223,21 @@ class AsWrittenRun:
             raise ValueError(f"oracle must give at most {self.sizes.n_labels} labels a level, got {fitted.n_labels}")
         return fitted
 
-    def _play(self, policy: DecodedPolicy, count: int) -> _Played:
-        return self._play_each([policy], np.array([count]))
+    def _mean_return(self, policy: DecodedPolicy, count: int) -> float:
+        first = self.played
+        for _ in self._play([policy], [count]):
+            pass  # nobody looks
+        return float(self.returns[first : self.played].mean())
 
-    def _play_each(self, policies: list[DecodedPolicy], shares: Ints) -> _Played:
-        """Play shares[i] trajectories of policy i, in order, for every i."""
-        ends = np.cumsum(shares)
-        firsts = range(0, int(ends[-1]), _CHUNK)
-        parts = [self._play_chunk(policies, np.clip([0, *ends], first, first + _CHUNK) - first) for first in firsts]
-        return _Played(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    def _observe(self, policies: list[DecodedPolicy], shares: ArrayLike) -> Observations:
+        """The observations [E, H+1, D] of shares[i] trajectories of policy i, in order, for every i."""
+        return np.concatenate([played.observations() for played in self._play(policies, shares)])
+
+    def _play(self, policies: list[DecodedPolicy], shares: ArrayLike) -> Iterator[_Played]:
+        """Play shares[i] trajectories of policy i, in order, for every i, some at a time."""
+        bounds = np.cumsum([0, *np.asarray(shares)])
+        for first in range(0, int(bounds[-1]), _CHUNK):
+            yield self._play_chunk(policies, np.clip(bounds, first, first + _CHUNK) - first)
 
     def _play_chunk(self, policies: list[DecodedPolicy], bounds: Ints) -> _Played:
         """Play trajectories bounds[i] up to bounds[i+1] with policy i, all in one call.
@@ -245,4 +258,4 @@ class AsWrittenRun:
         self.returns[self.played : self.played + len(rewards)] = rewards.sum(axis=1)
         self.played += len(rewards)
         self.tick(len(rewards))
-        return _Played(block.observe(states), actions, rewards)
+        return _Played(block, states, actions, rewards)

@@ -1,5 +1,6 @@
 """URL as written: Algorithms 1, 2 and 3."""
 
+import tracemalloc
 import zlib
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ import pytest
 from url_parts import Explorer
 
 import fasturl as fu
+from fasturl import url_as_written
 from fasturl.decoders import PredictDecoder
 from fasturl.emissions import Gaussian
 from fasturl.streams import Streams
@@ -165,6 +167,20 @@ def test_fix_tells_the_decoder_which_level_it_is():
     for level in range(3):
         standards.fix(level, Told(Perfect().fit(seen), 3))
     assert told == [0, 1, 2]
+
+
+def test_the_selection_keeps_no_observations(monkeypatch):
+    """It is by far the longest play. The kernels that are loaded meanwhile take up to 20 MB."""
+    monkeypatch.setattr(url_as_written, "_CHUNK", 256)
+    env = fu.BlockMDP(np.full((1, 2, 2, 2), 0.5), np.zeros((1, 2, 2)), emission=Gaussian(np.eye(2, 500), 0.1, n_levels=2))
+    agent = fu.URL(oracle=Perfect(2), form="as-written", epsilon=0.03, delta=0.3, batch=2)
+    observations = agent.sizes(env, 1).test_episodes * 2 * 500 * 4
+    assert observations > 35e6
+    tracemalloc.start()
+    agent.play(env, Streams(0), 1, lambda _: None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < observations
 
 
 def test_a_label_enters_the_standard_set_once_and_only_with_enough_observations():
