@@ -281,7 +281,7 @@ def block_of(X: Observations) -> Block:
     if X.ndim != 2:
         raise ValueError(f"X must have shape [observations, coordinates], got {X.shape}")
     n, dimension = X.shape
-    if X.dtype == np.bool_ or (X.dtype == np.uint8 and not (X > 1).any()):
+    if X.dtype in (np.uint8, np.bool_) and X.view(np.uint8).max(initial=0) <= 1:
         words = np.empty((n, 1, 1, -(-dimension // 64)), np.uint64)
         _emission.pack(np.ascontiguousarray(X, np.uint8), words.reshape(n, -1))
         return BitBlock(words, dimension)
