@@ -58,9 +58,9 @@ def find_folder() -> Path | None:
     return folder if _writable(folder) else None
 
 
-def is_warm(folder: Path | None) -> bool:
-    """Whether compiled kernels are kept in the folder."""
-    return folder is not None and any(folder.rglob("*.nbi"))
+def kernels_in(folder: Path | None) -> int:
+    """How many compiled kernels the folder keeps."""
+    return 0 if folder is None else sum(1 for _ in folder.rglob("*.nbi"))
 
 
 @contextlib.contextmanager

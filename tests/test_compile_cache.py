@@ -171,12 +171,12 @@ def test_no_home_is_none(monkeypatch):
     assert compile_cache.find_folder() is None
 
 
-def test_a_folder_is_warm_once_it_holds_kernels(tmp_path):
-    assert not compile_cache.is_warm(None)
-    assert not compile_cache.is_warm(tmp_path)
+def test_the_kernels_of_a_folder_are_counted(tmp_path):
+    assert compile_cache.kernels_in(None) == 0
+    assert compile_cache.kernels_in(tmp_path) == 0
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "kernel.nbi").touch()
-    assert compile_cache.is_warm(tmp_path)
+    assert compile_cache.kernels_in(tmp_path) == 1
 
 
 @pytest.mark.parametrize(("folder", "setting"), [(Path("somewhere"), "somewhere"), (None, "")])

@@ -285,6 +285,13 @@ def test_publishers_take_the_fonts_of_a_figure(words, folder, fasturl, tmp_path)
     assert b"/CIDFontType2" in content
 
 
+def test_a_page_on_standard_output(folder, fasturl, tmp_path):
+    code, out, err = fasturl("report", str(folder), "--out", "-")
+    assert (code, err) == (0, "")
+    assert fasturl("report", str(folder), "--out", "page.html")[0] == 0
+    assert out == (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("kind", ["success", "scaling"])
 def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp_path):
     assert fasturl("plot", str(folder), "--kind", kind) == (0, f"drawn in {kind}.png\n", "")

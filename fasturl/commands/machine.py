@@ -31,7 +31,8 @@ def info() -> None:
         table.add_row(package, metadata.version(package))
     table.add_row("cores", str(available_cores()))
     table.add_row("cache folder", str(CACHE_FOLDER) if CACHE_FOLDER else "none can be written: kernels are compiled in memory")
-    table.add_row("cache", "warm" if compile_cache.is_warm(CACHE_FOLDER) else "cold: the first run compiles for a while")
+    kept = compile_cache.kernels_in(CACHE_FOLDER)
+    table.add_row("cache", f"warm: {kept} compiled kernels are kept" if kept else "cold: the first run compiles for a while")
     Console().print(table)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .. import validation
-from .outputs import check_figure, whole_files
+from .outputs import check_figure, is_standard_output, whole_files
 
 PLOT_EPILOG = """Examples:
 
@@ -79,11 +80,14 @@ def plot_command(
 
 def report_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
+    out: Annotated[str, typer.Option(metavar="FILE", help="The page; - is standard output.")] = "report.html",
 ) -> None:
     """Write one HTML page with figures to hover and zoom, tables, configuration and timings. It needs no network."""
     from ..experiments import report
 
+    if is_standard_output(out):
+        sys.stdout.buffer.write(report.page(folder).encode())  # whatever the terminal writes, the page says that it is UTF-8
+        return
     with whole_files(out) as (draft,):
         assert draft is not None
         draft.write_text(report.page(folder), encoding="utf-8")

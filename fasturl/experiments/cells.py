@@ -17,7 +17,7 @@ _POINTS = 200
 
 @dataclass(frozen=True)
 class Cell:
-    """Settings are kept complete, so that an id changes when a default does."""
+    """Settings are kept complete, so that an id changes when a default does; for those inside an oracle `store.FORMAT` is raised."""
 
     env: str
     env_settings: dict[str, Any]

@@ -83,7 +83,7 @@ def parameter(frame: pandas.DataFrame, name: str) -> str:
     for column in (name, f"agent.{name}"):
         if column in known:
             return column
-    short = [column.removeprefix("agent.") for column in known]
+    short = list(dict.fromkeys(column.removeprefix("agent.") for column in known))
     raise ValueError(f"{name} is not a parameter of these results{catalog.nearest(name, short)}; they have {', '.join(short)}")
 
 
