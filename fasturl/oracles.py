@@ -192,7 +192,8 @@ class GMM(Oracle):
     covariance
         "spherical" (one variance for each component), "tied", "diag" or "full", as scikit-learn's GaussianMixture has them.
     n_components
-        Number of directions, as for `KMeans`; "all" fits the mixture to the observations themselves.
+        Number of directions, as for `KMeans`; "all" fits the mixture to the observations themselves. These must then lie near the
+        origin where covariance is "spherical" or "tied": their squares are added up in float32.
     scale, projection, min_separation, n_init, random_state
         As for `KMeans`. One start is enough where URL fits again until two fits agree.
     """
