@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from naive.url_as_written import AsWritten
 from url_parts import Explorer
 
 import fasturl as fu
 from fasturl import url_as_written
 from fasturl.decoders import PredictDecoder
 from fasturl.emissions import Gaussian
+from fasturl.models import emission_lanes
 from fasturl.streams import Streams
 from fasturl.url_as_written import Sizes, _Standards
 
@@ -204,6 +206,39 @@ def narrow_path(horizon):
     rewards[-1, 0, (horizon - 1) % 2], rewards[-1, 1] = 1.0, 0.1
     means = np.stack([np.roll(np.eye(2), h, axis=0) for h in range(horizon + 1)])
     return fu.BlockMDP(transitions, rewards, emission=Gaussian(means, 0.1, n_levels=horizon + 1))
+
+
+@pytest.mark.parametrize(
+    ("oracle", "seed", "best", "chunk"),
+    [(Perfect(2), 4, 0, 5), (fu.oracles.KMeans(2), 2, 1, 4096)],
+    ids=["perfect, few drawn together", "k-means, many drawn together"],
+)
+def test_a_run_is_that_of_the_algorithms_line_by_line(oracle, seed, best, chunk, monkeypatch):
+    """Every reward, every standard set, every candidate's mean, and which one is kept; the seeds are such that one of two is good."""
+    kept, standards = [], []
+
+    class Watched(_Standards):
+        def __init__(self, *fields):
+            super().__init__(*fields)
+            standards.append(self)
+
+    monkeypatch.setattr(url_as_written, "_CHUNK", chunk)
+    monkeypatch.setattr(url_as_written, "_Standards", Watched)
+    monkeypatch.setattr(url_as_written.evaluation, "decoded_value", lambda _, decoder, policy, __: kept.append((decoder, policy)) or (0, 0))
+    sizes = {"epsilon": 0.9, "delta": 0.1, "epsilon_1": 0.06, "delta_1": 0.1, "batch": 6}  # three of a batch make a standard set
+    env, agent = narrow_path(2), fu.URL(oracle=oracle, form="as-written", **sizes)
+    comp = agent.play(env, Streams(seed), 2, lambda _: None)
+    ref = AsWritten(env, agent, 2, seed)
+    np.testing.assert_array_equal(comp.returns, ref.returns)
+    assert [[{s: len(seen) for s, seen in level.items()} for level in one.sets] for one in standards] == ref.standards
+    assert comp.diagnostics["restart_means"] == ref.means
+    assert [mean > 0.5 for mean in ref.means] == [n == best for n in range(2)]
+    policy, decoders = ref.candidates[ref.best]
+    ((decoder, actions),) = kept
+    np.testing.assert_array_equal(actions, np.eye(2)[policy])
+    looks = env.emission.draw(emission_lanes(Streams(9)), 20).every_state()
+    for e, h, s in np.ndindex(*looks.shape[:3]):
+        assert decoder.decode(looks[e, h, s][None], h)[0] == decoders[h](looks[e, h, s])
 
 
 @pytest.mark.parametrize(
