@@ -303,7 +303,13 @@ def test_every_table_inside_an_entry_is_read():
         for name, value in entry.items()
         if isinstance(value, dict)
     }
-    assert inside <= {*catalog.ENVIRONMENTS, "switch 0", "switch 0.2", "switch 0.5"}
+    switches = ["switch 0", "switch 0.2", "switch 0.5"]
+    assert inside <= {*catalog.ENVIRONMENTS, *switches, *(f"{env}, {switch}" for env in catalog.ENVIRONMENTS for switch in switches)}
+
+
+def test_the_table_of_an_environment_and_a_switch_goes_before_those_of_either():
+    places = [("lock-bernoulli", 0.2), ("lock-bernoulli", 0.5), ("lock-gaussian", 0.2), ("lock-gaussian", 0.5)]
+    assert [hyperparameters.tuned_settings("pcid-linear", env, 5, switch)["n_clusters"] for env, switch in places] == [3, 8, 3, 6]
 
 
 def test_tuned_settings_are_there_for_the_papers_horizons_alone():
