@@ -73,8 +73,8 @@ def tune_command(
         agent,
         episodes=episodes,
         env_settings=given(horizon=horizon, switch=switch, noise=noise),
-        fixed={name: _value(text) for name, text in map(_pair, fixed or [])},
-        search={name: _values(text) for name, text in map(_pair, search)} if search else None,
+        fixed={name: _value(text) for name, text in _pairs("--set", fixed or []).items()},
+        search={name: _values(text) for name, text in _pairs("--search", search).items()} if search else None,
         seeds=parse_seeds(seeds),
     )
     printed = is_standard_output(json_file)
@@ -96,6 +96,15 @@ def tune_command(
         print(json.dumps(found.summary(), indent=1))
     else:
         _print_tables(found)
+
+
+def _pairs(option: str, texts: list[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for name, text in map(_pair, texts):
+        if name in pairs:
+            raise ValueError(f"{option} {name} is given twice, as {pairs[name]} and as {text}")
+        pairs[name] = text
+    return pairs
 
 
 def _pair(text: str) -> tuple[str, str]:

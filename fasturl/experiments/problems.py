@@ -81,9 +81,15 @@ class Problem:
         search: Space | None = None,
         seeds: int | Iterable[int] = TUNING_SEEDS,
     ) -> Problem:
-        """Lists in `env_settings` are expanded: the environments of all combinations count alike. `search` replaces the paper's grid."""
+        """Lists in `env_settings` are expanded: the environments of all combinations count alike. `search` replaces the paper's grid.
+
+        What is `fixed` is left out of the paper's grid; it cannot be in `search`.
+        """
         validation.choice("agent", agent, catalog.AGENTS)
         fixed = dict(fixed or {})
+        for name in search or {}:
+            if name in fixed:
+                raise ValueError(f"{name} is searched, so it cannot be set to {validation.shown(fixed[name])}: leave one out")
         space = {name: values for name, values in (SPACES.get(agent, {}) if search is None else search).items() if name not in fixed}
         if not space:
             raise ValueError(f"there is nothing to search for {agent}: name a setting and its values")
@@ -91,6 +97,9 @@ class Problem:
             if not isinstance(values, Range) and not values:
                 raise ValueError(f"{name} has no values to search")
         lists = {name: value if isinstance(value, list | tuple) else [value] for name, value in (env_settings or {}).items()}
+        for name, values in (*space.items(), *lists.items()):
+            if not isinstance(values, Range):
+                _check_distinct(name, values)
         problem = cls(
             env,
             tuple(catalog.environment_settings(env, **chosen) for chosen in _combinations(lists)),
@@ -142,6 +151,12 @@ class Problem:
             f"{name} {', '.join(dict.fromkeys(f'{chosen[name]:g}' for chosen in self.env_settings))}" for name in self.env_settings[0]
         ]
         return f"{self.agent} on {self.env}, {'; '.join(varied)}: {self.episodes:,} episodes, {len(self.seeds)} seeds"
+
+
+def _check_distinct(name: str, values: Sequence[Any]) -> None:
+    for position, value in enumerate(values):
+        if value in values[:position]:
+            raise ValueError(f"{name} must have distinct values, got {validation.shown(value)} more than once")
 
 
 def _tuning_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
