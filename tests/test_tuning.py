@@ -256,6 +256,9 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--storage sqlite:////proc/study.db", "cannot use the study in sqlite:////proc/study.db: unable to open database file"),
         ("--storage oracle+never://me:secret@nowhere/x", "cannot use the study in oracle+never://me:***@nowhere/x"),
         ("--json missing/best.json", "cannot write missing/best.json"),
+        ("--study x.db --json ./x.db", "cannot write ./x.db: the study is kept there"),
+        ("--json fasturl-tuning.db", "cannot write fasturl-tuning.db: the study is kept there"),
+        ("--storage sqlite:///x.db --json x.db", "cannot write x.db: the study is kept there"),
     ],
 )
 def test_bad_input_gets_one_line_and_exit_code_2(words, message, monkeypatch, tmp_path, capsys):
@@ -275,6 +278,23 @@ def test_a_file_that_is_no_study_is_left_alone(monkeypatch, tmp_path, capsys):
     assert run_here([*QUICK.split(), "--study", "notes.db"], monkeypatch, tmp_path) == 2
     assert "cannot use the study in notes.db: file is not a database" in capsys.readouterr().err
     assert (tmp_path / "notes.db").read_bytes() == (tmp_path / kept).read_bytes()
+
+
+def test_a_study_is_not_replaced_through_a_link_either(monkeypatch, tmp_path, capsys):
+    (tmp_path / "study.db").write_bytes(b"")
+    (tmp_path / "best.json").symlink_to("study.db")
+    assert run_here([*QUICK.split(), "--study", "study.db", "--json", "best.json"], monkeypatch, tmp_path) == 2
+    assert "cannot write best.json: the study is kept there" in capsys.readouterr().err
+    assert (tmp_path / "study.db").read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", ["a?b.db", "a%20b.db", "a#{b}.db", "ä &=+.db", ":memory:"])
+def test_a_study_may_have_any_name(name, hill, tmp_path):
+    made = tune(small(), trials=2, study=tmp_path / name).trials
+    hill.clear()
+    assert tune(small(), trials=2, study=tmp_path / name).trials == made
+    assert hill == []
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_without_optuna_the_extra_is_named(monkeypatch):

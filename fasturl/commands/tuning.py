@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from rich.table import Table
 
 from .. import catalog
 from ..experiments.problems import TUNING_SEEDS, Problem, Range
-from ..experiments.tuning import METHODS, TPE_TRIALS, Tuning, tune
+from ..experiments.tuning import METHODS, TPE_TRIALS, Tuning, study_file, tune
 from .options import given, parse_seeds
 from .outputs import is_standard_output, whole_files
 
@@ -77,13 +78,17 @@ def tune_command(
         search={name: _values(text) for name, text in _pairs("--search", search).items()} if search else None,
         seeds=parse_seeds(seeds),
     )
+    study = Path(STUDY) if study is None and storage is None else study
     printed = is_standard_output(json_file)
+    kept = study_file(study, storage)
+    if json_file and kept and os.path.realpath(json_file) == os.path.realpath(kept):
+        raise ValueError(f"cannot write {json_file}: the study is kept there")
     with whole_files(None if printed else json_file) as (json_path,):
         found = tune(
             problem,
             method=method,
             trials=trials,
-            study=Path(STUDY) if study is None and storage is None else study,
+            study=study,
             storage=storage,
             prune=prune,
             block=block,

@@ -33,6 +33,7 @@ from .store import FORMAT
 
 if TYPE_CHECKING:
     import optuna
+    from sqlalchemy import URL
 
 METHODS = ("grid", "tpe")
 TPE_TRIALS = 50
@@ -236,8 +237,8 @@ def _opened(study: str | os.PathLike[str] | None, storage: str | None) -> Iterat
     if study is None and storage is None:
         yield optuna.storages.InMemoryStorage()
         return
-    url = storage or f"sqlite:///{_writable(Path(study or ''))}"
-    where = str(study or _without_password(url))
+    url = storage or _sqlite_url(_writable(Path(study or "")))
+    where = str(study or _parsed(url).render_as_string(hide_password=True))
     with _storage_errors(where, ImportError, ValueError, RuntimeError):
         kept = optuna.storages.RDBStorage(url, heartbeat_interval=_HEARTBEAT_SECONDS, grace_period=3 * _HEARTBEAT_SECONDS)
     try:
@@ -258,12 +259,28 @@ def _writable(path: Path) -> Path:
     return path.resolve()
 
 
-def _without_password(url: str) -> str:
+def study_file(study: str | os.PathLike[str] | None, storage: str | None) -> Path | None:
+    """The file that a study is kept in, if it is kept in one."""
+    if storage is None:
+        return None if study is None else Path(study)
+    url = _parsed(storage)
+    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+
+
+def _sqlite_url(path: Path) -> str:
+    """With what has a meaning in URLs quoted, so that a file may have any name."""
+    from sqlalchemy import URL
+
+    return URL.create("sqlite", database=str(path)).render_as_string()
+
+
+def _parsed(url: str) -> URL:
+    optional.need("sqlalchemy", "tune", "tuning")
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
     try:
-        return make_url(url).render_as_string(hide_password=True)
+        return make_url(url)
     except ArgumentError:
         raise ValueError(f"storage must be a URL such as sqlite:///study.db or postgresql://user@host/name, got {url!r}") from None
 
