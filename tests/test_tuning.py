@@ -3,6 +3,8 @@
 import contextlib
 import json
 import math
+import os
+import platform
 import shutil
 import signal
 import sqlite3
@@ -100,14 +102,14 @@ def test_an_interrupted_trial_is_made_again(method, hill, tmp_path, monkeypatch)
 
 
 DIES_IN_A_TRIAL = """
-import itertools, os, signal
+import itertools, os, signal, sys
 from fasturl.cli import main
 from fasturl.experiments.problems import Problem
 
-evaluate, calls = Problem.evaluate, itertools.count(1)
+evaluate, calls, last = Problem.evaluate, itertools.count(1), int(sys.argv.pop(1))
 
 def dying(self, *words):
-    if next(calls) == 6:  # six seeds make two calls a trial, or one where it is given up
+    if next(calls) == last:
         os.kill(os.getpid(), signal.SIGKILL)
     return evaluate(self, *words)
 
@@ -116,11 +118,15 @@ main()
 """
 
 
+def die_in_call(number, arguments, folder):
+    victim = subprocess.run([sys.executable, "-c", DIES_IN_A_TRIAL, str(number), *arguments], cwd=folder, capture_output=True, text=True)
+    assert (victim.returncode, victim.stdout) == (-signal.SIGKILL, "")
+
+
 def test_a_killed_search_is_completed(tmp_path):
     words = "tune lock-bernoulli --agent oracleq-lat --horizon 5 --episodes 8000 --seeds 100:106 --set confidence=0.001 --method grid"
     arguments = [*words.split(), "--study", "study.db", "--json", "-"]
-    victim = subprocess.run([sys.executable, "-c", DIES_IN_A_TRIAL, *arguments], cwd=tmp_path, capture_output=True, text=True)
-    assert (victim.returncode, victim.stdout) == (-signal.SIGKILL, "")
+    die_in_call(6, arguments, tmp_path)  # six seeds make two calls a trial, or one where it is given up
     assert 0 < finished_trials(tmp_path / "study.db") < 5
     program = [sys.executable, "-c", "from fasturl.cli import main; main()", *arguments]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -130,6 +136,92 @@ def test_a_killed_search_is_completed(tmp_path):
     assert json.loads(done.stdout)["best"] == tune(problem, method="grid").summary()["best"]
     assert finished_trials(tmp_path / "study.db") == 5
     assert list(tmp_path.iterdir()) == [tmp_path / "study.db"]
+
+
+@pytest.fixture(scope="module")
+def killed_study(tmp_path_factory):
+    """Of a search with TPE that was killed in its 13th trial: late enough for the twelve before to bear on what is sampled."""
+    folder = tmp_path_factory.mktemp("killed")
+    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:106 --block 6 --study study.db"
+    die_in_call(13, words.split(), folder)
+    return folder / "study.db"
+
+
+def search_on(study=None):
+    problem = small(episodes=50, env_settings={"horizon": 2})
+    return tune(problem, trials=15, block=6, study=study).trials
+
+
+def test_a_trial_whose_process_was_killed_is_made_again(killed_study, tmp_path):
+    assert search_on(shutil.copy(killed_study, tmp_path)) == search_on()
+
+
+def test_a_trial_that_another_machine_may_be_making_is_passed_over(killed_study, tmp_path, monkeypatch):
+    monkeypatch.setattr(platform, "node", lambda: "another machine")
+    undisturbed, found = search_on(), search_on(shutil.copy(killed_study, tmp_path))
+    assert len(found) == 15
+    assert found[:12] == undisturbed[:12]
+    assert found[12] != undisturbed[12]
+
+
+def test_a_trial_without_a_sign_of_life_is_made_again_on_any_machine(killed_study, tmp_path, monkeypatch):
+    monkeypatch.setattr(platform, "node", lambda: "another machine")
+    study = shutil.copy(killed_study, tmp_path)
+    with contextlib.closing(sqlite3.connect(study)) as database, database:
+        database.execute("UPDATE trial_heartbeats SET heartbeat = datetime('now', '-2 minutes')")
+    assert search_on(study) == search_on()
+
+
+def test_a_point_that_two_processes_tried_counts_once(tmp_path, monkeypatch):
+    """While A tries the second point, C starts the third and is stopped; meanwhile B finds none free and tries the second too."""
+    tried = []
+
+    def search(**more):
+        problem = small(search={"learning_rate": [0.1, 0.2, 0.3]})
+        return tune(problem, method="grid", storage=f"sqlite:///{tmp_path}/study.db", block=6, **more)
+
+    def evaluate(self, settings, seeds, n_jobs):
+        tried.append(settings["learning_rate"])
+        if len(tried) == 2:
+            with pytest.raises(KeyboardInterrupt):
+                search()  # C
+        elif len(tried) == 3:
+            search(trials=2)  # B
+            raise KeyboardInterrupt
+        return [settings["learning_rate"]] * len(seeds)
+
+    monkeypatch.setattr(Problem, "evaluate", evaluate)
+    found = search()
+    assert [tried[n] for n in (1, 2)] == [tried[n] for n in (3, 4)]
+    assert [trial.settings["learning_rate"] for trial in found.trials] == tried[:3]
+    assert found.best.settings == {"learning_rate": 0.3}
+
+
+@pytest.mark.parametrize("method", ["grid", "tpe"])
+def test_two_processes_that_make_the_same_draw_find_what_one_finds(method, hill, tmp_path, monkeypatch):
+    """B takes A for dead. When A looks whether to go on with its first trial, B has made that one and better ones."""
+
+    def search(**more):
+        return tune(small(), method=method, storage=f"sqlite:///{tmp_path}/study.db", **more)
+
+    def nobody_lives(*_):
+        raise ProcessLookupError
+
+    undisturbed = tune(small(), method=method, trials=8)
+    plain, others = Problem.evaluate, []
+
+    def evaluate(self, *words):
+        if not others:
+            others.append(None)
+            with monkeypatch.context() as while_b_searches:
+                while_b_searches.setattr(os, "kill", nobody_lives)
+                others[:] = [search(trials=8)]
+        return plain(self, *words)
+
+    monkeypatch.setattr(Problem, "evaluate", evaluate)
+    assert search(trials=8).trials == undisturbed.trials
+    assert others[0].trials == undisturbed.trials
+    assert finished_trials(tmp_path / "study.db") == 9
 
 
 def finished_trials(path):
@@ -163,6 +255,53 @@ def test_one_file_holds_several_studies(hill, tmp_path):
     assert len(tune(small(), trials=3, study=study).trials) == 3
     assert len(tune(small(episodes=500), trials=2, study=study).trials) == 2
     assert len(tune(small(), trials=4, storage=f"sqlite:///{study}").trials) == 4
+
+
+def test_a_trial_that_somebody_else_put_into_the_study_does_not_count(hill, tmp_path):
+    import optuna
+
+    storage = f"sqlite:///{tmp_path}/study.db"
+    made = tune(small(), trials=2, storage=storage)
+    kept = optuna.storages.RDBStorage(storage)
+    optuna.load_study(study_name=made.study_name, storage=kept).add_trial(optuna.trial.create_trial(value=-1000.0))
+    kept.engine.dispose()
+    assert tune(small(), trials=3, storage=storage).trials == tune(small(), trials=3).trials
+
+
+def test_a_search_ends_when_others_finish_the_grid_while_it_looks_for_a_point(hill, tmp_path, monkeypatch):
+    import optuna
+
+    def search():
+        return tune(small(), method="grid", storage=f"sqlite:///{tmp_path}/study.db").trials
+
+    plain, others = optuna.storages.fail_stale_trials, []
+
+    def meanwhile(study):
+        if not others:
+            others.append(None)
+            others[:] = search()
+        plain(study)
+
+    monkeypatch.setattr(optuna.storages, "fail_stale_trials", meanwhile)
+    assert search() == others
+    assert len(others) == finished_trials(tmp_path / "study.db") == 25
+
+
+def test_a_search_that_starts_while_another_makes_the_tables_goes_on(hill, tmp_path, monkeypatch):
+    from sqlalchemy import MetaData
+
+    plain, calls = MetaData.create_all, []
+
+    def late(self, engine):
+        calls.append(engine)
+        if len(calls) == 1:
+            plain(self, engine)  # the other process, after this one found no tables
+            plain(self, engine, checkfirst=False)
+        plain(self, engine)
+
+    monkeypatch.setattr(MetaData, "create_all", late)
+    assert len(tune(small(), trials=2, storage=f"sqlite:///{tmp_path}/study.db").trials) == 2
+    assert len(calls) == 2
 
 
 def test_none_stands_for_the_default():

@@ -5,8 +5,13 @@ over seeds of the average reward at the last trajectory. Between blocks a trial 
 trial so far, by Wilcoxon's signed-rank test, is given up.
 
 Trials are numbered draws: the n-th point of the shuffled grid, or a sample of the tree-structured Parzen estimator (TPE) seeded by n. A
-search that is stopped goes on with the first draw that is not finished, so nothing is repeated, and an interrupted search
-makes the trials that an undisturbed one makes.
+sample depends on the finished trials and on n alone. A search that is stopped or killed goes on with the first draw that is not
+finished, so no finished trial is repeated, and the search makes the trials that an undisturbed one makes.
+
+Several processes may search at once, and none waits for another: each takes the first draw that nobody has finished or is making. A
+draw whose process died is free again: at once if it died on this machine, where that can be known, and otherwise after 90 seconds
+without a sign of life, until when it is passed over. If two processes make the same draw, because they looked at the same moment or because
+no other is left, that costs time and nothing else: the same settings of one draw count once.
 """
 
 from __future__ import annotations
@@ -16,12 +21,13 @@ import itertools
 import json
 import math
 import os
+import platform
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +46,9 @@ TPE_TRIALS = 50
 
 _PRUNING_P = 0.05
 _HEARTBEAT_SECONDS = 30
+_LOOKS = 30  # more than there are tables, each of which is made once
 _DRAW = "draw"
+_PROCESS = "process"
 
 
 @dataclass(frozen=True)
@@ -127,8 +135,8 @@ def tune(
         record = optuna.create_study(storage=kept, study_name=name, load_if_exists=True, direction="maximize", pruner=pruner)
         search = _Search(problem, record, grid, sampler_seed, block, n_jobs)
         with _progress(wanted, len(problem.seeds), progress) as show:
-            while len(search.finished()) < wanted:
-                search.step(show)
+            while (draw := search.next_draw(wanted)) is not None:
+                search.make(draw, show)
         return Tuning(problem, name, [_read(trial, problem) for trial in search.finished()])
 
 
@@ -155,36 +163,51 @@ class _Search:
             np.random.default_rng(sampler_seed).shuffle(grid)
 
     def finished(self) -> list[optuna.trial.FrozenTrial]:
-        return self._trials("COMPLETE", "PRUNED")
+        """If two processes made the same, one trial of the two, and rather a whole one than one that was given up.
 
-    def step(self, show: Show) -> None:
+        Two samples of TPE with the same number may differ, if other trials were finished in between; they are two trials then.
+        """
+        distinct: dict[tuple[Any, ...], optuna.trial.FrozenTrial] = {}
+        for trial in (*self._trials("COMPLETE"), *self._trials("PRUNED")):
+            settings = (trial.params[name] for name in self.problem.space)
+            distinct.setdefault((trial.user_attrs[_DRAW], *settings), trial)
+        return sorted(distinct.values(), key=lambda trial: trial.number)
+
+    def next_draw(self, wanted: int) -> int | None:
+        """The first that nobody has made or is making; at the end of a grid, the first that nobody has finished.
+
+        None once `wanted` trials are finished.
+        """
+        import optuna
+
+        optuna.storages.fail_stale_trials(self.study)
+        # before the finished ones: what is finished in between is then among both, not among neither
+        running = {trial.user_attrs[_DRAW] for trial in self._trials("RUNNING") if not _died_here(trial)}
+        trials = self.finished()
+        if len(trials) >= wanted:
+            return None
+        finished = {trial.user_attrs[_DRAW] for trial in trials}
+        draw = _first_not_in(finished | running)
+        return _first_not_in(finished) if self.grid and draw >= len(self.grid) else draw
+
+    def make(self, draw: int, show: Show) -> None:
         """One more trial."""
         import optuna
 
-        draw = self._next_draw()
         if self.grid:
-            if not self._trials("WAITING"):
-                self.study.enqueue_trial(self.grid[draw], user_attrs={_DRAW: draw})
+            self.study.sampler = optuna.samplers.PartialFixedSampler(self.grid[draw], optuna.samplers.RandomSampler())
         else:
             seed = np.random.SeedSequence([self.sampler_seed, draw]).generate_state(1)[0]
-            self.study.sampler = optuna.samplers.TPESampler(seed=int(seed))
+            # Optuna's constant liar would sample away from the trials that run, or seem to because they were killed
+            self.study.sampler = optuna.samplers.TPESampler(seed=int(seed), constant_liar=False)
         self.study.optimize(lambda trial: self._objective(trial, draw, show), n_trials=1)
         show(self.finished(), 0)
-
-    def _next_draw(self) -> int:
-        """The first that nobody has made or is making; at the end of a grid, the first that nobody has finished."""
-        for states in (("COMPLETE", "PRUNED", "RUNNING"), ("COMPLETE", "PRUNED")):
-            taken = {trial.user_attrs.get(_DRAW) for trial in self._trials(*states)}
-            draw = next(n for n in itertools.count() if n not in taken)
-            if self.grid is None or draw < len(self.grid):
-                break
-        return draw
 
     def _objective(self, trial: optuna.Trial, draw: int, show: Show) -> float:
         import optuna
 
-        if not self.grid:
-            trial.set_user_attr(_DRAW, draw)
+        trial.set_user_attr(_PROCESS, [platform.node(), os.getpid()])
+        trial.set_user_attr(_DRAW, draw)
         settings = self.problem.settings({name: self._suggest(trial, name) for name in self.problem.space})
         rewards: list[float] = []
         for first in range(0, len(self.problem.seeds), self.block):
@@ -210,7 +233,26 @@ class _Search:
     def _trials(self, *states: str) -> list[optuna.trial.FrozenTrial]:
         import optuna
 
-        return self.study.get_trials(deepcopy=False, states=[optuna.trial.TrialState[state] for state in states])
+        trials = self.study.get_trials(deepcopy=False, states=[optuna.trial.TrialState[state] for state in states])
+        return [trial for trial in trials if _DRAW in trial.user_attrs]  # others are about to get their number, or of another's making
+
+
+def _first_not_in(taken: set[int]) -> int:
+    return next(n for n in itertools.count() if n not in taken)
+
+
+def _died_here(trial: optuna.trial.FrozenTrial) -> bool:
+    """Whether the process that makes a trial was one of this machine and is gone."""
+    machine, process = trial.user_attrs.get(_PROCESS, (None, None))
+    if machine != platform.node() or os.name != "posix":  # on Windows signal 0 would end it
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # it is another user's, and there
+        pass
+    return False
 
 
 def _read(trial: optuna.trial.FrozenTrial, problem: Problem) -> Trial:
@@ -240,13 +282,28 @@ def _opened(study: str | os.PathLike[str] | None, storage: str | None) -> Iterat
     url = storage or _sqlite_url(_writable(Path(study or "")))
     where = str(study or _parsed(url).render_as_string(hide_password=True))
     with _storage_errors(where, ImportError, ValueError, RuntimeError):
-        kept = optuna.storages.RDBStorage(url, heartbeat_interval=_HEARTBEAT_SECONDS, grace_period=3 * _HEARTBEAT_SECONDS)
+        kept = _connected(url)
     try:
         with _storage_errors(where):
             yield kept
     finally:
         kept.remove_session()
         kept.engine.dispose()
+
+
+def _connected(url: str) -> optuna.storages.RDBStorage:
+    """Who finds an empty database makes Optuna's tables; who comes while another makes them looks again."""
+    import optuna
+    from sqlalchemy.exc import DatabaseError, IntegrityError
+
+    connect = partial(optuna.storages.RDBStorage, url, heartbeat_interval=_HEARTBEAT_SECONDS, grace_period=3 * _HEARTBEAT_SECONDS)
+    for _ in range(_LOOKS):
+        try:
+            return connect()
+        except DatabaseError as error:
+            if not (isinstance(error, IntegrityError) or "already exists" in str(error)):
+                raise
+    return connect()
 
 
 def _writable(path: Path) -> Path:
