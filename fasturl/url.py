@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 STABLE_AGREEMENT = 0.98
 STABLE_ITERATIONS = 2
+DECODER_SHARE = 0.5
 
 DEFAULT_LEARNER = OracleQ(schedule="jin", confidence=1e-5)
 """The theoretical rates: the final policy does not waver as it does with a constant rate. The bonus grows with H^1.5, and dead ends are
@@ -45,8 +46,10 @@ class URL(Agent):
     """Unsupervised reinforcement learning on observations.
 
     The practical form judges its decoder stable when, in two successive iterations, the old and the new decoder agree on the
-    trajectories that the old one has not been fitted on: for every label, on at least 98 % of its observations. An oracle may find
-    another number of labels at each fit: the learner has room for all so far, and begins anew where there are more.
+    trajectories that the old one has not been fitted on: for every label, on at least 98 % of its observations. A decoder that is not
+    stable after half of all trajectories is taken as it is, so that the learner has the other half; `decoder_stable` in the diagnostics
+    tells. An oracle may find another number of labels at each fit: the learner has room for all so far, and begins anew where there
+    are more.
     """
 
     oracle: Any = None
@@ -162,6 +165,7 @@ class _PracticalRun:
         self.n_labels = 0
         self.fits = 0
         self.decoder_trajectories = 0
+        self.decoder_stable = False
         self.phases = Phases("oracle", "exploration", "learning", "evaluation")
 
     def outcome(self) -> Outcome:
@@ -177,16 +181,18 @@ class _PracticalRun:
             "decoder_accuracy": accuracy,
             "oracle_fits": self.fits,
             "decoder_trajectories": self.decoder_trajectories,
+            "decoder_stable": self.decoder_stable,
             "seconds": self.phases.seconds,
         }
         return Outcome(self.returns, value, error, diagnostics)
 
     def _learn_decoder(self) -> None:
         size = self.agent.batch or max(50, 5 * self.model.horizon)
+        most = min(max(size, int(DECODER_SHARE * self.returns.size)), self.returns.size)
         stable = 0
-        while stable < STABLE_ITERATIONS and self.played < self.returns.size:
+        while stable < STABLE_ITERATIONS and self.played < most:
             with self.phases.timed("exploration"):
-                fresh = self._play_batch(min(size, self.returns.size - self.played))
+                fresh = self._play_batch(min(size, most - self.played))
             with self.phases.timed("oracle"):
                 agreement = self._refit(fresh)
             stable = stable + 1 if agreement >= STABLE_AGREEMENT else 0
@@ -194,6 +200,7 @@ class _PracticalRun:
                 self._learn(min(1, self.returns.size - self.played))
             size = self.played
         self.decoder_trajectories = self.played
+        self.decoder_stable = stable >= STABLE_ITERATIONS
 
     def _learn_policy(self) -> None:
         with self.phases.timed("learning"):

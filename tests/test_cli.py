@@ -59,6 +59,12 @@ def test_without_json_there_is_a_table(encoding):
     assert "lock-bernoulli, horizon 3, switch 0" in done.stdout
 
 
+def test_the_table_tells_of_decoders_that_did_not_settle():
+    words = "train lock-gaussian --horizon 3 --seeds 2 --episodes"
+    assert "not stable in time: 2 of 2" in fasturl(*words.split(), "60").stdout
+    assert "stable" not in fasturl(*words.split(), "600").stdout
+
+
 def test_files_are_written_whole(tmp_path):
     done = fasturl(*QUICK, "--json", "result.json", "--plot", "curve.png", cwd=tmp_path)
     assert done.returncode == 0
@@ -126,7 +132,7 @@ def test_help_tells_the_defaults_that_there_are():
         ("train lock-bernoulli --agent qlearning-lat --confidence 1", "confidence is not a setting of qlearning-lat"),
         ("train lock-bernoulli --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
         ("train lock-bernoulli --oracle spectral", "oracle must be one of 'kmeans', 'dbscan', 'gmm', got 'spectral'"),
-        ("train lock-gaussian --horizon 3 --noise 9 --oracle dbscan --episodes 100 --seeds 3:4", "coordinates, in the run of seed 3)"),
+        ("train lock-gaussian --horizon 3 --noise 9 --oracle dbscan --episodes 300 --seeds 3:4", "coordinates, in the run of seed 3)"),
         ("train lock-bernoulli --batch 0", "batch must be an integer >= 1, got 0"),
         ("train lock-bernoulli --form as-written --delta 2", "delta must be a number in (0, 1), got 2.0"),
         ("train lock-bernoulli --form as-typed", "form must be one of 'practical', 'as-written', got 'as-typed'"),

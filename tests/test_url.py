@@ -5,6 +5,7 @@ from itertools import pairwise
 import naive.url
 import numpy as np
 import pytest
+from sklearn.mixture import GaussianMixture
 from url_parts import SHORT, Explorer, ExplorerMemory, Perfect, returns, same
 
 import fasturl as fu
@@ -116,7 +117,15 @@ def test_fewer_trajectories_than_a_batch_still_give_a_result(episodes):
     assert np.isfinite(run.average_reward).all()
     assert np.all((run.values >= 0) & (run.values <= 1))
     assert [one["decoder_trajectories"] for one in run.diagnostics] == [episodes] * 3
-    assert [one["oracle_fits"] for one in run.diagnostics] == [1 if episodes < 52 else 2] * 3
+    assert [one["oracle_fits"] for one in run.diagnostics] == [1] * 3
+
+
+def test_a_decoder_that_never_settles_leaves_half_of_the_trajectories_to_the_learner():
+    """Four clusters for three states: the fourth is somewhere else after each fit."""
+    run = fu.train(fu.LockGaussian(5, 0.2, 0.1), fu.URL(GaussianMixture(4)), 5_000, seeds=4)
+    assert [one["decoder_stable"] for one in run.diagnostics] == [False] * 4
+    assert [one["decoder_trajectories"] for one in run.diagnostics] == [2_501] * 4
+    assert run.success_rate == 1.0
 
 
 def test_a_run_says_what_the_decoder_cost():
@@ -124,7 +133,8 @@ def test_a_run_says_what_the_decoder_cost():
     for one in run.diagnostics:
         assert len(one["decoder_accuracy"]) == 4
         assert one["oracle_fits"] >= 3
-        assert 30 <= one["decoder_trajectories"] <= 500
+        assert 30 <= one["decoder_trajectories"] <= 251
+        assert one["decoder_stable"]
         assert set(one["seconds"]) == {"oracle", "exploration", "learning", "evaluation"}
         assert all(seconds > 0 for seconds in one["seconds"].values())
     assert np.all(run.value_errors > 0)

@@ -127,5 +127,7 @@ def _print_table(run: Run) -> None:
     table.add_row("average reward", f"{summary['average_reward_mean']:.4f}, standard deviation {summary['average_reward_std']:.4f}")
     table.add_row("value of final policy", f"{summary['value_mean']:.4f} of V* = {run.v_star:g}")
     table.add_row("near-optimal seeds", f"[bold]{int(run.near_optimal.sum())} of {n_seeds}[/bold] ({run.success_rate:.0%})")
+    if unstable := sum(not about.get("decoder_stable", True) for about in run.diagnostics):
+        table.add_row("decoder", f"not stable in time: {unstable} of {n_seeds}")
     table.add_row("wall time", f"{run.wall_seconds:.2f} s")
     Console().print(table)

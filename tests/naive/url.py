@@ -51,8 +51,9 @@ def practical_url(env, agent, episodes, seed):
         memory.episode += 1
 
     batch, agreements = agent.batch or max(50, 5 * model.horizon), []
-    while len(returns) < episodes and not (len(agreements) >= 2 and min(agreements[-2:]) >= 0.98):
-        fresh = [x for _ in range(min(batch, episodes - len(returns))) for x in play_the_current_policy()[0]]
+    most = min(max(batch, episodes // 2), episodes)  # the first batch is always whole
+    while len(returns) < most and not (len(agreements) >= 2 and min(agreements[-2:]) >= 0.98):
+        fresh = [x for _ in range(min(batch, most - len(returns))) for x in play_the_current_policy()[0]]
         data.extend(fresh)
         fitted = clone(agent.oracle).set_params(random_state=int(oracle_seeds.integers(2**31))).fit(np.array(data))
         new = fitted.decoder_
