@@ -29,6 +29,7 @@ import numpy as np
 from .. import optional, validation
 from .._version import __version__
 from .cells import Cell
+from .processes import is_gone, this_process
 
 if TYPE_CHECKING:
     import pandas
@@ -222,7 +223,8 @@ class Store:
 
         The folder is not flushed: a power cut may take a name back, and its results are then computed again.
         """
-        handle, name = tempfile.mkstemp(dir=self.folder, prefix=f"{_DRAFT}{_this_process()}-")
+        host, process = this_process()
+        handle, name = tempfile.mkstemp(dir=self.folder, prefix=f"{_DRAFT}{host}-{process}-")
         try:
             with open(handle, "wb") as file:
                 file.write(content)
@@ -238,7 +240,7 @@ class Store:
         """Those of processes that were killed."""
         for draft in self.folder.glob(f"{_DRAFT}*"):
             host, process, *_ = [*draft.name.removeprefix(_DRAFT).rsplit("-", 2), ""]
-            dead = host == platform.node() and process.isdecimal() and not _alive(int(process))
+            dead = process.isdecimal() and is_gone(host, int(process))
             with contextlib.suppress(FileNotFoundError):
                 if dead or time.time() - draft.stat().st_mtime > _FORGOTTEN_SECONDS:
                     draft.unlink()
@@ -346,22 +348,6 @@ def _named_seeds(path: Path) -> range | None:
 
 def _digest(cell: str, stem: str, content: bytes) -> str:
     return hashlib.blake2b(f"{cell}/{stem}\n".encode() + content, digest_size=8).hexdigest()
-
-
-def _this_process() -> str:
-    return f"{platform.node()}-{os.getpid()}"
-
-
-def _alive(process: int) -> bool:
-    if os.name != "posix":
-        return True  # not asked there: signal 0 would end it
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
 
 
 def _pyarrow() -> tuple[Any, Any]:

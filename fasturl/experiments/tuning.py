@@ -21,7 +21,6 @@ import itertools
 import json
 import math
 import os
-import platform
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -35,6 +34,7 @@ import numpy as np
 
 from .. import optional, validation
 from .problems import Problem, Range
+from .processes import is_gone, this_process
 from .store import FORMAT
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class _Search:
 
         optuna.storages.fail_stale_trials(self.study)
         # before the finished ones: what is finished in between is then among both, not among neither
-        running = {trial.user_attrs[_DRAW] for trial in self._trials("RUNNING") if not _died_here(trial)}
+        running = {trial.user_attrs[_DRAW] for trial in self._trials("RUNNING") if not is_gone(*trial.user_attrs[_PROCESS])}
         trials = self.finished()
         if len(trials) >= wanted:
             return None
@@ -206,7 +206,7 @@ class _Search:
     def _objective(self, trial: optuna.Trial, draw: int, show: Show) -> float:
         import optuna
 
-        trial.set_user_attr(_PROCESS, [platform.node(), os.getpid()])
+        trial.set_user_attr(_PROCESS, this_process())
         trial.set_user_attr(_DRAW, draw)
         settings = self.problem.settings({name: self._suggest(trial, name) for name in self.problem.space})
         rewards: list[float] = []
@@ -239,20 +239,6 @@ class _Search:
 
 def _first_not_in(taken: set[int]) -> int:
     return next(n for n in itertools.count() if n not in taken)
-
-
-def _died_here(trial: optuna.trial.FrozenTrial) -> bool:
-    """Whether the process that makes a trial was one of this machine and is gone."""
-    machine, process = trial.user_attrs.get(_PROCESS, (None, None))
-    if machine != platform.node() or os.name != "posix":  # on Windows signal 0 would end it
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:  # it is another user's, and there
-        pass
-    return False
 
 
 def _read(trial: optuna.trial.FrozenTrial, problem: Problem) -> Trial:
