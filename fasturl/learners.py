@@ -118,8 +118,8 @@ class OracleQ:
     """Scale of the exploration bonus."""
     schedule: str = "constant"
     """"constant" or "jin"."""
-    failure_probability: float = 0.05
-    """p of the theoretical form."""
+    failure_probability: float | None = None
+    """Theoretical form only: p; 0.05 if not given."""
 
     def __post_init__(self) -> None:
         validation.choice("schedule", self.schedule, ("constant", "jin"))
@@ -127,8 +127,12 @@ class OracleQ:
             validation.keep(self, learning_rate=validation.real("learning_rate", self.learning_rate, least=0, most=1, open_left=True))
             if self.schedule == "jin":
                 raise ValueError(f"learning_rate must be left out when schedule='jin', which sets its own, got {self.learning_rate}")
-        chance = validation.real("failure_probability", self.failure_probability, least=0, most=1, open_left=True, open_right=True)
-        validation.keep(self, confidence=validation.real("confidence", self.confidence, least=0), failure_probability=chance)
+        if self.failure_probability is not None:
+            chance = validation.real("failure_probability", self.failure_probability, least=0, most=1, open_left=True, open_right=True)
+            validation.keep(self, failure_probability=chance)
+            if self.schedule == "constant":
+                raise ValueError(f"failure_probability must be left out when schedule='constant', which has no use for it, got {chance}")
+        validation.keep(self, confidence=validation.real("confidence", self.confidence, least=0))
 
     def start(self, task: Task) -> QTable:
         return QTable(self.rules(task), task)
@@ -141,7 +145,7 @@ class OracleQ:
             bonuses = self.confidence * np.sqrt(horizon / t)
         else:
             rates = (horizon + 1) / (horizon + t)
-            log_term = np.log(task.n_labels * task.n_actions * task.episodes * horizon / self.failure_probability)
+            log_term = np.log(task.n_labels * task.n_actions * task.episodes * horizon / (self.failure_probability or 0.05))
             bonuses = self.confidence * np.sqrt(horizon**3 * log_term / t)
         return Rules(task.max_return, _by_visit(rates), _by_visit(bonuses), task.max_return, np.zeros(task.episodes))
 

@@ -78,7 +78,8 @@ def test_a_learning_rate_outside_0_to_1_is_refused(learner, rate):
 @pytest.mark.parametrize("kind", [float, np.float32, np.array, Fraction, Decimal])
 @pytest.mark.parametrize("learner", [fu.OracleQ, fu.QLearning])
 def test_a_setting_may_be_any_kind_of_real_number_and_is_computed_with_as_a_float(learner, kind):
-    settings = {field.name: kind(0.25) for field in dataclasses.fields(learner) if field.name != "schedule"}
+    other = {"schedule", "failure_probability"}  # which belongs to another schedule than the rest
+    settings = {field.name: kind(0.25) for field in dataclasses.fields(learner) if field.name not in other}
     assert repr(learner(**settings)) == repr(learner(**dict.fromkeys(settings, 0.25)))
 
 
@@ -103,6 +104,11 @@ def test_other_settings_outside_their_range_are_refused(learner, field, value, a
 def test_the_theoretical_form_refuses_a_learning_rate_of_its_own():
     with pytest.raises(ValueError, match=r"^learning_rate must be left out when schedule='jin', .* got 0.3$"):
         fu.OracleQ(learning_rate=0.3, schedule="jin")
+
+
+def test_the_constant_form_refuses_a_failure_probability():
+    with pytest.raises(ValueError, match=r"^failure_probability must be left out when schedule='constant', .* got 0.1$"):
+        fu.OracleQ(failure_probability=0.1)
 
 
 # --- published behaviour -------------------------------------------------------------------------------------------
