@@ -112,6 +112,8 @@ class URL(Agent):
         oracle = self._oracle(env)
         if isinstance(oracle, oracles.Oracle):
             oracle.check_settings(env.emission.dimension)
+            if self.form == "as-written" and (batch := self.batch or AS_WRITTEN_BATCH) < oracle.n_states:
+                raise ValueError(f"batch must be at least n_states = {oracle.n_states}: a level's first decoder has one batch, got {batch}")
 
     def trajectories(self, env: Environment, episodes: int) -> int:
         if self.form == "practical":

@@ -366,6 +366,11 @@ def test_an_oracle_with_too_many_labels_is_refused():
         fu.train(fu.LockGaussian(2), fu.URL(oracle=Perfect(n_states=4), **SMALL), 1)
 
 
+def test_a_batch_with_fewer_observations_than_clusters_is_refused():
+    with pytest.raises(ValueError, match="batch must be at least n_states = 3: a level's first decoder has one batch, got 2"):
+        fu.train(fu.LockGaussian(2), fu.URL(**(SMALL | {"batch": 2})), 1)
+
+
 @pytest.mark.parametrize("name", ["epsilon", "delta", "epsilon_1", "delta_1"])
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.1, float("nan")])
 def test_probabilities_outside_zero_and_one_are_refused(name, value):
