@@ -158,7 +158,9 @@ def test_a_trial_whose_process_was_killed_is_made_again(killed_study, tmp_path):
 
 def test_a_trial_that_another_machine_may_be_making_is_passed_over(killed_study, tmp_path, monkeypatch):
     monkeypatch.setattr(platform, "node", lambda: "another machine")
-    undisturbed, found = search_on(), search_on(shutil.copy(killed_study, tmp_path))
+    study = shutil.copy(killed_study, tmp_path)
+    set_heartbeats(study, "+1 day")  # however slow this test is
+    undisturbed, found = search_on(), search_on(study)
     assert len(found) == 15
     assert found[:12] == undisturbed[:12]
     assert found[12] != undisturbed[12]
@@ -167,9 +169,13 @@ def test_a_trial_that_another_machine_may_be_making_is_passed_over(killed_study,
 def test_a_trial_without_a_sign_of_life_is_made_again_on_any_machine(killed_study, tmp_path, monkeypatch):
     monkeypatch.setattr(platform, "node", lambda: "another machine")
     study = shutil.copy(killed_study, tmp_path)
-    with contextlib.closing(sqlite3.connect(study)) as database, database:
-        database.execute("UPDATE trial_heartbeats SET heartbeat = datetime('now', '-2 minutes')")
+    set_heartbeats(study, "-2 minutes")
     assert search_on(study) == search_on()
+
+
+def set_heartbeats(study, shift):
+    with contextlib.closing(sqlite3.connect(study)) as database, database:
+        database.execute("UPDATE trial_heartbeats SET heartbeat = datetime('now', ?)", (shift,))
 
 
 def test_a_point_that_two_processes_tried_counts_once(tmp_path, monkeypatch):
