@@ -10,7 +10,8 @@ from numba import cfunc, types
 import fasturl as fu
 from fasturl.emissions import Bernoulli, Categorical, CEmission, Gaussian
 from fasturl.models import emission_lanes
-from fasturl.pcid import PastDecoder, _Linear, _Standardised, cluster, default_samples
+from fasturl.past_decoding import Linear, PastDecoder, Standardised, cluster
+from fasturl.pcid import default_samples
 from fasturl.streams import Streams
 
 
@@ -101,8 +102,8 @@ def test_the_live_states_of_a_lock_with_switch_one_half_have_one_backward_distri
         draw = np.random.default_rng(3)
         before, taken = draw.integers(2, size=n), draw.integers(2, size=n)
         after = np.where(draw.random(n) < switch, 1 - taken, taken)  # alive, and the action that is good
-        data = _Standardised(np.eye(2)[after])
-        points = _Linear(data, before * 2 + taken, 4).points
+        data = Standardised(np.eye(2)[after])
+        points = Linear(data, before * 2 + taken, 4).points
         return np.linalg.norm(points[:, after == 0].mean(axis=1) - points[:, after == 1].mean(axis=1))
 
     assert gap(0.5, 400_000) < 0.1 * gap(0.5, 400) < 0.05
