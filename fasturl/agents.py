@@ -25,6 +25,8 @@ Tick = Callable[[int], None]
 
 BLOCK = 512
 """Episodes between two ticks: long against the microseconds of a kernel call, short for a person."""
+_TABLE_ENTRIES = 2**24
+"""Of the labels of such a block, at most."""
 
 
 @dataclass
@@ -89,10 +91,11 @@ class LatentAgent(Agent):
         model = env.draw(streams)
         n_states = max(model.n_states)
         memory = self.learner.start(Task(model.horizon, n_states, model.n_actions, model.max_return, episodes, streams.row("policy")))
-        labels = latent_labels(min(BLOCK, episodes), model.horizon, n_states)
+        most = max(1, min(BLOCK, _TABLE_ENTRIES // ((model.horizon + 1) * n_states)))
+        labels = latent_labels(min(most, episodes), model.horizon, n_states)
         returns = np.empty(episodes)
-        for first in range(0, episodes, BLOCK):
-            block = returns[first : first + BLOCK]
+        for first in range(0, episodes, most):
+            block = returns[first : first + most]
             learn(memory, model.dynamics, labels[: block.size], streams.row("dynamics"), block)
             tick(block.size)
         return Outcome(returns, model.policy_value(memory.final_policy()), 0.0)
@@ -100,9 +103,8 @@ class LatentAgent(Agent):
 
 def latent_labels(episodes: int, horizon: int, n_states: int) -> Labels:
     """The label table of an agent that sees the latent state itself."""
-    if n_states > 256:
-        raise ValueError(f"n_states must be at most 256, got {n_states}")
-    return np.tile(np.arange(n_states, dtype=np.uint8), (episodes, horizon + 1, 1))
+    shape = episodes, horizon + 1, 1
+    return np.tile(np.arange(n_states, dtype=np.uint8), shape) if n_states <= 256 else np.tile(np.arange(n_states, dtype=np.int32), shape)
 
 
 def learner_name(learner: Learner) -> str:

@@ -32,7 +32,7 @@ def digest() -> str:
 
 def _root() -> Path:
     if chosen := os.environ.get("FASTURL_CACHE_DIR"):
-        return Path(chosen)
+        return Path(chosen).expanduser().absolute()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "fasturl"
     if sys.platform == "win32":
@@ -50,12 +50,24 @@ def _writable(folder: Path) -> bool:
 
 
 def find_folder() -> Path | None:
-    """The cache folder of this version of the kernels, or None where there is no place that can be written."""
+    """The cache folder of this version of the kernels, or None where there is no place that can be written.
+
+    Where there is none of ours, that of Numba's own setting will do: containers set it.
+    """
     try:
-        folder = _root() / digest()
-    except (RuntimeError, OSError):  # no home folder, or sources that cannot be read
+        name = digest()
+    except OSError:  # sources that cannot be read
         return None
-    return folder if _writable(folder) else None
+    for root in (_root, _numbas_root):
+        with contextlib.suppress(RuntimeError, OSError):  # no home folder
+            if (place := root()) and _writable(place / name):
+                return place / name
+    return None
+
+
+def _numbas_root() -> Path | None:
+    setting = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(setting).absolute() / "fasturl" if setting else None
 
 
 def kernels_in(folder: Path | None) -> int:
@@ -66,9 +78,12 @@ def kernels_in(folder: Path | None) -> int:
 @contextlib.contextmanager
 def keeping_in(folder: Path | None) -> Iterator[None]:
     """Numba's setting for the kernels that are imported inside; a user's own kernels keep theirs."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder) if folder else ""
+    ours = {"CACHE_DIR": str(folder) if folder else "", "CACHE_LOCATOR_CLASSES": ""}  # other locators would look beside the sources
+    before = {name: getattr(numba.config, name) for name in ours if hasattr(numba.config, name)}
+    for name in before:
+        setattr(numba.config, name, ours[name])
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        for name, setting in before.items():
+            setattr(numba.config, name, setting)

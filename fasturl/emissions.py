@@ -182,7 +182,7 @@ class Gaussian(Emission):
 
     def __init__(self, means: ArrayLike, noise: float, *, n_levels: int, rotation: ArrayLike | None = None) -> None:
         self.noise = validation.real("noise", noise, least=0, most=LARGEST)
-        table = _per_level("means", means, n_levels)
+        table = _per_level("means", means, n_levels).astype(np.float64)
         if not np.all(np.abs(table) <= LARGEST):
             raise ValueError(f"means must be in [{-LARGEST:g}, {LARGEST:g}], got {table.min():g}..{table.max():g}")
         if rotation is not None:
@@ -234,7 +234,7 @@ class Bernoulli(Emission):
     discrete = True
 
     def __init__(self, frequencies: ArrayLike, *, n_levels: int) -> None:
-        table = _per_level("frequencies", frequencies, n_levels)
+        table = _per_level("frequencies", frequencies, n_levels).astype(np.float64)
         if not np.all((table >= 0) & (table <= 1)):
             raise ValueError(f"frequencies must be in [0, 1], got {table.min():g}..{table.max():g}")
         self.n_levels, self.n_states, self.dimension = table.shape
@@ -326,9 +326,9 @@ def cumulative(chances: Floats) -> Floats:
     return total
 
 
-def _per_level(name: str, table: ArrayLike, n_levels: int) -> Floats:
+def _per_level(name: str, table: ArrayLike, n_levels: int) -> NDArray[Any]:
     levels = validation.integer("n_levels", n_levels, least=1)
-    given = validation.real_array(name, table).astype(np.float64)
+    given = validation.real_array(name, table)
     if given.ndim not in (2, 3) or 0 in given.shape or (given.ndim == 3 and given.shape[0] != levels):
         raise ValueError(f"{name} must have shape [states, coordinates] or [{levels}, states, coordinates], got {given.shape}")
     return np.broadcast_to(given, (levels, *given.shape[-2:]))

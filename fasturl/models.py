@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,7 +110,7 @@ class BlockMDP(Environment):
             expected = (self.n_states[h], self.n_actions, self.n_states[h + 1])
             if table.shape != expected:
                 raise ValueError(f"transitions at level {h + 1} must have shape {expected}, got {table.shape}")
-            validation.probabilities(f"transitions at level {h + 1}", table, "next states")
+            levels[h] = validation.probabilities(f"transitions at level {h + 1}", table, "next states")
         self.reward_draw = validation.choice("reward_draw", reward_draw, ("bernoulli", "deterministic"))
         size = max(self.n_states)
         self.transitions = np.zeros((self.horizon, size, self.n_actions, size))
@@ -150,13 +151,18 @@ class BlockMDP(Environment):
 
     @property
     def max_return(self) -> float:
-        """The greatest return that any trajectory can have: where optimism starts."""
+        """The greatest return that can be ahead at any level: where optimism starts.
+
+        It is ahead at the first level unless there are rewards below 0.
+        """
         greatest = np.ceil(self.rewards) if self.reward_draw == "bernoulli" else self.rewards
         values = np.zeros(self.transitions.shape[1])
+        ahead = []
         for h in reversed(range(self.horizon)):
             outcomes = np.where(self.transitions[h] > 0, greatest[h] + values, -np.inf)
             values = outcomes.max(axis=(1, 2))
-        return float(values[self.start > 0].max())
+            ahead.append(values[self.reachable[h]].max())
+        return float(max(ahead))
 
     @property
     def reachable(self) -> NDArray[np.bool_]:
@@ -169,12 +175,14 @@ class BlockMDP(Environment):
 
     def _reward_table(self, rewards: ArrayLike | Sequence[ArrayLike]) -> Floats:
         table = np.zeros_like(self.transitions)
-        given = _levels("rewards", rewards)
+        given = [level.astype(np.float64) for level in _levels("rewards", rewards)]
         if len(given) != self.horizon:
             raise ValueError(f"rewards must have {self.horizon} levels as transitions have, got {len(given)}")
         for h, level in enumerate(given):
             shape = (self.n_states[h], self.n_actions, self.n_states[h + 1])
             try:
+                if level.ndim not in (2, 3):
+                    raise ValueError
                 means = np.broadcast_to(level[..., None] if level.ndim == 2 else level, shape)
             except ValueError:
                 raise ValueError(f"rewards at level {h + 1} must have shape {shape[:2]} or {shape}, got {level.shape}") from None
@@ -294,7 +302,7 @@ def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int)
     )
 
 
-def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[Floats]:
+def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[Any]]:
     if not validation.are_several(tables):
         raise ValueError(f"{name} must be an array or a sequence of arrays, one for each level, got {validation.shown(tables)}")
-    return [validation.real_array(f"{name} at level {h}", table).astype(np.float64) for h, table in enumerate(tables, start=1)]
+    return [validation.real_array(f"{name} at level {h}", table) for h, table in enumerate(tables, start=1)]

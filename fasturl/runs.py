@@ -21,6 +21,11 @@ NEAR_OPTIMAL = 0.9
 """A final policy counts as near-optimal from this share of V* on."""
 
 
+def near_optimal_value(v_star: float, share: float = NEAR_OPTIMAL) -> float:
+    """From which value on a policy is near-optimal: one tenth of |V*| below V*, for a V* below 0 too."""
+    return share * v_star if v_star >= 0 else (2 - share) * v_star
+
+
 @dataclass(frozen=True)
 class Run:
     env: str
@@ -44,7 +49,7 @@ class Run:
 
     @property
     def near_optimal(self) -> NDArray[np.bool_]:
-        return np.asarray(self.values >= NEAR_OPTIMAL * self.v_star)
+        return np.asarray(self.values >= near_optimal_value(self.v_star))
 
     @property
     def success_rate(self) -> float:

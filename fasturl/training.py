@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from queue import Empty, SimpleQueue
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import validation
-from .agents import Agent, LatentAgent, Outcome, Tick
+from .agents import Agent, LatentAgent, Tick
 from .learners import Learner
 from .models import Environment
 from .observation_agent import ObservationAgent
@@ -76,8 +76,14 @@ def train(
     if progress not in (True, False, None):
         raise ValueError(f"progress must be True, False or None, got {progress!r}")
     workers = min(len(chosen), available_cores() if n_jobs is None else validation.integer("n_jobs", n_jobs, least=1))
+
+    def play(seed: int, tick: Tick) -> _Record:
+        outcome = player.play(env, Streams(seed), episodes, tick)
+        average_reward = np.cumsum(outcome.returns)[trajectories - 1] / trajectories
+        return _Record(average_reward, outcome.value, outcome.value_error, outcome.diagnostics)
+
     begin = time.perf_counter()
-    outcomes = _play_all(env, player, episodes, total, chosen, workers, progress)
+    records = _play_all(play, total, chosen, workers, progress)
     return Run(
         env=env.name,
         parameters=env.parameters(),
@@ -87,10 +93,10 @@ def train(
         seeds=chosen,
         v_star=env.optimal_value(),
         trajectories=trajectories,
-        average_reward=np.stack([np.cumsum(outcome.returns)[trajectories - 1] / trajectories for outcome in outcomes]),
-        values=np.array([outcome.value for outcome in outcomes]),
-        value_errors=np.array([outcome.value_error for outcome in outcomes]),
-        diagnostics=[outcome.diagnostics for outcome in outcomes],
+        average_reward=np.stack([record.average_reward for record in records]),
+        values=np.array([record.value for record in records]),
+        value_errors=np.array([record.value_error for record in records]),
+        diagnostics=[record.diagnostics for record in records],
         wall_seconds=time.perf_counter() - begin,
     )
 
@@ -123,13 +129,23 @@ def _curve_points(points: int | Sequence[int], episodes: int) -> NDArray[np.int6
     return np.array(chosen, np.int64)
 
 
+class _Record(NamedTuple):
+    """What is kept of a run: the returns of all its trajectories would fill the memory where there are many seeds."""
+
+    average_reward: NDArray[np.float64]
+    value: float
+    value_error: float
+    diagnostics: dict[str, Any]
+
+
 def _play_all(
-    env: Environment, agent: Agent, episodes: int, trajectories: int, seeds: list[int], workers: int, progress: bool | None
-) -> list[Outcome]:
+    play: Callable[[int, Tick], _Record], trajectories: int, seeds: list[int], workers: int, progress: bool | None
+) -> list[_Record]:
+    """`play` of every seed; each of them plays so many trajectories."""
     stop = threading.Event()
     done = [0] * len(seeds)
 
-    def play(position: int) -> Outcome:
+    def play_one(position: int) -> _Record:
         def tick(count: int) -> None:
             done[position] += count
             if stop.is_set():
@@ -137,24 +153,24 @@ def _play_all(
 
         tick(0)
         try:
-            return agent.play(env, Streams(seeds[position]), episodes, cast(Tick, tick))
+            return play(seeds[position], tick)
         except Exception as error:
             error.add_note(f"in the run of seed {seeds[position]}")
             raise
 
     with _single_threaded_libraries() as limit, _progress_bar(trajectories * len(seeds), progress) as show:
-        return _in_threads(play, len(seeds), workers, limit, stop, lambda: show(sum(done)))
+        return _in_threads(play_one, len(seeds), workers, limit, stop, lambda: show(sum(done)))
 
 
 def _in_threads(
-    play: Callable[[int], Outcome], count: int, workers: int, prepare: Callable[[], object], stop: threading.Event, look: Callable[[], None]
-) -> list[Outcome]:
+    play: Callable[[int], _Record], count: int, workers: int, prepare: Callable[[], object], stop: threading.Event, look: Callable[[], None]
+) -> list[_Record]:
     """play(0), ..., play(count - 1), with a look at the progress now and then.
 
     A pool of `concurrent.futures` would do, but Ctrl-C while one waits for its futures may leave their locks held, and then nothing ends.
     """
     positions = iter(range(count))
-    finished: SimpleQueue[tuple[int, Outcome | BaseException]] = SimpleQueue()
+    finished: SimpleQueue[tuple[int, _Record | BaseException]] = SimpleQueue()
 
     def work() -> None:
         prepare()
@@ -166,23 +182,23 @@ def _in_threads(
                 return
 
     threads = [threading.Thread(target=work, name=f"fasturl-{n}", daemon=True) for n in range(workers)]
-    outcomes: dict[int, Outcome] = {}
+    records: dict[int, _Record] = {}
     looked = time.perf_counter()
     try:
         for thread in threads:
             thread.start()
-        while len(outcomes) < count:
+        while len(records) < count:
             try:
-                position, outcome = finished.get(timeout=_POLL_SECONDS)
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                outcomes[position] = outcome
+                position, record = finished.get(timeout=_POLL_SECONDS)
+                if isinstance(record, BaseException):
+                    raise record
+                records[position] = record
             except Empty:
                 pass
             if time.perf_counter() - looked > _POLL_SECONDS:
                 look()
                 looked = time.perf_counter()
-        return [outcomes[position] for position in range(count)]
+        return [records[position] for position in range(count)]
     finally:
         stop.set()
         for thread in threads:
@@ -224,7 +240,8 @@ def _progress_bar(total: int, wanted: bool | None) -> Iterator[Tick]:
 
     begin = time.perf_counter()
     columns = (TextColumn("[bold]training"), BarColumn(), MofNCompleteColumn(), TextColumn("trajectories"), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    bar = Progress(*columns, console=console, transient=console.is_terminal)  # elsewhere its last state is all that is written
     task = bar.add_task("", total=total)
 
     def show(completed: int) -> None:
@@ -233,6 +250,8 @@ def _progress_bar(total: int, wanted: bool | None) -> Iterator[Tick]:
         bar.update(task, completed=completed)
 
     try:
+        if wanted:
+            show(0)
         yield show
     finally:
         bar.stop()

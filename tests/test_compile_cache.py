@@ -94,6 +94,20 @@ def test_a_damaged_folder_costs_a_compilation_and_not_the_run(tmp_path):
     assert output(start(LOCK, FASTURL_CACHE_DIR=tmp_path))[:3] == good[:3]
 
 
+def test_settings_of_numba_do_not_bring_stale_kernels_in(package, tmp_path):
+    settings = {"FASTURL_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": package.parent, "NUMBA_CACHE_LOCATOR_CLASSES": "InTreeCacheLocator"}
+    output(start(LOCK, **settings))
+    assert list((tmp_path / "cache").rglob("*.nbi"))
+    assert not list(package.rglob("*.nbi"))
+
+
+def test_where_ours_cannot_be_written_numbas_own_folder_is_used(tmp_path):
+    settings = {"FASTURL_CACHE_DIR": "/dev/null/x", "NUMBA_CACHE_DIR": tmp_path}
+    *_, folder = output(start(LOCK + "print(fasturl.CACHE_FOLDER)", **settings))
+    assert folder == str(tmp_path / "fasturl" / compile_cache.digest())
+    assert list(Path(folder).rglob("*.nbi"))
+
+
 # --- the folder ----------------------------------------------------------------------------------------------------
 
 

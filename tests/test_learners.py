@@ -174,6 +174,25 @@ def test_learners_solve_a_block_mdp_with_levels_of_different_sizes(learner):
     assert run.success_rate == 1.0
 
 
+@pytest.mark.parametrize("learner", [fu.OracleQ(), fu.OracleQ(schedule="jin"), fu.QLearning()])
+def test_learners_solve_a_block_mdp_with_losses(learner):
+    """A loss that cannot be avoided, and then a choice between two gains: V* = -5."""
+    env = fu.BlockMDP(np.ones((2, 1, 2, 1)), np.array([[[-10.0, -10.0]], [[5.0, 3.0]]]), reward_draw="deterministic")
+    run = fu.train(env, learner, episodes=2_000, seeds=5)
+    assert run.v_star == -5
+    assert run.values.tolist() == [-5] * 5
+    assert run.success_rate == 1.0
+
+
+def test_a_learner_may_see_more_states_than_a_byte_can_name():
+    """The first action leads to a state at random, and there one of two actions pays, which one being the state's parity."""
+    n = 300
+    first, second = np.full((1, 2, n), 1 / n), np.ones((n, 2, 1))
+    pays = np.stack([np.arange(n) % 2, 1 - np.arange(n) % 2], axis=1).astype(float)
+    env = fu.BlockMDP([first, second], [np.zeros((1, 2)), pays], reward_draw="deterministic")
+    assert fu.train(env, fu.OracleQ(), episodes=20_000, seeds=2).values.tolist() == pytest.approx([1.0] * 2)
+
+
 # --- the memory ----------------------------------------------------------------------------------------------------
 
 

@@ -120,6 +120,21 @@ def test_start_may_be_a_state_or_a_distribution():
     assert fu.BlockMDP(transitions, rewards, start=[0.75, 0.25]).optimal_value() == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize("shape", [(2,), (2, 2), (2, 3), (2, 3, 2), (2, 2, 3, 3), (2, 1, 1, 1, 1)])
+def test_rewards_of_other_shapes_are_refused(shape):
+    with pytest.raises(ValueError, match=r"rewards at level 1 must have shape \(2, 3\) or \(2, 3, 2\), got "):
+        fu.BlockMDP(np.full((2, 2, 3, 2), 0.5), np.zeros(shape))
+
+
+def test_narrow_probabilities_are_made_to_sum_to_one():
+    chances = np.array([0.1, 0.2, 0.7], np.float32)
+    model = fu.BlockMDP(np.tile(chances, (1, 1, 2, 1)), np.zeros((1, 1, 2)))
+    np.testing.assert_allclose(model.transitions[0, 0].sum(axis=1), 1, rtol=1e-15)
+    assert model.policy_value(np.full((1, 3, 2), [0.3, 0.7], np.float32)) == 0
+    with pytest.raises(ValueError, match=r"with sums 0\.999999993"):
+        fu.BlockMDP(np.tile(chances.astype(float), (1, 1, 2, 1)), np.zeros((1, 1, 2)))
+
+
 @pytest.mark.parametrize("shape", [(2, 2, 3), (2, 2, 3, 1), (2, 2, 3, 2), (2, 1, 1, 2)])
 def test_rewards_of_every_allowed_shape_mean_the_same_as_the_full_table(shape):
     draw = np.random.default_rng(0)
@@ -184,7 +199,8 @@ def test_the_greatest_return_counts_only_what_can_happen():
 
 def test_deterministic_rewards_may_be_any_number():
     env = fu.BlockMDP(np.ones((2, 1, 1, 1)), np.array([-3.0, 10.0]).reshape(2, 1, 1), reward_draw="deterministic")
-    assert env.optimal_value() == env.max_return == 7.0
+    assert env.optimal_value() == 7.0
+    assert env.max_return == 10.0  # what is ahead at the second level
 
 
 def test_a_model_is_the_same_for_every_seed_and_cannot_be_changed():

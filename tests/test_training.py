@@ -307,6 +307,7 @@ def test_the_progress_bar_goes_to_standard_error_and_only_when_wanted(capsys):
     fu.train(ENV, fu.OracleQ(), 100, progress=True)
     wanted = capsys.readouterr()
     assert wanted.out == ""
+    assert "training" in wanted.err
     fu.train(ENV, fu.OracleQ(), 100)
     fu.train(ENV, fu.OracleQ(), 100, progress=False)
     assert capsys.readouterr() == ("", "")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import validation
-from ..runs import NEAR_OPTIMAL
+from ..runs import NEAR_OPTIMAL, near_optimal_value
 
 Floats = NDArray[np.float64]
 
@@ -141,7 +141,7 @@ def near_optimal_from(
     """
     n = np.asarray(trajectories, np.float64)
     averages = np.asarray(average_reward, np.float64)
-    loss = n * (validation.real("share", share, least=0, most=1, open_left=True) * v_star - averages)
+    loss = n * (near_optimal_value(v_star, validation.real("share", share, least=0, most=1, open_left=True)) - averages)
     peak = np.argmax(loss, axis=-1)
     reached = (peak < n.size - 1) & np.asarray(near_optimal, bool)
     return np.where(reached, n[peak], np.inf)[()]

@@ -7,6 +7,7 @@ or run twice at once.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -178,7 +179,8 @@ def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Callable
             steps += block.steps
             if (now := time.monotonic()) - said >= _LINE_SECONDS:
                 said = now
-                print(f"{counts()}  about {(now - begin) * (n_steps / steps - 1) / 60:.0f} min left", file=sys.stderr, flush=True)
+                minutes = math.ceil((now - begin) * (n_steps / steps - 1) / 60)
+                print(f"{counts()}  about {minutes} min left", file=sys.stderr, flush=True)
 
         yield tell
         return

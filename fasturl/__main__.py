@@ -1,0 +1,5 @@
+"""`python -m fasturl` is the command `fasturl`."""
+
+from .cli import main
+
+main()
