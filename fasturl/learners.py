@@ -102,6 +102,10 @@ class QTable:
         self.episode += returns.size
 
 
+LEARNING_RATE = 0.3
+FAILURE_PROBABILITY = 0.05
+
+
 @dataclass(frozen=True)
 class OracleQ:
     """Optimistic Q-learning with a Hoeffding bonus (Jin et al., 2018).
@@ -113,13 +117,13 @@ class OracleQ:
     """
 
     learning_rate: float | None = None
-    """Constant form only; 0.3 if not given."""
+    """Constant form only; LEARNING_RATE if not given."""
     confidence: float = 1e-3
     """Scale of the exploration bonus."""
     schedule: str = "constant"
     """"constant" or "jin"."""
     failure_probability: float | None = None
-    """Theoretical form only: p; 0.05 if not given."""
+    """Theoretical form only: p; FAILURE_PROBABILITY if not given."""
 
     def __post_init__(self) -> None:
         validation.choice("schedule", self.schedule, ("constant", "jin"))
@@ -141,11 +145,11 @@ class OracleQ:
         horizon = task.horizon
         t = np.arange(1, task.episodes + 1, dtype=np.float64)
         if self.schedule == "constant":
-            rates = np.full(t.size, 0.3 if self.learning_rate is None else self.learning_rate)
+            rates = np.full(t.size, LEARNING_RATE if self.learning_rate is None else self.learning_rate)
             bonuses = self.confidence * np.sqrt(horizon / t)
         else:
             rates = (horizon + 1) / (horizon + t)
-            log_term = np.log(task.n_labels * task.n_actions * task.episodes * horizon / (self.failure_probability or 0.05))
+            log_term = np.log(task.n_labels * task.n_actions * task.episodes * horizon / (self.failure_probability or FAILURE_PROBABILITY))
             bonuses = self.confidence * np.sqrt(horizon**3 * log_term / t)
         return Rules(task.max_return, _by_visit(rates), _by_visit(bonuses), task.max_return, np.zeros(task.episodes))
 

@@ -47,9 +47,9 @@ class URL(Agent):
 
     The practical form judges its decoder stable when, in two successive iterations, the old and the new decoder agree on the
     trajectories that the old one has not been fitted on: for every label, on at least 98 % of its observations. A decoder that is not
-    stable after half of all trajectories is taken as it is, so that the learner has the other half; `decoder_stable` in the diagnostics
-    tells. An oracle may find another number of labels at each fit: the learner has room for all so far, and begins anew where there
-    are more.
+    stable after half of all trajectories, or after the first batch where that is longer, is taken as it is, so that the learner has
+    the rest; `decoder_stable` in the diagnostics tells. An oracle may find another number of labels at each fit: the learner has room
+    for all so far, and begins anew where there are more.
     """
 
     oracle: Any = None

@@ -424,6 +424,30 @@ def test_drafts_of_killed_processes_are_removed_and_those_of_live_ones_are_not(f
     assert len(load(folder)) == 6 * 9
 
 
+def test_of_two_processes_that_make_a_folder_at_once_neither_is_refused(tmp_path, monkeypatch):
+    """One writes the manifest when the other has just seen that there is none."""
+    real = storing._manifest
+
+    def late(path):
+        try:
+            return real(path)
+        finally:
+            path.write_text(json.dumps({"format": storing.FORMAT, "version": fu.__version__}))
+
+    monkeypatch.setattr(storing, "_manifest", late)
+    monkeypatch.setattr(storing.Path, "exists", lambda path: False)
+    Store(tmp_path, create=True)
+
+
+def test_a_damaged_manifest_of_an_empty_folder_is_written_anew(tmp_path):
+    Store(tmp_path, create=True)
+    (tmp_path / MANIFEST).write_text("{")
+    with pytest.warns(UserWarning, match="it is written anew"):
+        Store(tmp_path, create=True)
+    (tmp_path / MANIFEST).unlink()
+    Store(tmp_path, create=True)
+
+
 def test_a_folder_whose_maker_was_killed_at_once_is_used(tmp_path):
     (tmp_path / ".draft-elsewhere-1-abc").write_bytes(b"{")
     Store(tmp_path, create=True)

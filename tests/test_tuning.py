@@ -1,6 +1,7 @@
 """Hyperparameter search: what it finds, how it goes on after a stop, and the file of what it found."""
 
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -11,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 
+import optuna
 import pytest
 
 from fasturl import catalog, cli
@@ -228,6 +230,37 @@ def test_two_processes_that_make_the_same_draw_find_what_one_finds(method, hill,
     assert search(trials=8).trials == undisturbed.trials
     assert others[0].trials == undisturbed.trials
     assert finished_trials(tmp_path / "study.db") == 9
+
+
+def fail_what_runs(url):
+    """As a process does that has heard nothing of another for long."""
+    (name,) = optuna.get_all_study_names(url)
+    study = optuna.load_study(study_name=name, storage=url)
+    for trial in study.get_trials(states=[optuna.trial.TrialState.RUNNING]):
+        study._storage.set_trial_state_values(trial._trial_id, optuna.trial.TrialState.FAIL)
+
+
+@pytest.mark.parametrize("method", ["grid", "tpe"])
+@pytest.mark.parametrize("call", [1, 4])
+def test_a_process_that_slept_and_was_taken_for_dead_goes_on(method, call, hill, tmp_path, monkeypatch):
+    undisturbed = tune(small(), method=method, trials=8, block=6)
+    url, plain, calls = f"sqlite:///{tmp_path}/study.db", Problem.evaluate, itertools.count(1)
+
+    def evaluate(self, *words):
+        if next(calls) == call:
+            fail_what_runs(url)
+        return plain(self, *words)
+
+    monkeypatch.setattr(Problem, "evaluate", evaluate)
+    assert tune(small(), method=method, trials=8, block=6, storage=url).trials == undisturbed.trials
+
+
+def test_settings_that_somebody_put_into_the_queue_take_no_point_of_the_grid(hill, tmp_path):
+    problem, url = small(search={"learning_rate": [0.01, 0.1, 1.0], "confidence": [0.0]}), f"sqlite:///{tmp_path}/study.db"
+    tune(problem, method="grid", trials=1, storage=url)
+    (name,) = optuna.get_all_study_names(url)
+    optuna.load_study(study_name=name, storage=url).enqueue_trial({"learning_rate": 1.0, "confidence": 0.0})
+    assert tune(problem, method="grid", storage=url).trials == tune(problem, method="grid").trials
 
 
 def finished_trials(path):

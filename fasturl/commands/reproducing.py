@@ -70,8 +70,8 @@ def reproduce(
                 looks.save(drawn, draft)
     summary = paper.ends(frame)
     judged = paper.claims(summary)
-    with whole_files(out / "summary.csv", out / CLAIMS, out / paper.VIEW) as drafts:
-        rates, verdicts, record = filter(None, drafts)
+    with whole_files(out / paper.VIEW, out / CLAIMS, out / "summary.csv") as drafts:  # the last is put in its place first
+        record, verdicts, rates = filter(None, drafts)
         summary.to_csv(rates, index=False, float_format="%.6g")
         paper.write_claims(verdicts, judged)
         view.write(record)

@@ -17,7 +17,7 @@ _POINTS = 200
 
 @dataclass(frozen=True)
 class Cell:
-    """Settings are kept complete, so that an id changes when a default does; for those inside an oracle `store.FORMAT` is raised."""
+    """Settings are kept complete, so that an id changes when a default does; for what None or an oracle stand for, `store.FORMAT` does."""
 
     env: str
     env_settings: dict[str, Any]

@@ -40,7 +40,7 @@ _MANIFEST = "fasturl-results.json"
 _KEY = b"fasturl"
 _DRAFT = ".draft-"
 _FORGOTTEN_SECONDS = 24 * 3600.0
-FORMAT = 2
+FORMAT = 3
 """Raised when what a file holds, or what a run of the same configuration gives, changes."""
 
 _CELL_NAME = re.compile("[0-9a-f]{16}")
@@ -103,6 +103,7 @@ class Store:
     def _is_ours(self) -> bool:
         """Whether a folder without a manifest is empty, or one of ours that has lost it."""
         there = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
+        there -= {_MANIFEST, "damaged"}  # another process may have written the manifest just now
         cells = self.folder / "results"
         return not there or (cells.is_dir() and all(_CELL_NAME.fullmatch(path.name) for path in cells.iterdir()))
 
@@ -118,7 +119,7 @@ class Store:
         """Keep the results of some seeds of a cell, and the versions that they were computed with."""
         folder = self.folder / "results" / cell.id
         stem = _stem(run.seeds)
-        if _consecutive(run.seeds) and any(self._content(path) for path in self._files(cell) if path.name.startswith(f"{stem}-")):
+        if _consecutive(run.seeds) and any(self._is_good(path) for path in self._files(cell) if path.name.startswith(f"{stem}-")):
             return  # another process has been faster
         content = _parquet(cell, run, made_with)
         target = folder / f"{stem}-{_digest(cell.id, stem, content)}.parquet"
@@ -205,6 +206,12 @@ class Store:
         else:  # it may be on its way here
             warnings.warn(f"{path} is damaged and left out", stacklevel=2)
         return None
+
+    def _is_good(self, path: Path) -> bool:
+        try:
+            return self._content(path) is not None
+        except ValueError:  # nobody can tell: rather twice than not at all
+            return False
 
     def _set_aside(self, path: Path, name: str, consequence: str) -> None:
         aside = self.folder / "damaged" / name

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import optional
 from .._version import __version__
 from ..training import available_cores, train
 from .backends import Backend, Local
@@ -64,6 +65,8 @@ def sweep(
     place.workers()
     if not wanted:
         raise ValueError("there is nothing to run: the grid is empty")
+    optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
+    optional.need("pandas", "experiments", "loading results")
     store = Store(out, create=True)
     complete(store, plan(store, wanted, chosen), place, progress)
     return store.frame()

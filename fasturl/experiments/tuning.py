@@ -200,15 +200,23 @@ class _Search:
             seed = np.random.SeedSequence([self.sampler_seed, draw]).generate_state(1)[0]
             # Optuna's constant liar would sample away from the trials that run, or seem to because they were killed
             self.study.sampler = optuna.samplers.TPESampler(seed=int(seed), constant_liar=False)
-        self.study.optimize(lambda trial: self._objective(trial, draw, show), n_trials=1)
+        try:
+            self.study.optimize(lambda trial: self._objective(trial, draw, show), n_trials=1)
+        except (ValueError, optuna.exceptions.UpdateFinishedTrialError) as error:
+            # another process has taken this one for dead, because it slept: the draw is open again
+            if isinstance(error, ValueError) and "Cannot tell a FAIL trial" not in str(error):
+                raise
         show(self.finished(), 0)
 
     def _objective(self, trial: optuna.Trial, draw: int, show: Show) -> float:
         import optuna
 
         trial.set_user_attr(_PROCESS, this_process())
+        drawn = {name: self._suggest(trial, name) for name in self.problem.space}
+        if self.grid and drawn != self.grid[draw]:
+            raise optuna.TrialPruned  # somebody has put settings of their own into the study's queue
         trial.set_user_attr(_DRAW, draw)
-        settings = self.problem.settings({name: self._suggest(trial, name) for name in self.problem.space})
+        settings = self.problem.settings(drawn)
         rewards: list[float] = []
         for first in range(0, len(self.problem.seeds), self.block):
             part = self.problem.seeds[first : first + self.block]
