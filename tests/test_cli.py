@@ -91,6 +91,29 @@ def test_warmup_fills_the_cache(tmp_path):
     assert f"warm: {len(list(tmp_path.rglob('*.nbi')))} compiled kernels are kept" in fasturl("info", env=environment).stdout
 
 
+EVERY_KERNEL = """
+from importlib import import_module
+from pkgutil import iter_modules
+from numba.core.caching import NullCache
+from numba.core.dispatcher import Dispatcher
+from fasturl import _kernels, plugin_loops
+from fasturl.warmup import warmup
+
+warmup()
+modules = [import_module(found.name) for found in iter_modules(_kernels.__path__, "fasturl._kernels.")]
+for module in [*modules, plugin_loops]:
+    for name, kernel in vars(module).items():
+        if isinstance(kernel, Dispatcher) and not isinstance(kernel._cache, NullCache) and not kernel.signatures:
+            print(module.__name__, name)
+"""
+
+
+def test_warmup_compiles_every_kernel_but_those_that_call_a_users_code(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {"FASTURL_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", EVERY_KERNEL], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["fasturl.plugin_loops decoder_labels", "fasturl.plugin_loops emission_observations"]
+
+
 @pytest.mark.parametrize("command", [[], ["train"]])
 def test_help_teaches_by_example(command):
     done = fasturl(*command, "--help", env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})

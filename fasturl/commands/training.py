@@ -24,7 +24,7 @@ fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent url --oracle kmea
 
 fasturl train lock-gaussian --horizon 10 --noise 0.2 --agent oracleq-lat --episodes 20000 --seeds 1000:1050 --json result.json
 
-fasturl train lock-gaussian --horizon 2 --agent url --form as-written --episodes 20 --batch 20 --epsilon 0.3 --delta 0.3 --seeds 1"""
+fasturl train lock-bernoulli --horizon 2 --agent url --form as-written --episodes 30 --batch 10 --epsilon 0.3 --delta 0.3 --seeds 1"""
 
 
 # defaults as the help tells them, told by those who have them
