@@ -157,11 +157,11 @@ class BlockMDP(Environment):
         """
         greatest = np.ceil(self.rewards) if self.reward_draw == "bernoulli" else self.rewards
         values = np.zeros(self.transitions.shape[1])
-        ahead = []
+        reachable, ahead = self.reachable, []
         for h in reversed(range(self.horizon)):
             outcomes = np.where(self.transitions[h] > 0, greatest[h] + values, -np.inf)
             values = outcomes.max(axis=(1, 2))
-            ahead.append(values[self.reachable[h]].max())
+            ahead.append(values[reachable[h]].max())
         return float(max(ahead))
 
     @property
