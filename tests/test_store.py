@@ -4,7 +4,6 @@ import dataclasses
 import errno
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 import fasturl as fu
-from fasturl.experiments import Cell, load, sweep, sweeping
+from fasturl.experiments import Cell, load, sweep
 from fasturl.experiments import store as storing
 from fasturl.experiments.store import Store
 from fasturl.experiments.sweeping import Block, complete, compute, plan
@@ -132,36 +131,6 @@ def test_what_is_there_is_not_computed_again(folder):
     frame = sweep(iter(CELLS), 6, folder)
     assert {path: path.stat().st_mtime_ns for path in files(folder)} == before
     pd.testing.assert_frame_equal(frame, load(folder))
-
-
-def test_a_sweep_of_very_many_seeds_makes_some_thousand_files():
-    blocks = plan(None, CELLS, range(1_000_000))
-    assert len(blocks) <= 2_000 + len(CELLS)
-    assert sum(len(block.seeds) for block in blocks) == 2_000_000
-
-
-def test_a_worker_with_another_version_is_refused(tmp_path):
-    class Elsewhere:
-        def map(self, function, items):
-            for item in items:
-                block, run, made_with = function(item)
-                yield block, run, made_with | {"fasturl": "0.0.1"}
-
-    store = Store(tmp_path / "out", create=True)
-    with pytest.raises(ValueError, match=rf"a worker has fasturl 0\.0\.1, this machine has {fu.__version__}: install the same everywhere"):
-        complete(store, plan(store, CELLS, range(2)), Elsewhere())
-    assert files(tmp_path / "out") == []
-
-
-def test_off_a_terminal_progress_is_a_line_now_and_then(tmp_path, capsys, monkeypatch):
-    store = Store(tmp_path / "out", create=True)
-    complete(store, plan(store, CELLS, range(2)), fu.experiments.Local(1))
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sweeping, "_LINE_SECONDS", 0.0)
-    complete(store, plan(store, CELLS, range(2, 6)), fu.experiments.Local(1))
-    first, last = capsys.readouterr().err.splitlines()
-    assert re.fullmatch(r"cells 1/2  seeds 4/8  about \d+ min left", first)
-    assert last == "cells 2/2  seeds 8/8  about 0 min left"
 
 
 def test_seeds_with_gaps_are_found_again(tmp_path):

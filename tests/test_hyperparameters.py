@@ -1,0 +1,52 @@
+"""The hyperparameters that were found for the paper's figures."""
+
+import pytest
+
+from fasturl import catalog
+from fasturl.experiments import hyperparameters
+from fasturl.experiments.problems import TUNING_SEEDS
+
+ENTRIES = [
+    (agent, horizon, env)
+    for agent, horizons in hyperparameters.all_tuned_settings().items()
+    for horizon in horizons
+    for env in catalog.ENVIRONMENTS
+]
+
+
+@pytest.mark.parametrize(("agent", "horizon", "env"), ENTRIES)
+def test_every_tuned_entry_is_accepted(agent, horizon, env):
+    name = "pcid" if agent.startswith("pcid-") else agent
+    for switch in (None, 0.0, 0.2, 0.5):
+        settings = hyperparameters.tuned_settings(agent, env, int(horizon), switch)
+        assert settings
+        assert settings.items() <= catalog.agent_settings(name, **settings).items()
+
+
+def test_every_table_inside_an_entry_is_read():
+    inside = {
+        name
+        for horizons in hyperparameters.all_tuned_settings().values()
+        for entry in horizons.values()
+        for name, value in entry.items()
+        if isinstance(value, dict)
+    }
+    switches = ["switch 0", "switch 0.2", "switch 0.5"]
+    assert inside <= {*catalog.ENVIRONMENTS, *switches, *(f"{env}, {switch}" for env in catalog.ENVIRONMENTS for switch in switches)}
+
+
+def test_the_table_of_an_environment_and_a_switch_goes_before_those_of_either():
+    places = [("lock-bernoulli", 0.2), ("lock-bernoulli", 0.5), ("lock-gaussian", 0.2), ("lock-gaussian", 0.5)]
+    assert [hyperparameters.tuned_settings("pcid-linear", env, 5, switch)["n_clusters"] for env, switch in places] == [3, 8, 3, 6]
+
+
+def test_tuned_settings_are_there_for_the_papers_horizons_alone():
+    assert {(agent, horizon) for agent, horizon, _ in ENTRIES} >= {(agent, h) for agent in catalog.AGENTS if agent != "pcid" for h in "5"}
+    with pytest.raises(ValueError, match="horizon must be one of 5, 10, 20"):
+        hyperparameters.tuned_settings("url", "lock-bernoulli", 7)
+    with pytest.raises(ValueError, match="agent must be one of"):
+        hyperparameters.tuned_settings("dqn", "lock-bernoulli", 5)
+
+
+def test_default_seeds_are_not_those_of_judging():
+    assert not set(TUNING_SEEDS) & set(range(50))

@@ -1,0 +1,45 @@
+"""How the work of a sweep is cut, computed and told of."""
+
+import re
+
+import pytest
+
+import fasturl as fu
+from fasturl.experiments import Cell, sweeping
+from fasturl.experiments.store import Store
+from fasturl.experiments.sweeping import complete, plan
+
+CELLS = [
+    Cell.make("lock-bernoulli", {"horizon": 2, "switch": 0.5}, "oracleq-lat", {}, 60, 4),
+    Cell.make("lock-gaussian", {"horizon": 3}, "qlearning-lat", {"learning_rate": 0.5}, 50, 5),
+]
+
+
+def test_a_sweep_of_very_many_seeds_makes_some_thousand_files():
+    blocks = plan(None, CELLS, range(1_000_000))
+    assert len(blocks) <= 2_000 + len(CELLS)
+    assert sum(len(block.seeds) for block in blocks) == 2_000_000
+
+
+def test_a_worker_with_another_version_is_refused(tmp_path):
+    class Elsewhere:
+        def map(self, function, items):
+            for item in items:
+                block, run, made_with = function(item)
+                yield block, run, made_with | {"fasturl": "0.0.1"}
+
+    store = Store(tmp_path / "out", create=True)
+    with pytest.raises(ValueError, match=rf"a worker has fasturl 0\.0\.1, this machine has {fu.__version__}: install the same everywhere"):
+        complete(store, plan(store, CELLS, range(2)), Elsewhere())
+    assert not list((tmp_path / "out").rglob("*.parquet"))
+
+
+def test_off_a_terminal_progress_is_a_line_now_and_then(tmp_path, capsys, monkeypatch):
+    store = Store(tmp_path / "out", create=True)
+    complete(store, plan(store, CELLS, range(2)), fu.experiments.Local(1))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sweeping, "_LINE_SECONDS", 0.0)
+    complete(store, plan(store, CELLS, range(2, 6)), fu.experiments.Local(1))
+    first, last = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"cells 1/2  seeds 4/8  about \d+ min left", first)
+    assert last == "cells 2/2  seeds 8/8  about 0 min left"
