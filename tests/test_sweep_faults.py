@@ -65,12 +65,15 @@ class Sweep:
     """The command in a process group of its own, as a terminal starts it. It computes so many blocks, and waits."""
 
     def __init__(self, spec, out, n_jobs, blocks):
-        tickets = Path(tempfile.mkdtemp(dir=out.parent))
-        for ticket in range(blocks):
-            (tickets / str(ticket)).touch()
-        command = [sys.executable, "-c", COMMAND, str(tickets), "sweep", str(spec), "--out", str(out), "--n-jobs", str(n_jobs)]
+        self.tickets = Path(tempfile.mkdtemp(dir=out.parent))
+        self.allow(range(blocks))
+        command = [sys.executable, "-c", COMMAND, str(self.tickets), "sweep", str(spec), "--out", str(out), "--n-jobs", str(n_jobs)]
         self.out = out
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def allow(self, tickets):
+        for ticket in tickets:
+            (self.tickets / str(ticket)).touch()
 
     def wait_for_files(self, count):
         end = time.monotonic() + PATIENCE
@@ -142,6 +145,18 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, und
     assert not (out / "damaged").exists()
     assert not list(out.glob(".draft-*"))
     pd.testing.assert_frame_equal(load(out), undisturbed)
+
+
+def test_an_interrupt_is_answered_by_the_parent_alone(spec, undisturbed, tmp_path):
+    """A terminal sends Ctrl-C to workers too, whatever they are doing: they leave it to their parent, which ends them."""
+    running = Sweep(spec, tmp_path / "out", n_jobs=2, blocks=2)
+    running.wait_for_files(2)
+    for worker in running.workers():
+        os.kill(worker, signal.SIGINT)
+    running.allow(range(2, 24))
+    code, _, err = running.end()
+    assert (code, err) == (0, "")
+    pd.testing.assert_frame_equal(load(tmp_path / "out"), undisturbed)
 
 
 KILLED_WHILE_WRITING = """

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any, Generic, Protocol, TypeVar
 
 from .. import optional, validation
@@ -56,16 +60,34 @@ class Local:
 
         pool = joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator_unordered", pre_dispatch="2 * n_jobs", batch_size=1)
         task = joblib.delayed(_Child(function, os.getpid()))
-        results = pool(task(item) for item in items)
-        try:
-            for result in results:  # noqa: UP028  # closed below, where nobody is to be warned
-                yield result
-        except BrokenProcessPool:
-            raise WorkersLost(f"a worker process died (killed, or out of memory): {_KEPT}") from None
-        finally:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that work in progress is given up
-                results.close()
+        with ExitStack() as starting:
+            starting.enter_context(_interrupts_held())
+            results = pool(task(item) for item in items)
+            try:
+                starting.close()
+                for result in results:  # noqa: UP028  # closed below, where nobody is to be warned
+                    yield result
+            except BrokenProcessPool:
+                raise WorkersLost(f"a worker process died (killed, or out of memory): {_KEPT}") from None
+            finally:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # that work in progress is given up
+                    results.close()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Processes that are started here never see Ctrl-C, not even while they start: a terminal sends it to them too,
+    and it is for their parent to end them. To this thread it comes at the end."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # where it is not, it is started with the first worker, and lets interrupts through before that
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Child(Generic[T, R]):
