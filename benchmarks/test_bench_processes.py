@@ -23,6 +23,13 @@ FIRST_RESULT = """
     print(json.dumps({"average_reward": run.average_reward[0, -1]}))
 """
 
+FIRST_RESULT_OF_THE_COMMAND = """
+    import sys
+    from fasturl.cli import main
+    sys.argv = ["fasturl", *"train lock-bernoulli --switch 0.2 --agent oracleq-lat --episodes 100 --seeds 1 --json -".split()]
+    main()
+"""
+
 FIFTY_SEEDS = """
     import fasturl as fu
     run = fu.train(fu.LockBernoulli(20, 0.2), fu.OracleQ(), episodes=50_000, seeds=50)
@@ -52,9 +59,10 @@ def test_first_result_ever_compiling_included(benchmark, tmp_path):
     report(benchmark, seconds=best_seconds(benchmark), must_reach="20 s")
 
 
+@pytest.mark.parametrize("program", [FIRST_RESULT, FIRST_RESULT_OF_THE_COMMAND], ids=["python", "command line"])
 @pytest.mark.benchmark(group="process: first result")
-def test_first_result_of_a_later_process(benchmark, warm):
-    benchmark.pedantic(process, args=(FIRST_RESULT,), kwargs={"FASTURL_CACHE_DIR": str(warm)}, rounds=5)
+def test_first_result_of_a_later_process(benchmark, warm, program):
+    benchmark.pedantic(process, args=(program,), kwargs={"FASTURL_CACHE_DIR": str(warm)}, rounds=5)
     report(benchmark, seconds=best_seconds(benchmark), must_reach="2 s")
 
 

@@ -49,6 +49,21 @@ def test_importing_fasturl_compiles_nothing(imported):
     assert imported["files"] == []
 
 
+COMMAND = """
+import json, sys
+from fasturl.cli import main
+sys.argv = ["fasturl", "train", "lock-bernoulli", "--agent", "oracleq-lat", "--horizon", "2", "--episodes", "10", "--seeds", "1"]
+main()
+print(json.dumps(list(sys.modules)))
+"""
+
+
+def test_the_command_line_loads_only_what_it_shows_and_what_the_work_needs():
+    done = subprocess.run([sys.executable, "-P", "-c", COMMAND], capture_output=True, text=True, check=True, timeout=300)
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    assert loaded & set(HEAVY) == {"typer", "rich"}
+
+
 KERNELS = sorted((Path(fu.__file__).parent / "_kernels").rglob("*.py"))
 
 

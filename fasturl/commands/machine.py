@@ -12,7 +12,6 @@ from rich.table import Table
 from .. import CACHE_FOLDER, compile_cache
 from .._version import __version__
 from ..training import available_cores
-from ..warmup import warmup as compile_everything
 
 
 def register(app: typer.Typer) -> None:
@@ -38,6 +37,8 @@ def info() -> None:
 
 def warmup() -> None:
     """Compile every kernel ahead, so that later runs start at once."""
+    from ..warmup import warmup as compile_everything  # with scikit-learn, which takes longer than all other imports
+
     seconds = compile_everything()
     where = f"kept in {CACHE_FOLDER}" if CACHE_FOLDER else "but there is no folder to keep them in"
     print(f"kernels compiled in {seconds:.1f} s, {where}")
