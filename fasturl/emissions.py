@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import plugin_loops, validation
+from ._kernels import dynamics as _dynamics
 from ._kernels import emission as _emission
 from .plugins import CFunction, Context, explain
 
@@ -318,12 +319,11 @@ class CEmission(Emission):
 
 
 def cumulative(chances: Floats) -> Floats:
-    """Running sums along the last axis that reach exactly 1 at the last outcome that can happen."""
-    total = np.cumsum(chances, axis=-1)
-    size = chances.shape[-1]
-    last = size - 1 - np.argmax(chances[..., ::-1] > 0, axis=-1)
-    total[np.arange(size) >= last[..., None]] = 1.0
-    return total
+    """Running sums of probabilities along the last axis; the kernel says what is made of rounding."""
+    rows = np.ascontiguousarray(chances, np.float64).reshape(-1, chances.shape[-1])
+    sums = np.empty_like(rows)
+    _dynamics.cumulate(rows, sums)
+    return sums.reshape(chances.shape)
 
 
 def _per_level(name: str, table: ArrayLike, n_levels: int) -> NDArray[Any]:

@@ -142,16 +142,14 @@ class OracleQ:
         return QTable(self.rules(task), task)
 
     def rules(self, task: Task) -> Rules:
-        horizon = task.horizon
-        t = np.arange(1, task.episodes + 1, dtype=np.float64)
+        rates, bonuses = np.empty((2, task.episodes + 1))
         if self.schedule == "constant":
-            rates = np.full(t.size, LEARNING_RATE if self.learning_rate is None else self.learning_rate)
-            bonuses = self.confidence * np.sqrt(horizon / t)
+            rate = LEARNING_RATE if self.learning_rate is None else self.learning_rate
+            _tabular.constant_schedule(task.horizon, rate, self.confidence, rates, bonuses)
         else:
-            rates = (horizon + 1) / (horizon + t)
-            log_term = np.log(task.n_labels * task.n_actions * task.episodes * horizon / (self.failure_probability or FAILURE_PROBABILITY))
-            bonuses = self.confidence * np.sqrt(horizon**3 * log_term / t)
-        return Rules(task.max_return, _by_visit(rates), _by_visit(bonuses), task.max_return, np.zeros(task.episodes))
+            failure = self.failure_probability or FAILURE_PROBABILITY
+            _tabular.jin_schedule(task.horizon, task.n_labels, task.n_actions, self.confidence, failure, rates, bonuses)
+        return Rules(task.max_return, rates, bonuses, task.max_return, np.zeros(task.episodes))
 
 
 @dataclass(frozen=True)
@@ -172,9 +170,11 @@ class QLearning:
         return QTable(self.rules(task), task)
 
     def rules(self, task: Task) -> Rules:
-        progress = np.arange(task.episodes) / (self.exploration_fraction * task.episodes)
-        epsilons = np.maximum(0.01, 1.0 - 0.99 * progress)
-        return Rules(0.0, _by_visit(np.full(task.episodes, self.learning_rate)), _by_visit(np.zeros(task.episodes)), np.inf, epsilons)
+        rates, bonuses = np.empty((2, task.episodes + 1))
+        epsilons = np.empty(task.episodes)
+        _tabular.constant_schedule(task.horizon, self.learning_rate, 0.0, rates, bonuses)
+        _tabular.falling_epsilons(self.exploration_fraction, epsilons)
+        return Rules(0.0, rates, bonuses, np.inf, epsilons)
 
 
 def learn(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream, returns: Floats) -> None:
@@ -255,8 +255,3 @@ def rollout(dynamics: Dynamics, labels: Labels, q: Floats, epsilon: float, luck:
     rewards = np.empty((episodes, horizon))
     _tabular.rollout(dynamics, labels, np.ascontiguousarray(q), epsilon, luck, choice, states, actions, rewards)
     return states, actions, rewards
-
-
-def _by_visit(values: Floats) -> Floats:
-    """Visits count from 1: entry 0 is never read."""
-    return np.concatenate([[0.0], values])

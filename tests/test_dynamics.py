@@ -8,13 +8,19 @@ import pytest
 from scipy import stats
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
-from fasturl._kernels.dynamics import draw_lock, start_state, step
+from fasturl._kernels.dynamics import cumulate, draw_lock, start_state, step
 from fasturl.records import Dynamics
 
 pytestmark = pytest.mark.kernel
 
 ALARM = 1e-6
 """False-alarm rate of each statistical test below; the seeds are fixed."""
+
+
+def rows_of_chances(n_outcomes):
+    """Whose sums rounding may take past 1."""
+    chance = st.sampled_from([0.0, 0.1, 0.2, 1 / 3, 0.5, 1e-11, 0.4000000005])
+    return st.lists(st.lists(chance, min_size=n_outcomes, max_size=n_outcomes).filter(any), min_size=1, max_size=4)
 
 
 def lock(state, switch, horizon):
@@ -43,6 +49,19 @@ def test_step_equals_its_reference(draw, sizes, state):
         comp = step(tables, luck, h, s, a)
         assert comp == ref
     assert luck.tolist() == state
+
+
+@hypothesis.given(st.integers(1, 6).flatmap(rows_of_chances))
+@hypothesis.example([[0.6, 0.4000000005, 1e-11]])
+@hypothesis.example([[0.1] * 10 + [0.0]])
+def test_cumulate_equals_its_reference_and_never_falls(rows):
+    chances = np.array(rows)
+    ref, comp = np.empty_like(chances), np.empty_like(chances)
+    naive.cumulate(chances, ref)
+    cumulate(chances, comp)
+    np.testing.assert_array_equal(ref, comp)
+    assert (np.diff(comp, axis=1) >= 0).all()
+    assert (comp[:, -1] == 1).all()
 
 
 @hypothesis.given(GENERATORS, st.floats(0, 1), st.integers(1, 6))

@@ -38,6 +38,19 @@ def tables(draw, sizes, n_labels):
 
 
 N_LABELS = st.integers(1, 4)
+SHARES = st.floats(0.001, 1.0)
+
+
+@hypothesis.given(st.integers(1, 200), SHARES, SHARES, st.integers(1, 20))
+def test_schedules_equal_their_references(horizon, first, second, episodes):
+    """`first` and `second` are a rate and a confidence, a confidence and a chance of failure, a share of the episodes."""
+    ref, comp = np.full((2, 5, episodes + 1), np.nan)
+    for module, (rates, bonuses, jin_rates, jin_bonuses, epsilons) in ((naive, ref), (tabular, comp)):
+        module.constant_schedule(horizon, first, second, rates, bonuses)
+        module.jin_schedule(horizon, 3, 4, first, second, jin_rates, jin_bonuses)
+        module.falling_epsilons(first, epsilons)
+    np.testing.assert_array_equal(ref, comp)
+    assert not np.isnan(ref).any()
 
 
 @hypothesis.given(DRAWS, SIZES, N_LABELS, GENERATORS, EPSILONS)

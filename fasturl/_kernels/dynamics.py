@@ -34,6 +34,21 @@ def step(dynamics: tuple, luck: np.ndarray, h: int, s: int, a: int) -> tuple[int
 
 
 @kernel
+def cumulate(chances: np.ndarray, sums: np.ndarray) -> None:
+    """Running sums of each row [rows, outcomes] that never pass 1 and are exactly 1 from the last outcome that can happen on."""
+    for i in range(chances.shape[0]):
+        total = 0.0
+        last = 0
+        for j in range(chances.shape[1]):
+            total += chances[i, j]
+            sums[i, j] = min(total, 1.0)
+            if chances[i, j] > 0.0:
+                last = j
+        for j in range(last, chances.shape[1]):
+            sums[i, j] = 1.0
+
+
+@kernel
 def draw_lock(stream: np.ndarray, switch: float, order: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` (float64[H, 3, 4, 3], probabilities) with a fresh combination lock.
 

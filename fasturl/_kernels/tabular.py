@@ -15,11 +15,42 @@ updating after it in level order: the update of level h reads level h+1, which n
 episode has touched.
 """
 
+import math
+
 import numpy as np
 
 from .compiling import inlined, kernel
 from .dynamics import start_state, step
 from .rng import below, uniform
+
+
+@kernel
+def constant_schedule(horizon: int, rate: float, confidence: float, rates: np.ndarray, bonuses: np.ndarray) -> None:
+    """One rate, and the bonus c sqrt(H / t). Visits count from 1: entry 0 is never read, here and below."""
+    rates[0] = bonuses[0] = 0.0
+    for t in range(1, rates.size):
+        rates[t] = rate
+        bonuses[t] = confidence * math.sqrt(horizon / t)
+
+
+@kernel
+def jin_schedule(
+    horizon: int, n_labels: int, n_actions: int, confidence: float, failure: float, rates: np.ndarray, bonuses: np.ndarray
+) -> None:
+    """The rate (H+1) / (H+t) and the bonus c sqrt(H^3 log(S A T / p) / t), T being the number of steps."""
+    pairs_and_steps = float(n_labels) * n_actions * horizon * (rates.size - 1)  # as float: there may be 2^62 labels
+    scale = float(horizon) ** 3 * math.log(pairs_and_steps / failure)
+    rates[0] = bonuses[0] = 0.0
+    for t in range(1, rates.size):
+        rates[t] = (horizon + 1) / (horizon + t)
+        bonuses[t] = confidence * math.sqrt(scale / t)
+
+
+@kernel
+def falling_epsilons(fraction: float, epsilons: np.ndarray) -> None:
+    """From 1 to 0.01 along a line over the first `fraction` of the episodes."""
+    for e in range(epsilons.size):
+        epsilons[e] = max(0.01, 1.0 - 0.99 * (e / (fraction * epsilons.size)))
 
 
 @inlined

@@ -15,6 +15,7 @@ from .decoding import best_labels as best_labels
 from .decoding import byte_scores as byte_scores
 from .decoding import quadratic_scores as quadratic_scores
 from .decoding import support_vector_labels as support_vector_labels
+from .dynamics import cumulate as cumulate
 from .dynamics import draw_lock as draw_lock
 from .dynamics import start_state as start_state
 from .dynamics import step as step
@@ -40,9 +41,12 @@ from .rng import next_bits as next_bits
 from .rng import shuffle as shuffle
 from .rng import uniform as uniform
 from .seeding import seed_stream as seed_stream
+from .tabular import constant_schedule as constant_schedule
 from .tabular import draw_policy as draw_policy
 from .tabular import epsilon_greedy as epsilon_greedy
+from .tabular import falling_epsilons as falling_epsilons
 from .tabular import greedy as greedy
+from .tabular import jin_schedule as jin_schedule
 from .tabular import learn as learn
 from .tabular import rollout as rollout
 from .tabular import update as update

@@ -22,6 +22,16 @@ def step(dynamics, luck, h, s, a):
     return following, reward
 
 
+def cumulate(chances, sums):
+    """The chance of each outcome or one before it. What rounding takes from the last possible outcome or adds to any is set right."""
+    for row, sums_of_row in zip(chances, sums, strict=True):
+        total = 0.0
+        for outcome in range(len(row)):
+            total += row[outcome]
+            is_certain = not any(row[outcome + 1 :])
+            sums_of_row[outcome] = 1.0 if is_certain else min(1.0, total)
+
+
 def draw_lock(stream, switch, order, out):
     """A combination lock, level by level; `order` is left holding the last permutation."""
     for h in range(len(out)):

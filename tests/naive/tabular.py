@@ -1,7 +1,28 @@
 """Slow, obvious references for `_kernels/tabular.py`."""
 
+import math
+
 from .dynamics import start_state, step
 from .rng import below, uniform
+
+
+def constant_schedule(horizon, rate, confidence, rates, bonuses):
+    """The bonus is c sqrt(H / t) at visit t."""
+    rates[:] = [0.0] + [rate for _ in rates[1:]]
+    bonuses[:] = [0.0] + [confidence * math.sqrt(horizon / t) for t in range(1, len(bonuses))]
+
+
+def jin_schedule(horizon, n_labels, n_actions, confidence, failure, rates, bonuses):
+    """Jin et al. (2018), Algorithm 1, with iota = log(S A T / p) and T = K H."""
+    iota = math.log(n_labels * n_actions * (len(rates) - 1) * horizon / failure)
+    rates[:] = [0.0] + [(horizon + 1) / (horizon + t) for t in range(1, len(rates))]
+    bonuses[:] = [0.0] + [confidence * math.sqrt(horizon**3 * iota / t) for t in range(1, len(bonuses))]
+
+
+def falling_epsilons(fraction, epsilons):
+    """1 at the first episode, 0.01 after the share `fraction` of them."""
+    for e in range(len(epsilons)):
+        epsilons[e] = max(0.01, 1 - 0.99 * (e / (fraction * len(epsilons))))
 
 
 def greedy(q, h, x, choice):

@@ -148,23 +148,6 @@ def _are_chances(given: Any) -> bool:
     return True
 
 
-@inlined
-def _cumulate(given: Any, sums: Any) -> None:
-    n = given.shape[1]
-    for i in range(given.shape[0]):
-        total = 0.0
-        last = 0
-        for j in range(n):
-            total += given[i, j]
-            sums[i, j] = total
-            if given[i, j] > 0.0:
-                last = j
-        for j in range(last, n):
-            sums[i, j] = 1.0
-        for j in range(last):
-            sums[i, j] = min(sums[i, j], 1.0)
-
-
 def cumulate(chances: Any, chances_length: Any, n: Any, out: Any, out_length: Any) -> Any:
     status = check_size(n, ANY) or check_size(chances_length, ANY) or unless(chances_length % n == 0, SIZE)
     if status != OK:
@@ -177,7 +160,7 @@ def cumulate(chances: Any, chances_length: Any, n: Any, out: Any, out_length: An
         or unless(_are_chances(view(chances, (rows, n))), NUMBER)
     )
     if status == OK:
-        _cumulate(view(chances, (rows, n)), view(out, (rows, n)))
+        dynamics.cumulate(view(chances, (rows, n)), view(out, (rows, n)))
     return status
 
 

@@ -218,10 +218,9 @@ def _start_over(t: Any, initial: float) -> None:
 
 @inlined
 def _schedules(t: Any) -> Any:
-    """The rates and bonuses by number of visits, entry 0 being unused, and the share of random actions."""
+    """The rates and bonuses by number of visits, and the share of random actions."""
     episodes = field(t, "episodes")
     rates, bonuses = view(field(t, "rates"), (episodes + 1,)), view(field(t, "bonuses"), (episodes + 1,))
-    rates[0] = bonuses[0] = 0.0
     return rates, bonuses, view(field(t, "epsilons"), (episodes,))
 
 
@@ -241,19 +240,11 @@ def train_oracleq(t: Any, learner: Any) -> Any:
         return status
     horizon, _, n_actions = dynamics.sizes(field(t, "dynamics"))
     rates, bonuses, epsilons = _schedules(t)
-    term = 0.0
-    if schedule == 1:
-        steps = np.float64(field(t, "n_labels") * n_actions * epsilons.size * horizon)
-        term = np.float64(horizon * horizon * horizon) * math.log(steps / failure)
-    for i in range(epsilons.size):
-        visit = np.float64(i + 1)
-        if schedule == 0:
-            rates[i + 1] = rate
-            bonuses[i + 1] = confidence * math.sqrt(np.float64(horizon) / visit)
-        else:
-            rates[i + 1] = np.float64(horizon + 1) / (np.float64(horizon) + visit)
-            bonuses[i + 1] = confidence * math.sqrt(term / visit)
-        epsilons[i] = 0.0
+    if schedule == 0:
+        tabular.constant_schedule(horizon, rate, confidence, rates, bonuses)
+    else:
+        tabular.jin_schedule(horizon, field(t, "n_labels"), n_actions, confidence, failure, rates, bonuses)
+    epsilons[:] = 0.0
     _start_over(t, greatest)
     _learn(t, greatest)
     return OK
@@ -268,10 +259,8 @@ def train_qlearning(t: Any, learner: Any) -> Any:
     if status != OK:
         return status
     rates, bonuses, epsilons = _schedules(t)
-    for i in range(epsilons.size):
-        rates[i + 1] = rate
-        bonuses[i + 1] = 0.0
-        epsilons[i] = max(0.01, 1.0 - 0.99 * (np.float64(i) / (fraction * np.float64(epsilons.size))))
+    tabular.constant_schedule(dynamics.sizes(field(t, "dynamics"))[0], rate, 0.0, rates, bonuses)
+    tabular.falling_epsilons(fraction, epsilons)
     _start_over(t, 0.0)
     _learn(t, np.inf)
     return OK
