@@ -30,6 +30,19 @@ def lock(stream):
     return stream(LUCK), 0.2, np.empty(4, np.int64), np.empty((1_000, 3, 4, 3))
 
 
+def running_sums(_):
+    chances = fu.LockBernoulli(1_000, 0.2).instance(0).transitions.reshape(-1, 3)
+    return chances, np.empty_like(chances)
+
+
+def jin_et_al(_):
+    return HORIZON, 3, 4, 0.01, 0.05, *np.empty((2, 10_001))
+
+
+def exploring(_):
+    return 0.5, np.empty(10_000)
+
+
 def learning(learner):
     def arguments(stream):
         memory = learner.start(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
@@ -181,6 +194,9 @@ WORK = {
     "rng: block of bits": Work(rng.fill_bits, naive.fill_bits, block(np.uint64), 100_000),
     "rng: block of uniforms": Work(rng.fill_uniforms, naive.fill_uniforms, block(np.float64), 100_000),
     "dynamics: lock": Work(dynamics.draw_lock, naive.draw_lock, lock, 1_000),
+    "dynamics: running sums": Work(dynamics.cumulate, naive.cumulate, running_sums, 12_000),
+    "tabular: schedule of Jin et al.": Work(tabular.jin_schedule, naive.jin_schedule, jin_et_al, 10_000),
+    "tabular: share of random actions": Work(tabular.falling_epsilons, naive.falling_epsilons, exploring, 10_000),
     "tabular: learn, OracleQ": Work(tabular.learn, naive.learn, learning(fu.OracleQ()), EPISODES * HORIZON),
     "tabular: learn, QLearning": Work(tabular.learn, naive.learn, learning(fu.QLearning()), EPISODES * HORIZON),
     "tabular: rollout": Work(tabular.rollout, naive.rollout, episodes, EPISODES * HORIZON),
