@@ -155,22 +155,15 @@ class BlockMDP(Environment):
 
         It is ahead at the first level unless there are rewards below 0.
         """
-        greatest = np.ceil(self.rewards) if self.reward_draw == "bernoulli" else self.rewards
-        values = np.zeros(self.transitions.shape[1])
-        reachable, ahead = self.reachable, []
-        for h in reversed(range(self.horizon)):
-            outcomes = np.where(self.transitions[h] > 0, greatest[h] + values, -np.inf)
-            values = outcomes.max(axis=(1, 2))
-            ahead.append(values[reachable[h]].max())
-        return float(max(ahead))
+        reached = self.reachable
+        drawn = self.reward_draw == "bernoulli"
+        return float(_planning.greatest_return(self.transitions, self.rewards, drawn, reached, np.empty(reached.shape)))
 
     @property
     def reachable(self) -> NDArray[np.bool_]:
         """Which states some policy can reach at each level: [H+1, S]."""
-        reached = np.zeros((self.horizon + 1, self.transitions.shape[1]), np.bool_)
-        reached[0] = self.start > 0
-        for h in range(self.horizon):
-            reached[h + 1] = (self.transitions[h, reached[h]] > 0).any(axis=(0, 1))
+        reached = np.empty((self.horizon + 1, self.transitions.shape[1]), np.bool_)
+        _planning.reachable(self.start, self.transitions, reached)
         return reached
 
     def _reward_table(self, rewards: ArrayLike | Sequence[ArrayLike]) -> Floats:

@@ -1,5 +1,7 @@
 """Block MDPs and locks: tables, checks, exact values."""
 
+import time
+
 import hypothesis
 import hypothesis.strategies as st
 import naive
@@ -195,6 +197,15 @@ def test_the_greatest_return_counts_only_what_can_happen():
     assert fu.BlockMDP(GAMBLE, PAY, reward_draw="deterministic").max_return == 0.8
     never = [np.array([[[1.0, 0.0], [1.0, 0.0]]]), np.ones((2, 2, 1))]
     assert fu.BlockMDP(never, PAY, reward_draw="deterministic").max_return == 0.3
+
+
+def test_a_long_lock_is_set_up_in_a_moment():
+    """A loop over its levels in Python would take ten seconds or more, during which nothing could be interrupted."""
+    begin = time.perf_counter()
+    model = fu.LockBernoulli(200_000, 0.2).instance()
+    assert model.max_return == 1.0
+    assert model.reachable[-1].tolist() == [True, True, True]
+    assert time.perf_counter() - begin < 5
 
 
 def test_deterministic_rewards_may_be_any_number():
