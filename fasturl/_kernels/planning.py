@@ -52,7 +52,7 @@ def policy_q(transitions: np.ndarray, rewards: np.ndarray, policy: np.ndarray, q
 
 @kernel
 def reachable(start: np.ndarray, transitions: np.ndarray, reached: np.ndarray) -> None:
-    """Fill `reached` (bool[H+1, S]): the states that some policy can be in at each level, `start` (float64[S]) being the chances at first."""
+    """Fill `reached` (bool[H+1, S]): the states that some policy can be in at each level. `start` is float64[S], probabilities."""
     horizon, n_states, n_actions, _ = transitions.shape
     reached[:] = False
     for s in range(n_states):
