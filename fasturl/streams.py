@@ -7,6 +7,9 @@ with the same seed meet the same lock and the same luck.
 
 from __future__ import annotations
 
+import operator
+from typing import SupportsIndex
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,11 +20,20 @@ _POSITIONS = {name: position for position, name in enumerate(NAMES)}
 
 
 class Streams:
-    """The generators of one run. A stream is made when it is first asked for, and then advances."""
+    """The generators of one run. A stream is made when it is first asked for, and then advances.
 
-    def __init__(self, seed: int, key: tuple[int, ...] = ()) -> None:
-        self._seed, self._key = int(seed), key
-        self._rows: dict[tuple[str, int], NDArray[np.uint64]] = {}
+    It keeps the number of lanes that it is first asked for with: the first of four lanes is the generator that a single one would be, so
+    with both the same luck would be drawn twice.
+    """
+
+    def __init__(self, seed: SupportsIndex, key: tuple[int, ...] = ()) -> None:
+        try:
+            self._seed, self._key = operator.index(seed), key
+        except TypeError:
+            self._seed = -1
+        if self._seed < 0:
+            raise ValueError(f"seed must be an integer >= 0, got {seed!r}")
+        self._rows: dict[str, NDArray[np.uint64]] = {}
 
     def row(self, name: str) -> NDArray[np.uint64]:
         """The named stream as one generator, uint64[4]."""
@@ -29,9 +41,12 @@ class Streams:
 
     def rows(self, name: str, lanes: int) -> NDArray[np.uint64]:
         """The named stream as several generators side by side, uint64[lanes, 4]."""
-        if (name, lanes) not in self._rows:
-            self._rows[name, lanes] = self._state(name, 4 * lanes).reshape(lanes, 4)
-        return self._rows[name, lanes]
+        if name not in self._rows:
+            self._rows[name] = self._state(name, 4 * lanes).reshape(lanes, 4)
+        rows = self._rows[name]
+        if rows.shape[0] != lanes:
+            raise ValueError(f"lanes of {name!r} must be {rows.shape[0]} as before, got {lanes}")
+        return rows
 
     def generator(self, name: str) -> np.random.Generator:
         """A fresh NumPy generator seeded by the named stream, for code outside the kernels."""
@@ -42,6 +57,8 @@ class Streams:
         return Streams(self._seed, self._child("evaluation"))
 
     def _child(self, name: str) -> tuple[int, ...]:
+        if name not in _POSITIONS:
+            raise ValueError(f"name must be one of {', '.join(map(repr, NAMES))}, got {name!r}")
         return (*self._key, _POSITIONS[name])
 
     def _sequence(self, name: str) -> np.random.SeedSequence:

@@ -11,6 +11,7 @@ import fasturl as fu
 from fasturl import evaluation
 from fasturl.decoders import AffineDecoder, LevelDecoder, PredictDecoder
 from fasturl.emissions import Gaussian
+from fasturl.models import emission_lanes
 from fasturl.streams import Streams
 
 HORIZON = 4
@@ -75,14 +76,17 @@ def test_the_error_is_the_standard_error_of_4000_coins():
     assert error == pytest.approx(np.sqrt(value * (1 - value) / 3_999))
 
 
+def positions(streams):
+    return [*(streams.row(name).tolist() for name in ("dynamics", "policy", "lock")), emission_lanes(streams).tolist()]
+
+
 def test_an_evaluation_is_repeatable_and_leaves_the_streams_of_training_alone():
     env, streams = fu.LockBernoulli(HORIZON, 0.2), Streams(1)
     model, policy = env.draw(streams), np.full((HORIZON, 3, 4), 0.25)
-    names = ("dynamics", "policy", "emission", "lock")
-    before = [streams.row(name).tolist() for name in names]
+    before = positions(streams)
     first = evaluation.decoded_value(model, PERFECT, policy, streams)
     assert evaluation.decoded_value(model, PERFECT, policy, streams) == first
-    assert [streams.row(name).tolist() for name in names] == before
+    assert positions(streams) == before
 
 
 def test_a_policy_is_followed_on_labels_and_not_on_states():

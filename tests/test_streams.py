@@ -107,6 +107,28 @@ def test_seeds_beyond_64_bits_are_seeds_too():
     assert Streams(2**80).row("lock").tolist() != Streams(2**80 + 1).row("lock").tolist()
 
 
-def test_an_unknown_name_is_an_error():
-    with pytest.raises(KeyError, match="wind"):
-        Streams(0).row("wind")
+def test_whatever_is_an_integer_is_a_seed():
+    assert Streams(np.int64(3)).row("lock").tolist() == Streams(np.uint8(3)).row("lock").tolist() == Streams(3).row("lock").tolist()
+
+
+@pytest.mark.parametrize("seed", [1.7, 1.0, -1, np.int64(-1), "1", None, np.array([1, 2])], ids=repr)
+def test_what_is_no_seed_is_refused(seed):
+    with pytest.raises(ValueError, match=r"^seed must be an integer >= 0, got "):
+        Streams(seed)
+
+
+@pytest.mark.parametrize("name", ["wind", "luck", "", None])
+@pytest.mark.parametrize("ask", [Streams.row, Streams.generator])
+def test_an_unknown_name_is_an_error_that_tells_the_names(ask, name):
+    with pytest.raises(ValueError, match=f"^name must be one of 'lock', 'dynamics', .*'evaluation', got {name!r}$"):
+        ask(Streams(0), name)
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 4), (4, 1), (4, 2)])
+def test_a_stream_keeps_its_number_of_lanes(first, second):
+    """The first lane of four is the generator that a stream of one lane would be: the same luck would be drawn twice."""
+    streams = Streams(0)
+    streams.rows("emission", first)
+    with pytest.raises(ValueError, match=f"^lanes of 'emission' must be {first} as before, got {second}$"):
+        streams.rows("emission", second)
+    streams.rows("emission", first)
