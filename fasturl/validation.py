@@ -6,7 +6,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, TypeGuard
+from typing import Any, SupportsIndex, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,8 @@ def are_several(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
 
 
-def integer(name: str, value: object, *, least: int, most: float | None = None) -> int:
-    """At most MOST unless told otherwise; math.inf is no limit."""
+def integer(name: str, value: object, *, least: int, most: float | None = None, limit: int = MOST) -> int:
+    """At most `most`, where math.inf is no limit; if that is not given, at most `limit`, which only those are told of who pass it."""
     bounded = most is not None and most < math.inf
     allowed = f"an integer from {least} to {most}" if bounded else f"an integer >= {least}"
     try:
@@ -41,8 +41,8 @@ def integer(name: str, value: object, *, least: int, most: float | None = None) 
         raise ValueError(f"{name} must be {allowed}, got {shown(value)}") from None
     if number < least or (most is not None and number > most):
         raise ValueError(f"{name} must be {allowed}, got {shown(number)}")
-    if most is None and number > MOST:
-        raise ValueError(f"{name} must be an integer from {least} to {MOST}, got {shown(number)}")
+    if most is None and number > limit:
+        raise ValueError(f"{name} must be an integer from {least} to {limit}, got {shown(number)}")
     return number
 
 
@@ -111,10 +111,10 @@ def seed(name: str, value: object) -> int:
 MOST_SEEDS = 10**7
 
 
-def seeds(value: int | Iterable[int]) -> list[int]:
+def seeds(value: SupportsIndex | Iterable[SupportsIndex]) -> list[int]:
     """A count n means the seeds 0..n-1; otherwise distinct non-negative integers."""
     wanted = value if are_several(value) else range(integer("seeds", value, least=1, most=math.inf))
-    if isinstance(wanted, range) and wanted.stop - wanted.start > MOST_SEEDS:  # told before they are counted one by one
+    if isinstance(wanted, range) and wanted[MOST_SEEDS:]:  # told before they are gone through; the len of a long range overflows
         raise ValueError(f"seeds must be at most {MOST_SEEDS:,} in number, got {shown(wanted)}")
     chosen = [seed("seeds", one) for one in wanted]
     if not chosen:

@@ -164,6 +164,20 @@ def test_the_one_seed_of_many_that_comes_twice_is_found():
         validation.seeds([*range(100_000), 99_999])
 
 
+MANY = [range(10**9, 0, -1), range(0, 10**9, 10), range(10**7 + 1), range(10**40), range(10**40, -1, -3), 10**7 + 1]
+
+
+@pytest.mark.parametrize("given", MANY)
+def test_too_many_seeds_are_counted_without_going_through_them(given):
+    with pytest.raises(ValueError, match=r"^seeds must be at most 10,000,000 in number, got "):
+        validation.seeds(given)
+
+
+@pytest.mark.parametrize("given", [range(0, 10**9, 10**8), range(10**40, 10**40 + 3), range(10**9, 0, -(10**8))])
+def test_few_seeds_may_lie_far_apart(given):
+    assert validation.seeds(given) == list(given)
+
+
 @pytest.mark.parametrize("wanted", ["0:99999999999", "5:1" + "0" * 40, "99999999999", "1" + "0" * 400])
 def test_more_seeds_than_anybody_can_run_are_refused_at_once(wanted):
     with pytest.raises(ValueError, match=r"^seeds must be .*, got "):
