@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 LARGEST_REWARD = 1e100
 """Sums and squares of such rewards are finite."""
+LONGEST = 10**7
+"""Horizon of a lock: the tables of so many levels take ten gigabytes."""
 
 
 class Environment(ABC):
@@ -74,8 +76,9 @@ class BlockMDP(Environment):
         Array [H, S, A, S'] of probabilities, or, where levels differ in their number of states, a sequence
         of H arrays [S_h, A, S_(h+1)].
     rewards
-        Mean reward of each transition: an array that broadcasts to [H, S, A, S'] (so [H, S, A, 1] is a reward on
-        (state, action)), an array [H, S, A], or a sequence of H arrays [S_h, A] or [S_h, A, S_(h+1)].
+        Mean reward of each transition: an array [H, S, A, S'], or [H, S, A] for rewards on (state, action); where levels differ, a
+        sequence of H arrays [S_h, A, S_(h+1)] or [S_h, A]. Within a level, an axis of length 1 stands for all: [H, 1, 1, S'] are
+        rewards on the next state.
     reward_draw
         "bernoulli": rewards are 0 or 1 with the given means, drawn at levels where a mean is strictly
         between 0 and 1; "deterministic": the reward is the mean itself.
@@ -178,7 +181,8 @@ class BlockMDP(Environment):
                     raise ValueError
                 means = np.broadcast_to(level[..., None] if level.ndim == 2 else level, shape)
             except ValueError:
-                raise ValueError(f"rewards at level {h + 1} must have shape {shape[:2]} or {shape}, got {level.shape}") from None
+                allowed = f"{shape[:2]} or {shape}, or a 1 in place of any of these numbers"
+                raise ValueError(f"rewards at level {h + 1} must have shape {allowed}, got {level.shape}") from None
             fine = np.abs(means) <= LARGEST_REWARD
             if not fine.all():
                 raise ValueError(f"rewards at level {h + 1} must be finite and at most {LARGEST_REWARD:g} in size, got {means[~fine][0]}")
@@ -232,7 +236,7 @@ class _Lock(Environment):
     n_actions = 4
 
     def __init__(self, horizon: int, switch: float) -> None:
-        self.horizon = validation.integer("horizon", horizon, least=1)
+        self.horizon = validation.integer("horizon", horizon, least=1, limit=LONGEST)
         self.switch = validation.real("switch", switch, least=0, most=1)
         self.n_states = (3,) * (self.horizon + 1)
 

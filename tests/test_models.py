@@ -79,6 +79,13 @@ def test_a_lock_refuses_other_horizons(kind, horizon):
 
 
 @pytest.mark.parametrize("kind", LOCKS)
+@pytest.mark.parametrize("horizon", [10**7 + 1, 10**10])
+def test_a_lock_that_no_memory_holds_is_refused_before_anything_is_made(kind, horizon):
+    with pytest.raises(ValueError, match=rf"^horizon must be an integer from 1 to 10000000, got {horizon}$"):
+        kind(horizon)
+
+
+@pytest.mark.parametrize("kind", LOCKS)
 @pytest.mark.parametrize("switch", [-0.1, 1.1, np.nan, np.inf, "0.2", None, np.True_, np.complex128(0.2), 10**400], ids=shown)
 def test_a_lock_refuses_other_switches(kind, switch):
     with pytest.raises(ValueError, match=r"^switch must be a number in \[0, 1\], got "):
@@ -124,8 +131,20 @@ def test_start_may_be_a_state_or_a_distribution():
 
 @pytest.mark.parametrize("shape", [(2,), (2, 2), (2, 3), (2, 3, 2), (2, 2, 3, 3), (2, 1, 1, 1, 1)])
 def test_rewards_of_other_shapes_are_refused(shape):
-    with pytest.raises(ValueError, match=r"rewards at level 1 must have shape \(2, 3\) or \(2, 3, 2\), got "):
+    message = r"^rewards at level 1 must have shape \(2, 3\) or \(2, 3, 2\), or a 1 in place of any of these numbers, got "
+    with pytest.raises(ValueError, match=message):
         fu.BlockMDP(np.full((2, 2, 3, 2), 0.5), np.zeros(shape))
+
+
+@pytest.mark.parametrize(("rewards", "got"), [(np.zeros((1, 1, 1, 1)), "1"), (np.zeros((3, 2, 3)), "3"), ([], "0")])
+def test_rewards_are_given_for_every_level(rewards, got):
+    with pytest.raises(ValueError, match=f"^rewards must have 2 levels as transitions have, got {got}$"):
+        fu.BlockMDP(np.full((2, 2, 3, 2), 0.5), rewards)
+
+
+def test_one_reward_for_all_is_refused():
+    with pytest.raises(ValueError, match=r"^rewards must be an array or a sequence of arrays, one for each level, got 0\.5$"):
+        fu.BlockMDP(np.full((2, 2, 3, 2), 0.5), 0.5)
 
 
 def test_narrow_probabilities_are_made_to_sum_to_one():
@@ -137,7 +156,7 @@ def test_narrow_probabilities_are_made_to_sum_to_one():
         fu.BlockMDP(np.tile(chances.astype(float), (1, 1, 2, 1)), np.zeros((1, 1, 2)))
 
 
-@pytest.mark.parametrize("shape", [(2, 2, 3), (2, 2, 3, 1), (2, 2, 3, 2), (2, 1, 1, 2)])
+@pytest.mark.parametrize("shape", [(2, 2, 3), (2, 2, 1), (2, 1, 3), (2, 2, 3, 1), (2, 2, 3, 2), (2, 1, 1, 2)])
 def test_rewards_of_every_allowed_shape_mean_the_same_as_the_full_table(shape):
     draw = np.random.default_rng(0)
     transitions, rewards = chances(draw, 2, 2, 3, 2), draw.random(shape)
