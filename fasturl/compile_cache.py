@@ -78,7 +78,7 @@ def kernels_in(folder: Path | None) -> int:
 @contextlib.contextmanager
 def keeping_in(folder: Path | None) -> Iterator[None]:
     """Numba's setting for the kernels that are imported inside; a user's own kernels keep theirs."""
-    ours = {"CACHE_DIR": str(folder) if folder else "", "CACHE_LOCATOR_CLASSES": ""}  # other locators would look beside the sources
+    ours = {"CACHE_DIR": str(folder) if folder else "", "CACHE_LOCATOR_CLASSES": ""}  # a user's choice may look beside the sources
     before = {name: getattr(numba.config, name) for name in ours if hasattr(numba.config, name)}
     for name in before:
         setattr(numba.config, name, ours[name])

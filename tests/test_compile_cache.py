@@ -94,6 +94,16 @@ def test_a_damaged_folder_costs_a_compilation_and_not_the_run(tmp_path):
     assert output(start(LOCK, FASTURL_CACHE_DIR=tmp_path))[:3] == good[:3]
 
 
+def test_a_folder_that_is_spoilt_inside_is_not_replaced_by_one_beside_the_sources(package, tmp_path):
+    settings = {"FASTURL_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": package.parent}
+    output(start("import fasturl", **settings))
+    (made,) = (tmp_path / "cache").glob("*/_kernels_*")
+    made.rmdir()
+    made.touch()
+    assert output(start(LOCK + "print(draw_lock.stats.cache_path)", **settings))[3:] == ["0", "1", "None"]
+    assert not list(package.rglob("*.nbi"))
+
+
 def test_settings_of_numba_do_not_bring_stale_kernels_in(package, tmp_path):
     settings = {"FASTURL_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": package.parent, "NUMBA_CACHE_LOCATOR_CLASSES": "InTreeCacheLocator"}
     output(start(LOCK, **settings))

@@ -48,6 +48,16 @@ def test_without_a_folder_kernels_are_compiled_in_memory(compiled, tmp_path, mon
     assert files(tmp_path, "nbi") == []
 
 
+def test_where_the_folder_cannot_be_used_kernels_are_compiled_in_memory(compiled, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "file"))
+    function = compiled()
+    assert function(1) == 2
+    assert function.stats.cache_path is None
+    function.recompile()
+    assert function(1) == 2
+
+
 DAMAGES = {
     "emptied": lambda content: b"",
     "cut in half": lambda content: content[: len(content) // 2],

@@ -2,23 +2,38 @@
 
 import numpy as np
 from numba import config, njit, types
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.extending import intrinsic, overload
+
+
+class _GivenFolder(CompileResultCacheImpl):
+    """In `numba.config.CACHE_DIR` or nowhere: Numba would go on to a folder beside the sources, which may hold stale kernels."""
+
+    _locator_classes = (UserProvidedCacheLocator,)
 
 
 class _ForgivingCache(FunctionCache):
     """Numba's cache, except that what is wrong with its folder costs speed and never the run.
 
-    A file may be damaged, gone, or unwritable, and unpickling a damaged one can raise nearly anything. Two processes that compile
-    different signatures of one kernel at once may also give their files the same name: what is loaded must have the
-    signature that was asked for.
+    The folder may be unusable from the start. A file may be damaged, gone, or unwritable, and unpickling a damaged one can
+    raise nearly anything. Two processes that compile different signatures of one kernel at once may also give their files the
+    same name: what is loaded must have the signature that was asked for.
     """
+
+    _impl_class = _GivenFolder
+
+    def __init__(self, py_func):
+        try:
+            super().__init__(py_func)
+        except (OSError, RuntimeError):
+            self._cache_path = None
+            self.disable()
 
     def load_overload(self, sig, target_context):
         try:
             loaded = super().load_overload(sig, target_context)
         except Exception:
-            self._forget()
+            self.flush()
             return None
         return loaded if loaded is not None and tuple(loaded.signature.args) == tuple(sig) else None
 
@@ -28,9 +43,9 @@ class _ForgivingCache(FunctionCache):
         except Exception:
             self.disable()
 
-    def _forget(self):
+    def flush(self):
         try:
-            self.flush()
+            super().flush()
         except Exception:
             self.disable()
 
@@ -44,7 +59,7 @@ def kernel(function):
     """Compile lazily, without the GIL, with C's rules for division.
 
     Machine code is kept on disk where `numba.config.CACHE_DIR` names a folder while the kernels are imported
-    (`fasturl.compile_cache` sees to that), and in memory only where it names none.
+    (`fasturl.compile_cache` sees to that), and in memory only where it names none or one that cannot be used.
     """
     dispatcher = njit(**_OPTIONS)(function)
     if config.CACHE_DIR and not config.DISABLE_JIT:
