@@ -2,7 +2,7 @@
 
 Numba notices an edit only in the file of the function that it loads, not in the files of the functions which
 that one calls. So the folder is named by a digest of all kernel sources: any edit or upgrade starts a fresh
-folder, and nothing stale can be loaded. Where no folder can be written, kernels are compiled in memory.
+folder, and nothing stale can be loaded. Without sources or a folder that can be written, kernels are compiled in memory.
 """
 
 from __future__ import annotations
@@ -21,10 +21,17 @@ PACKAGE = Path(__file__).parent
 _KERNELS = ("_kernels/*.py", "plugin_loops.py", "records.py")
 
 
+def _sources() -> list[Path]:
+    found = sorted(source for pattern in _KERNELS for source in PACKAGE.glob(pattern))
+    if not found:
+        raise FileNotFoundError(f"no kernel sources in {PACKAGE}")
+    return found
+
+
 def digest() -> str:
     """A digest of every kernel source file, by name and content."""
     total = hashlib.sha256()
-    for source in sorted(source for pattern in _KERNELS for source in PACKAGE.glob(pattern)):
+    for source in _sources():
         total.update(source.name.encode())
         total.update(source.read_bytes())
     return total.hexdigest()[:16]
@@ -50,13 +57,13 @@ def _writable(folder: Path) -> bool:
 
 
 def find_folder() -> Path | None:
-    """The cache folder of this version of the kernels, or None where there is no place that can be written.
+    """The cache folder of this version of the kernels, or None where there are no sources or no place that can be written.
 
     Where there is none of ours, that of Numba's own setting will do: containers set it.
     """
     try:
         name = digest()
-    except OSError:  # sources that cannot be read
+    except OSError:  # sources that are absent or cannot be read
         return None
     for root in (_root, _numbas_root):
         with contextlib.suppress(RuntimeError, OSError):  # no home folder

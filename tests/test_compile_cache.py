@@ -1,5 +1,6 @@
 """Where compiled kernels are kept: never stale, never a reason to fail."""
 
+import compileall
 import itertools
 import os
 import shutil
@@ -102,6 +103,15 @@ def test_a_folder_that_is_spoilt_inside_is_not_replaced_by_one_beside_the_source
     made.touch()
     assert output(start(LOCK + "print(draw_lock.stats.cache_path)", **settings))[3:] == ["0", "1", "None"]
     assert not list(package.rglob("*.nbi"))
+
+
+def test_without_sources_kernels_are_compiled_in_memory(package, tmp_path):
+    compileall.compile_dir(package, legacy=True, quiet=1)
+    for source in package.rglob("*.py"):
+        source.unlink()
+    settings = {"FASTURL_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": package.parent}
+    *_, file, folder = output(start(LOCK + "print(fasturl.__file__, fasturl.CACHE_FOLDER)", **settings))
+    assert (file, folder) == (str(package / "__init__.pyc"), "None")
 
 
 def test_settings_of_numba_do_not_bring_stale_kernels_in(package, tmp_path):
