@@ -39,12 +39,13 @@ def digest() -> str:
 
 def _root() -> Path:
     if chosen := os.environ.get("FASTURL_CACHE_DIR"):
-        return Path(chosen).expanduser().absolute()
+        return Path(chosen).expanduser()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "fasturl"
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "fasturl"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fasturl"
+    xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (xdg if xdg.is_absolute() else Path.home() / ".cache") / "fasturl"  # the XDG standard: ignore a relative one
 
 
 def _writable(folder: Path) -> bool:
@@ -59,7 +60,7 @@ def _writable(folder: Path) -> bool:
 def find_folder() -> Path | None:
     """The cache folder of this version of the kernels, or None where there are no sources or no place that can be written.
 
-    Where there is none of ours, that of Numba's own setting will do: containers set it.
+    Where our own place cannot be written, it falls back to NUMBA_CACHE_DIR, which container images often set.
     """
     try:
         name = digest()
@@ -67,14 +68,14 @@ def find_folder() -> Path | None:
         return None
     for root in (_root, _numbas_root):
         with contextlib.suppress(RuntimeError, OSError):  # no home folder
-            if (place := root()) and _writable(place / name):
-                return place / name
+            if (place := root()) and _writable(folder := place.absolute() / name):
+                return folder
     return None
 
 
 def _numbas_root() -> Path | None:
     setting = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(setting).absolute() / "fasturl" if setting else None
+    return Path(setting) / "fasturl" if setting else None
 
 
 def kernels_in(folder: Path | None) -> int:

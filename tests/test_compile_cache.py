@@ -180,6 +180,24 @@ def test_the_folder_is_the_chosen_one_or_the_user_s_cache(tmp_path, monkeypatch,
     assert compile_cache.find_folder() == tmp_path / expected / compile_cache.digest()
 
 
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="other places there")
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"FASTURL_CACHE_DIR": "chosen"}, "chosen"),
+        ({"XDG_CACHE_HOME": "xdg", "HOME": "home"}, "home/.cache/fasturl"),  # the standard says to ignore such an XDG_CACHE_HOME
+        ({"FASTURL_CACHE_DIR": "/dev/null/x", "NUMBA_CACHE_DIR": "numba"}, "numba/fasturl"),
+    ],
+)
+def test_a_relative_setting_does_not_follow_the_working_directory(tmp_path, monkeypatch, settings, expected):
+    for name in ("FASTURL_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    assert compile_cache.find_folder() == tmp_path / expected / compile_cache.digest()
+
+
 def test_a_folder_that_cannot_be_written_is_none(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("FASTURL_CACHE_DIR", str(tmp_path / "file"))
