@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numba
+from numba.core.caching import UserProvidedCacheLocator
 
 PACKAGE = Path(__file__).parent
 _KERNELS = ("_kernels/*.py", "plugin_loops.py", "records.py")
@@ -79,8 +80,11 @@ def _numbas_root() -> Path | None:
 
 
 def kernels_in(folder: Path | None) -> int:
-    """How many compiled kernels the folder keeps."""
-    return 0 if folder is None else sum(1 for _ in folder.rglob("*.nbi"))
+    """How many compiled kernels the folder keeps for this installation: Numba gives each folder of sources one of its own there."""
+    if folder is None:
+        return 0
+    own = {UserProvidedCacheLocator.get_suitable_cache_subpath(str(source)) for source in _sources()}
+    return sum(1 for place in own for _ in (folder / place).glob("*.nbi"))
 
 
 @contextlib.contextmanager

@@ -223,12 +223,26 @@ def test_no_home_is_none(monkeypatch):
     assert compile_cache.find_folder() is None
 
 
-def test_the_kernels_of_a_folder_are_counted(tmp_path):
+COUNT = "print(fasturl.compile_cache.kernels_in(fasturl.CACHE_FOLDER))"
+INFO = "from fasturl.commands.machine import info; info()"
+
+
+def test_only_the_kernels_that_this_installation_would_load_are_counted(package, tmp_path):
+    settings = {"FASTURL_CACHE_DIR": tmp_path / "cache"}
+    *_, kept = output(start(LOCK + COUNT, **settings))
+    assert int(kept) == len(list((tmp_path / "cache").rglob("*.nbi"))) > 0
+    assert output(start("import fasturl;" + COUNT, **settings, PYTHONPATH=package.parent)) == ["0"]
+    assert "cold:" in output(start(INFO, **settings, PYTHONPATH=package.parent))
+
+
+def test_no_folder_keeps_no_kernels():
     assert compile_cache.kernels_in(None) == 0
-    assert compile_cache.kernels_in(tmp_path) == 0
-    (tmp_path / "below").mkdir()
-    (tmp_path / "below" / "kernel.nbi").touch()
-    assert compile_cache.kernels_in(tmp_path) == 1
+
+
+def test_info_says_that_compilation_is_switched_off(tmp_path):
+    told = " ".join(output(start(INFO, FASTURL_CACHE_DIR=tmp_path, NUMBA_DISABLE_JIT=1)))
+    assert "compilation is switched off by NUMBA_DISABLE_JIT" in told
+    assert "cold" not in told
 
 
 @pytest.mark.parametrize(("folder", "setting"), [(Path("somewhere"), "somewhere"), (None, "")])

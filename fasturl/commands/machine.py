@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 
+import numba
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -29,10 +30,16 @@ def info() -> None:
     for package in ("numba", "numpy", "scikit-learn", "cffi"):
         table.add_row(package, metadata.version(package))
     table.add_row("cores", str(available_cores()))
-    table.add_row("cache folder", str(CACHE_FOLDER) if CACHE_FOLDER else "none can be written: kernels are compiled in memory")
-    kept = compile_cache.kernels_in(CACHE_FOLDER)
-    table.add_row("cache", f"warm: {kept} compiled kernels are kept" if kept else "cold: the first run compiles for a while")
+    table.add_row("cache folder", str(CACHE_FOLDER) if CACHE_FOLDER else "none can be used: kernels are compiled in memory")
+    table.add_row("cache", _cache())
     Console().print(table)
+
+
+def _cache() -> str:
+    if numba.config.DISABLE_JIT:
+        return "not used: compilation is switched off by NUMBA_DISABLE_JIT"
+    kept = compile_cache.kernels_in(CACHE_FOLDER)
+    return f"warm: {kept} compiled kernels are kept" if kept else "cold: the first run compiles for a while"
 
 
 def warmup() -> None:
