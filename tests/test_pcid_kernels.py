@@ -75,9 +75,11 @@ def far_apart(scores):
 
 
 @FEW
-@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 70), st.booleans(), st.data())
-def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, data):
-    levels = data.draw(st.integers(0, n_levels))
+@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 70), st.booleans(), st.integers(0, 5))
+@hypothesis.example(np.random.default_rng(0), 5, 3, 70, False, 4)  # every line is run, whatever else is drawn
+@hypothesis.example(np.random.default_rng(0), 5, 3, 70, True, 4)
+def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, levels):
+    levels = min(levels, n_levels)
     words = draw.integers(0, 2**64, (EPISODES, n_levels, 2, -(-dimension // 64)), np.uint64)
     tables = small_integers(draw, n_levels, -(-dimension // 4), 16, -(-n_labels // 4) * 4)
     tables = far_apart(tables) if logistic else tables
@@ -92,6 +94,7 @@ def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, l
 @FEW
 @hypothesis.given(DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 9), st.booleans(), st.integers(0, 5), st.integers(0, 9))
 @hypothesis.example(np.random.default_rng(0), 5, 3, 8, False, 4, 3)  # the code of a lock has a loop of its own
+@hypothesis.example(np.random.default_rng(0), 5, 3, 8, True, 4, 5)
 def test_real_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, levels, head):
     levels, head = min(levels, n_levels), min(head, dimension)
     shapes = (EPISODES, dimension + 1, n_levels), (2, dimension, n_levels), (n_labels, dimension, n_levels), (n_labels, n_levels)
@@ -148,6 +151,7 @@ def clustered(kernel, stream, points, n_clusters, starts=3, iterations=20):
 
 @FEW
 @hypothesis.given(DRAWS, GENERATORS, st.integers(1, 4), st.integers(1, 6), st.integers(1, 20), st.sampled_from([1, 20]))
+@hypothesis.example(np.random.default_rng(0), [1, 2, 3, 4], 4, 2, 20, 20)  # points change their cluster
 def test_kmeans_equals_its_reference(draw, state, n_clusters, n_axes, n, iterations):
     points, stream = draw.normal(size=(n_axes, n)), row(state)
     ref = clustered(naive.fitting.kmeans, state, points, n_clusters, iterations=iterations)
