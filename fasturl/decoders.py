@@ -69,9 +69,12 @@ class Decoder(ABC):
         return labels
 
     def relabelled(self, permutation: ArrayLike) -> Self:
-        """The same decoder with label k given out as permutation[k]."""
+        """The same decoder with label k given out as permutation[k]; two labels may get one name."""
+        names = np.asarray(permutation)
+        if names.ndim != 1 or names.size <= self.relabel.max():
+            raise ValueError(f"permutation must have an entry for each label up to {self.relabel.max()}, got shape {names.shape}")
         renamed = copy.copy(self)
-        renamed.relabel = np.asarray(permutation, np.uint8)[self.relabel]
+        renamed.relabel = _whole_labels("permutation must hold", names, MAX_LABELS).astype(np.uint8)[self.relabel]
         renamed.n_labels = max(self.n_labels, int(renamed.relabel.max()) + 1)
         return renamed
 
@@ -80,7 +83,7 @@ class AffineDecoder(Decoder):
     """The label k of greatest bias[k] + weights[k] . x + curvature[k] |x|^2.
 
     k-means, and mixtures of spherical or equally shaped Gaussians, decode so. Packed bits are looked up byte by byte. Where a
-    matrix A and an offset b are given, x is the affine image A x + b of an observation.
+    matrix A is given, x is the affine image A x + b of an observation, where b is the offset, or 0.
     """
 
     def __init__(
@@ -104,7 +107,7 @@ class QuadraticDecoder(Decoder):
     """The component k of greatest log density: a mixture of Gaussians with full covariance matrices.
 
     means [K, R], precisions [K, R, R] and log_weights [K] describe the mixture of the affine image A x + b of an observation, or of
-    the observation itself where no matrix A is given.
+    the observation itself where no matrix A is given; b is the offset, or 0.
     """
 
     def __init__(
@@ -170,31 +173,36 @@ class SupportVectorDecoder(Decoder):
 
 
 class PredictDecoder(Decoder):
-    """Any object with `predict`, called once for a whole block."""
+    """Any object with `predict`, called once for a whole block.
 
-    def __init__(self, predictor: Predictor, n_labels: int) -> None:
+    Where nobody knows how many labels it gives, `grows` makes room for those that turn up: `n_labels` is then raised as they do.
+    """
+
+    def __init__(self, predictor: Predictor, n_labels: int, *, grows: bool = False) -> None:
         super().__init__(n_labels)
+        self.most = MAX_LABELS if grows else n_labels
         self._predictor = predictor
 
     def table(self, block: Block) -> Labels:
         X = block.every_state()
-        flat = X.reshape(-1, block.dimension)
-        return self.relabel[self._predict(flat)].reshape(X.shape[:-1])
+        labels = self._predict(X.reshape(-1, block.dimension))
+        return self.relabel[labels].reshape(X.shape[:-1])
 
     def _predict(self, X: Observations) -> NDArray[np.int64]:
-        name = type(self._predictor).__name__
+        must = f"predict of {type(self._predictor).__name__} must give"
         given = np.asarray(self._predictor.predict(X))
         if given.shape != (X.shape[0],):
-            raise ValueError(f"predict of {name} must give one label for each of {X.shape[0]} observations, got shape {given.shape}")
-        if given.dtype.kind not in "iuf":
-            raise ValueError(f"predict of {name} must give whole numbers, got {given.dtype}")
-        if not np.all(np.isfinite(given)):
-            raise ValueError(f"predict of {name} must give labels from 0 to {self.relabel.size - 1}, got {given[~np.isfinite(given)][0]}")
-        labels = given.astype(np.int64)
-        wrong = (labels != given) | (labels < 0) | (labels >= self.relabel.size)
-        if wrong.any():
-            raise ValueError(f"predict of {name} must give labels from 0 to {self.relabel.size - 1}, got {given[wrong][0]}")
+            raise ValueError(f"{must} one label for each of {X.shape[0]} observations, got shape {given.shape}")
+        labels = _whole_labels(must, given, self.most)
+        if labels.size and labels.max() >= self.relabel.size:
+            self._make_room(int(labels.max()) + 1)
         return labels
+
+    def _make_room(self, n_labels: int) -> None:
+        """Labels that turn up late get names that no other label has."""
+        free = np.setdiff1d(np.arange(MAX_LABELS), self.relabel)
+        self.relabel = np.concatenate([self.relabel, free[: n_labels - self.relabel.size]]).astype(np.uint8)
+        self.n_labels = max(self.n_labels, int(self.relabel.max()) + 1)
 
 
 class LevelDecoder(Decoder):
@@ -202,19 +210,65 @@ class LevelDecoder(Decoder):
 
     def __init__(self, decoders: Sequence[Decoder], n_labels: int | None = None) -> None:
         super().__init__(max(decoder.n_labels for decoder in decoders) if n_labels is None else n_labels)
-        self.decoders = list(decoders)
+        self.decoders = [checked(decoder) for decoder in decoders]
 
     def table(self, block: Block) -> Labels:
+        if block.n_levels != len(self.decoders):
+            raise ValueError(f"block must have {len(self.decoders)} levels, one for each decoder, got {block.n_levels}")
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
         for level in range(len(self.decoders)):
             labels[:, level] = self.level_table(block.level(level), level)[:, 0]
         return labels
 
     def level_table(self, block: Block, level: int) -> Labels:
-        return np.asarray(self.relabel[self.decoders[level].level_table(block, level)])
+        return np.asarray(self.relabel[self._decoder(level).level_table(block, level)])
 
     def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
-        return self.relabel[self.decoders[level].decode(X, level)].astype(np.int64)
+        return self.relabel[self._decoder(level).decode(X, level)].astype(np.int64)
+
+    def _decoder(self, level: int) -> Decoder:
+        return self.decoders[validation.integer("level", level, least=0, most=len(self.decoders) - 1)]
+
+
+class CheckedDecoder(Decoder):
+    """A decoder that a user wrote: kernels take labels for positions and check nothing, so they are looked at here first."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        super().__init__(getattr(decoder, "n_labels", None))  # type: ignore[arg-type]  # refused where it was never set
+        self._decoder = decoder
+
+    def table(self, block: Block) -> Labels:
+        return self._checked("table", self._decoder.table(block), (block.n_episodes, block.n_levels, block.n_states))
+
+    def level_table(self, block: Block, level: int) -> Labels:
+        return self._checked("level_table", self._decoder.level_table(block, level), (block.n_episodes, block.n_levels, block.n_states))
+
+    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
+        return self._checked("decode", self._decoder.decode(X, level), (len(np.asarray(X)),)).astype(np.int64)
+
+    def _checked(self, method: str, labels: ArrayLike, shape: tuple[int, ...]) -> Labels:
+        must = f"{method} of {type(self._decoder).__name__} must give"
+        given = np.asarray(labels)
+        if given.shape != shape:
+            raise ValueError(f"{must} labels of shape {shape}, got {given.shape}")
+        return np.asarray(self.relabel[_whole_labels(must, given, self.relabel.size)])
+
+
+def checked(decoder: Decoder) -> Decoder:
+    """The decoder itself if it is built in, which costs nothing, and else one that checks its labels."""
+    return decoder if type(decoder).__module__.startswith(f"{__package__}.") else CheckedDecoder(decoder)
+
+
+def _whole_labels(must: str, given: NDArray[Any], n_labels: int) -> NDArray[np.int64]:
+    """Labels as int64, if that is what they are."""
+    if given.dtype.kind not in "iuf":
+        raise ValueError(f"{must} whole numbers, got {given.dtype}")
+    with np.errstate(invalid="ignore"):
+        labels = given.astype(np.int64)
+    wrong = (labels != given) | (labels < 0) | (labels >= n_labels)
+    if wrong.any():
+        raise ValueError(f"{must} labels from 0 to {n_labels - 1}, got {given[wrong][0]}")
+    return labels
 
 
 class CDecoder(Decoder):
@@ -332,7 +386,11 @@ class _AffineMap:
 
 
 def _image(matrix: ArrayLike | None, offset: ArrayLike | None) -> _AffineMap | None:
-    return None if matrix is None or offset is None else _AffineMap(matrix, offset)
+    if matrix is None:
+        if offset is not None:
+            raise ValueError(f"offset must be left out where there is no matrix, got {validation.shown(offset)}")
+        return None
+    return _AffineMap(matrix, np.zeros(len(np.asarray(matrix))) if offset is None else offset)
 
 
 def _byte_tables(weights: Floats, bias: Floats) -> Reals:

@@ -7,7 +7,7 @@ from numba import types
 from sklearn.svm import SVC
 
 import fasturl as fu
-from fasturl.decoders import AffineDecoder, CDecoder, LevelDecoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
+from fasturl.decoders import AffineDecoder, CDecoder, Decoder, LevelDecoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder, checked
 from fasturl.emissions import Bernoulli, Categorical, Gaussian, LockBits
 from fasturl.models import emission_lanes
 from fasturl.streams import Streams
@@ -323,3 +323,118 @@ def test_predict_is_called_once_for_a_block():
 
     PredictDecoder(Counts(np.eye(3, 8)), 3).table(LockBits(5).draw(emission_lanes(Streams(9)), 10))
     assert calls == [(10 * 6 * 3, 8)]
+
+
+# --- decoders that a user wrote ------------------------------------------------------------------------------------
+
+
+class Written(Decoder):
+    """Gives out what it is told to, whatever it sees."""
+
+    def __init__(self, label, n_labels=3, shape=None):
+        super().__init__(n_labels)
+        self.label, self.shape = label, shape
+
+    def table(self, block):
+        return np.full(self.shape or (block.n_episodes, block.n_levels, block.n_states), self.label)
+
+
+@pytest.mark.parametrize(
+    ("decoder", "message"),
+    [
+        (Written(np.uint8(200)), "labels from 0 to 2, got 200"),
+        (Written(np.int64(-5)), "labels from 0 to 2, got -5"),
+        (Written(0.5), "labels from 0 to 2, got 0.5"),
+        (Written("a"), "whole numbers, got <U1"),
+        (Written(np.uint8(0), shape=(2, 2)), r"labels of shape \(4, 3, 3\), got \(2, 2\)"),
+    ],
+    ids=["too large", "below 0", "no whole number", "no number", "other shape"],
+)
+def test_labels_of_a_decoder_that_a_user_wrote_are_checked(decoder, message):
+    block = LockBits(2).draw(emission_lanes(Streams(0)), 4)
+    with pytest.raises(ValueError, match=f"table of Written must give {message}"):
+        checked(decoder).table(block)
+    with pytest.raises(ValueError, match="of Written must give"):
+        LevelDecoder([decoder] * 3).table(block)
+
+
+def test_a_decoder_that_a_user_wrote_gives_its_labels_under_any_name():
+    decoder = checked(Written(np.int64(1))).relabelled([2, 0, 1])
+    block = LockBits(2).draw(emission_lanes(Streams(0)), 4)
+    assert decoder.table(block).dtype == np.uint8
+    assert not decoder.table(block).any()
+    assert not decoder.level_table(block.level(1), 1).any()
+    assert decoder.decode(np.zeros((5, 5), np.uint8)).tolist() == [0] * 5
+
+
+def test_a_decoder_that_never_said_how_many_labels_it_has_is_refused():
+    class Silent(Written):
+        def __init__(self):
+            self.label, self.shape = 0, None
+
+    with pytest.raises(ValueError, match="n_labels must be an integer from 2 to 256, got None"):
+        checked(Silent())
+
+
+def test_built_in_decoders_are_trusted():
+    decoder = AffineDecoder(np.eye(3), np.zeros(3))
+    assert checked(decoder) is decoder
+
+
+def test_one_decoder_for_each_level_refuses_what_has_other_levels():
+    decoder = LevelDecoder([AffineDecoder(np.eye(3, 6), np.zeros(3))] * 2)
+    with pytest.raises(ValueError, match="block must have 2 levels, one for each decoder, got 4"):
+        decoder.table(LockBits(3).draw(emission_lanes(Streams(0)), 2))
+    for level in (2, 5, -1):
+        with pytest.raises(ValueError, match=f"level must be an integer from 0 to 1, got {level}"):
+            decoder.decode(np.zeros((1, 6), np.float32), level)
+
+
+@pytest.mark.parametrize("matrix", [np.roll(np.eye(3), 1, axis=0), 2 * np.eye(2, 3)], ids=["rolled", "cut"])
+def test_a_matrix_without_an_offset_is_used(matrix):
+    seen, size = np.eye(3, dtype=np.float32), len(matrix)
+    for make in (
+        lambda offset: AffineDecoder(np.eye(3, size), np.linspace(0, 0.1, 3), matrix=matrix, offset=offset),
+        lambda offset: QuadraticDecoder(np.eye(3, size), [np.eye(size)] * 3, np.zeros(3), matrix=matrix, offset=offset),
+    ):
+        assert make(None).decode(seen).tolist() == make(np.zeros(size)).decode(seen).tolist()
+
+
+def test_an_offset_without_a_matrix_is_refused():
+    with pytest.raises(ValueError, match="offset must be left out where there is no matrix"):
+        AffineDecoder(np.eye(3), np.zeros(3), offset=np.ones(3))
+    with pytest.raises(ValueError, match="offset must be left out where there is no matrix"):
+        QuadraticDecoder(np.eye(3), [np.eye(3)] * 3, np.zeros(3), offset=np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ([0.5, 0, 1], "must hold labels from 0 to 255, got 0.5"),
+        ([0, 1, 300], "must hold labels from 0 to 255, got 300"),
+        ([0, 1, -1], "must hold labels from 0 to 255, got -1"),
+        ([0, 1], r"must have an entry for each label up to 2, got shape \(2,\)"),
+        (0, r"must have an entry for each label up to 2, got shape \(\)"),
+    ],
+)
+def test_names_that_are_no_labels_are_refused(names, message):
+    with pytest.raises(ValueError, match=f"permutation {message}"):
+        AffineDecoder(np.eye(3), np.zeros(3)).relabelled(names)
+
+
+def test_two_labels_may_get_one_name():
+    decoder = AffineDecoder(np.eye(3), np.zeros(3)).relabelled([0, 0, 1])
+    assert decoder.decode(np.eye(3, dtype=np.float32)).tolist() == [0, 0, 1]
+
+
+def test_room_is_made_for_labels_that_turn_up_late():
+    class Echo:
+        def predict(self, X):
+            return X[:, 0].astype(int)
+
+    decoder = PredictDecoder(Echo(), 2, grows=True).relabelled([3, 1])
+    assert decoder.decode(np.array([[0.0], [1.0]])).tolist() == [3, 1]
+    assert decoder.decode(np.array([[2.0], [0.0], [4.0], [3.0]])).tolist() == [0, 3, 4, 2]
+    assert decoder.n_labels == 5
+    with pytest.raises(ValueError, match="predict of Echo must give labels from 0 to 255, got 256"):
+        decoder.decode(np.array([[256.0]]))
