@@ -26,30 +26,77 @@ def near_optimal_value(v_star: float, share: float = NEAR_OPTIMAL) -> float:
     return share * v_star if v_star >= 0 else (2 - share) * v_star
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
+    """What `train` returns: one environment and one agent, over many seeds.
+
+    env
+        Name of the environment.
+    parameters
+        What identifies the environment besides its name, such as its horizon.
+    agent
+        Name of the agent.
+    oracle
+        Name of the oracle that the agent learned to see with, None if it has none.
+    episodes
+        As given to `train`.
+    seeds
+        The seeds; everything below that is by seed has their order.
+    optimal_values
+        V* of the instance that each seed met: [seeds].
+    total_trajectories
+        How many trajectories each seed played.
+    final_average
+        Average reward of each seed over all its trajectories: [seeds].
+    trajectories
+        Numbers of trajectories at which the curves are recorded: [points].
+    average_reward
+        Mean return of the first n trajectories, all counted, for each n of `trajectories`: [seeds, points].
+    values
+        Value of each seed's final greedy policy: [seeds].
+    value_errors
+        Standard error of each value, 0 where it is exact: [seeds].
+    diagnostics
+        For each seed, a dict of what the agent has to say about its run; by level is a list for the levels 1..H+1.
+
+        - A learner that sees latent states: nothing.
+        - A learner that sees observations: `observations_met`, how many rows its table has.
+        - URL: `decoder_accuracy`, the share of right labels by level; `oracle_fits`, how often the oracle was fitted;
+          `decoder_trajectories`, how many trajectories were spent on decoders. In its practical form also `decoder_stable`, whether the
+          decoder was stable in time; as written `restart_means`, the mean return of each restart's policy in the test episodes.
+        - PCID: `states_found` and `decoder_accuracy` by level; `exploration_trajectories`, how many were spent on learning the levels.
+        - URL and PCID: `seconds`, how long each part took: `exploration` and `evaluation`; of URL `oracle`, `learning` and, as written,
+          `selection`; of PCID `regression` and `exploitation`.
+    wall_seconds
+        How long it took, all seeds together.
+    """
+
     env: str
     parameters: dict[str, float | None]
     agent: str
     oracle: str | None
     episodes: int
     seeds: list[int]
-    v_star: float
+    optimal_values: Floats
+    total_trajectories: int
+    final_average: Floats
     trajectories: NDArray[np.int64]
-    """Numbers of trajectories at which the curves are recorded: [points]."""
     average_reward: Floats
-    """Mean return of the first n trajectories, all counted: [seeds, points]."""
     values: Floats
-    """Value of each seed's final greedy policy: [seeds]."""
     value_errors: Floats
-    """Standard error of each value; 0 where it is exact."""
     diagnostics: list[dict[str, Any]]
-    """What the agent has to say about each run."""
     wall_seconds: float
 
     @property
+    def v_star(self) -> float:
+        """Mean over seeds of V*: exactly their common V* where they have one, as on the locks."""
+        first = self.optimal_values[0]
+        return float(first if (self.optimal_values == first).all() else self.optimal_values.mean())
+
+    @property
     def near_optimal(self) -> NDArray[np.bool_]:
-        return np.asarray(self.values >= near_optimal_value(self.v_star))
+        """Whether each seed's final policy is near-optimal, judged by the seed's own V*: [seeds]."""
+        return np.asarray(self.values >= [near_optimal_value(best) for best in self.optimal_values])
 
     @property
     def success_rate(self) -> float:
@@ -59,9 +106,11 @@ class Run:
     def to_pandas(self) -> pandas.DataFrame:
         """Tidy: one row for each seed and recorded point."""
         pd = optional.need("pandas", "experiments", "Run.to_pandas")
+        size = max(self.seeds).bit_length()  # floats, which NumPy would take for large ones, are not exact
+        kind = np.int64 if size < 64 else np.uint64 if size == 64 else object
         frame: pandas.DataFrame = pd.DataFrame(
             {
-                "seed": np.repeat(self.seeds, self.trajectories.size),
+                "seed": np.repeat(np.array(self.seeds, kind), self.trajectories.size),
                 "trajectories": np.tile(self.trajectories, len(self.seeds)),
                 "average_reward": self.average_reward.ravel(),
             }
@@ -78,17 +127,18 @@ class Run:
         if ax is None:
             axes.axhline(self.v_star, color="0.5", linewidth=0.8, linestyle="--", label="V*")
             axes.set(xlabel="number of trajectories", ylabel="average reward", title=self.title, xlim=(0, self.trajectories[-1]))
-            axes.set_ylim(bottom=0)
+            if min(self.average_reward.min(), self.v_star) >= 0:
+                axes.set_ylim(bottom=0)
             axes.legend(frameon=False)
         return axes
 
     @property
     def title(self) -> str:
-        return ", ".join([self.env, *(f"{key} {value:g}" for key, value in self.parameters.items() if value is not None)])
+        told = ((key, value if isinstance(value, int) else f"{value:g}") for key, value in self.parameters.items() if value is not None)
+        return ", ".join([self.env, *(f"{key} {value}" for key, value in told)])
 
     def summary(self) -> dict[str, Any]:
         """What `fasturl train --json` writes."""
-        last = self.average_reward[:, -1]
         return {
             "env": self.env,
             **({"horizon": None, "switch": None, "noise": None} | self.parameters),
@@ -98,12 +148,12 @@ class Run:
             "seeds": len(self.seeds),
             "seed_values": self.seeds,
             "v_star": self.v_star,
-            "average_reward_mean": float(last.mean()),
-            "average_reward_std": float(last.std()),
+            "average_reward_mean": float(self.final_average.mean()),
+            "average_reward_std": float(self.final_average.std()),
             "value_mean": float(self.values.mean()),
             "values": self.values.tolist(),
             "success_rate": self.success_rate,
-            "trajectories": int(self.trajectories[-1]),
+            "trajectories": self.total_trajectories,
             "wall_seconds": self.wall_seconds,
             "curve": {
                 "trajectories": self.trajectories.tolist(),

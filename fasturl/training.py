@@ -11,11 +11,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,12 +39,12 @@ class _Stopped(Exception):
 def train(
     env: Environment,
     agent: Agent | Learner,
-    episodes: int,
-    seeds: int | Iterable[int] = 1,
+    episodes: SupportsIndex,
+    seeds: SupportsIndex | Iterable[SupportsIndex] = 1,
     *,
     sees: str | None = None,
-    points: int | Sequence[int] = 200,
-    n_jobs: int | None = None,
+    points: SupportsIndex | Iterable[SupportsIndex] = 200,
+    n_jobs: SupportsIndex | None = None,
     progress: bool | None = None,
 ) -> Run:
     """Train an agent on an environment, once for each seed.
@@ -59,28 +59,32 @@ def train(
         For a learner. "latent", which is what it sees if not given: the latent states. "observation": every (level, observation) is a
         state of its own, which needs discrete observations.
     points
-        How many points of the learning curve to record, evenly spaced, or at which numbers of trajectories.
+        How many points of the learning curve to record, evenly spaced up to the last trajectory, or at which numbers of trajectories:
+        the curve then has these points alone, while `final_average` and `summary()` are of all trajectories in any case.
     n_jobs
-        Number of threads; all cores if not given. The result is the same, bit for bit, for any number.
+        Number of threads; all cores if not given, and never more than there are seeds. The result is the same, bit for bit, for any
+        number.
     progress
         Whether to show a progress bar; if not given, when it takes long and standard error is a terminal.
     """
     if not isinstance(env, Environment):
         raise ValueError(f"env must be an environment such as LockBernoulli or BlockMDP, got {env!r}")
-    episodes = validation.integer("episodes", episodes, least=1)
+    count = validation.integer("episodes", episodes, least=1)
     chosen = validation.seeds(seeds)
     player = as_agent(agent, sees)
     player.check(env)
-    total = player.trajectories(env, episodes)
+    total = player.trajectories(env, count)
     trajectories = _curve_points(points, total)
     if progress not in (True, False, None):
         raise ValueError(f"progress must be True, False or None, got {progress!r}")
     workers = min(len(chosen), available_cores() if n_jobs is None else validation.integer("n_jobs", n_jobs, least=1))
 
     def play(seed: int, tick: Tick) -> _Record:
-        outcome = player.play(env, Streams(seed), episodes, tick)
-        average_reward = np.cumsum(outcome.returns)[trajectories - 1] / trajectories
-        return _Record(average_reward, outcome.value, outcome.value_error, outcome.diagnostics)
+        outcome = player.play(env, Streams(seed), count, tick)
+        earned = np.cumsum(outcome.returns)
+        average_reward = earned[trajectories - 1] / trajectories
+        final = earned[-1] / earned.size
+        return _Record(env.optimal_value(seed), final, average_reward, outcome.value, outcome.value_error, outcome.diagnostics)
 
     begin = time.perf_counter()
     records = _play_all(play, total, chosen, workers, progress)
@@ -89,9 +93,11 @@ def train(
         parameters=env.parameters(),
         agent=player.name,
         oracle=player.oracle_name(env),
-        episodes=episodes,
+        episodes=count,
         seeds=chosen,
-        v_star=env.optimal_value(),
+        optimal_values=np.array([record.optimal_value for record in records]),
+        total_trajectories=total,
+        final_average=np.array([record.final_average for record in records]),
         trajectories=trajectories,
         average_reward=np.stack([record.average_reward for record in records]),
         values=np.array([record.value for record in records]),
@@ -108,7 +114,8 @@ def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
         raise ValueError(f"agent must be an instance, got the class {agent.__name__}: write {agent.__name__}()")
     if isinstance(agent, Agent):
         if sees is not None:
-            raise ValueError(f"sees must be left out for {type(agent).__name__}, which is more than a learner, got {sees!r}")
+            name = type(agent).__name__
+            raise ValueError(f"sees must be left out for {name}: it applies to learners only; agents choose what they see, got {sees!r}")
         return agent
     if callable(getattr(agent, "start", None)):
         return ObservationAgent(agent) if sees == "observation" else LatentAgent(agent)
@@ -119,7 +126,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _curve_points(points: int | Sequence[int], episodes: int) -> NDArray[np.int64]:
+def _curve_points(points: SupportsIndex | Iterable[SupportsIndex], episodes: int) -> NDArray[np.int64]:
     if not validation.are_several(points):
         count = min(validation.integer("points", points, least=1), episodes)
         return np.unique(np.linspace(episodes / count, episodes, count).round().astype(np.int64))
@@ -132,6 +139,8 @@ def _curve_points(points: int | Sequence[int], episodes: int) -> NDArray[np.int6
 class _Record(NamedTuple):
     """What is kept of a run: the returns of all its trajectories would fill the memory where there are many seeds."""
 
+    optimal_value: float
+    final_average: float
     average_reward: NDArray[np.float64]
     value: float
     value_error: float
@@ -185,8 +194,11 @@ def _in_threads(
     records: dict[int, _Record] = {}
     looked = time.perf_counter()
     try:
-        for thread in threads:
-            thread.start()
+        for started, thread in enumerate(threads):
+            try:
+                thread.start()
+            except RuntimeError:  # to go on with those that run would end in want of memory, where that is what threads are short of
+                raise ValueError(f"n_jobs must be threads that the system can start, got {workers}, of which {started} started") from None
         while len(records) < count:
             try:
                 position, record = finished.get(timeout=_POLL_SECONDS)
@@ -198,6 +210,7 @@ def _in_threads(
             if time.perf_counter() - looked > _POLL_SECONDS:
                 look()
                 looked = time.perf_counter()
+        look()  # at the end, which may have come soon after the last look
         return [records[position] for position in range(count)]
     finally:
         stop.set()

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
+from dataclasses import fields, replace
 
 import naive
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 import fasturl as fu
 from fasturl.agents import BLOCK, LatentAgent
 from fasturl.learners import Task
+from fasturl.models import Environment
 from fasturl.streams import Streams
 from fasturl.training import as_agent
 
@@ -208,7 +211,8 @@ def test_bad_arguments_are_refused(arguments, message):
 
 @pytest.mark.parametrize("agent", [fu.URL(), fu.PCID()])
 def test_what_an_agent_sees_is_its_own_affair(agent):
-    with pytest.raises(ValueError, match=f"sees must be left out for {type(agent).__name__}"):
+    reason = "it applies to learners only; agents choose what they see"
+    with pytest.raises(ValueError, match=f"^sees must be left out for {type(agent).__name__}: {reason}, got 'observation'$"):
         fu.train(ENV, agent, 10, sees="observation")
 
 
@@ -231,6 +235,12 @@ def test_points_may_be_a_count_or_chosen_trajectories():
     chosen = fu.train(ENV, fu.OracleQ(), 100, points=[1, 10, 100])
     every = fu.train(ENV, fu.OracleQ(), 100, points=100)
     np.testing.assert_array_equal(chosen.average_reward[0], every.average_reward[0, [0, 9, 99]])
+
+
+@pytest.mark.parametrize("points", [np.arange(1, 4), range(1, 4), (n for n in (1, 2, 3)), [np.int64(1), 2, np.uint8(3)]])
+def test_numbers_may_be_of_any_integer_type_and_points_in_anything_that_can_be_gone_through(points):
+    run = fu.train(ENV, fu.OracleQ(), np.int64(5), np.uint8(2), points=points, n_jobs=np.int32(1))
+    assert (run.episodes, run.seeds, run.trajectories.tolist()) == (5, [0, 1], [1, 2, 3])
 
 
 # --- the result ----------------------------------------------------------------------------------------------------
@@ -256,11 +266,79 @@ def test_values_of_latent_agents_are_exact(run):
 
 
 def test_the_success_rate_is_the_share_of_seeds_at_nine_tenths_of_the_optimum(run):
-    from dataclasses import replace
-
-    judged = replace(run, v_star=0.5, values=np.array([0.45, 0.449, 0.5]))
+    judged = replace(run, optimal_values=np.full(3, 0.5), values=np.array([0.45, 0.449, 0.5]))
     assert judged.near_optimal.tolist() == [True, False, True]
     assert judged.success_rate == pytest.approx(2 / 3)
+
+
+class Uneven(Environment):
+    """A family whose best reward is another one for each seed; the other action pays a fifth of it less."""
+
+    name, horizon, n_actions, n_states, emission = "uneven", 1, 2, (1, 1), None
+
+    def draw(self, streams):
+        best = streams.generator("lock").uniform(-5, 5)
+        rewards = np.array([best - 0.2 * abs(best), best]).reshape(1, 1, 2)
+        return fu.BlockMDP(np.ones((1, 1, 2, 1)), rewards, reward_draw="deterministic")
+
+
+def test_every_seed_is_judged_by_the_optimum_of_its_own_instance():
+    env, seeds = Uneven(), [3, 0, 7, 2]
+    best = [env.optimal_value(seed) for seed in seeds]
+    run = fu.train(env, fu.OracleQ(), 50, seeds)
+    assert run.optimal_values.tolist() == run.values.tolist() == best
+    assert run.v_star == run.summary()["v_star"] == np.mean(best)
+    assert run.success_rate == 1.0
+    assert replace(run, values=run.values - 0.2 * np.abs(run.values)).success_rate == 0.0
+
+
+@pytest.mark.parametrize("switch", [0, 0.1, 0.2, 0.5])
+def test_v_star_is_exactly_the_value_that_all_seeds_have_in_common(switch):
+    env = fu.LockBernoulli(7, switch)
+    run = fu.train(env, fu.OracleQ(), 10, seeds=23)
+    assert set(run.optimal_values) == {run.v_star} == {env.optimal_value()}
+
+
+def test_runs_can_be_compared_and_kept_in_sets(run):
+    other = replace(run)
+    assert run == run
+    assert run != other
+    assert len({run, other, run}) == 2
+
+
+AGENTS = [
+    fu.OracleQ(),
+    fu.URL(batch=20),
+    fu.URL(form="as-written", epsilon=0.9, delta=0.9, batch=10),
+    fu.PCID(samples_per_level=60),
+    as_agent(fu.OracleQ(), "observation"),
+]
+
+
+def test_help_says_what_every_field_is():
+    for field in fields(fu.Run):
+        assert f"\n    {field.name}\n        " in fu.Run.__doc__
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: type(agent).__name__)
+def test_help_says_what_an_agent_has_to_say(agent):
+    (about,) = fu.train(fu.LockBernoulli(1), agent, 2 if isinstance(agent, fu.URL) and agent.form != "practical" else 200).diagnostics
+    for key in [*about, *about.get("seconds", ())]:
+        assert f"`{key}`" in fu.Run.__doc__
+
+
+def test_the_summary_is_of_all_trajectories_wherever_the_curve_ends():
+    run, whole = (fu.train(ENV, fu.OracleQ(), 100, seeds=4, points=points) for points in ([1, 5], 100))
+    assert run.trajectories.tolist() == run.summary()["curve"]["trajectories"] == [1, 5]
+    assert run.total_trajectories == run.summary()["trajectories"] == 100
+    np.testing.assert_array_equal(run.final_average, whole.average_reward[:, -1])
+    for key in ("average_reward_mean", "average_reward_std"):
+        assert run.summary()[key] == whole.summary()[key]
+
+
+def test_a_title_tells_whole_numbers_as_they_are(run):
+    long = replace(run, parameters={"horizon": 1234567, "switch": 0.1234567, "noise": None})
+    assert long.title == "lock-gaussian, horizon 1234567, switch 0.123457"
 
 
 def test_the_frame_is_tidy(run):
@@ -269,6 +347,29 @@ def test_the_frame_is_tidy(run):
     assert len(frame) == 15
     row = frame[(frame.seed == 1) & (frame.trajectories == 40)]
     assert row.average_reward.item() == run.average_reward[1, 1]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "kind"), [([1, 2**31], np.int64), ([1, 2**63], np.uint64), ([2**64 - 1, 0], np.uint64), ([1, 2**64], object)]
+)
+def test_the_frame_keeps_seeds_of_any_size(seeds, kind):
+    frame = fu.train(ENV, fu.OracleQ(), 10, seeds, points=2).to_pandas()
+    assert frame.seed.dtype == kind
+    assert [int(seed) for seed in frame.seed] == [seed for seed in seeds for _ in range(2)]
+
+
+@pytest.mark.parametrize(("reward", "bottom"), [(-2.0, None), (0.0, 0.0), (2.0, 0.0)])
+def test_the_plot_starts_at_zero_where_nothing_is_below(reward, bottom):
+    import matplotlib.pyplot as plt
+
+    env = fu.BlockMDP(np.ones((1, 1, 2, 1)), np.array([[[reward, 0.9 * reward]]]), reward_draw="deterministic")
+    run = fu.train(env, fu.OracleQ(), 50, seeds=5)
+    axes = run.plot()
+    low, high = axes.get_ylim()
+    assert low < high
+    assert low == bottom if bottom is not None else low < run.average_reward.min()
+    assert high > run.average_reward.max()
+    plt.close(axes.figure)
 
 
 def test_the_plot_shows_the_mean_with_one_standard_deviation_shaded(run):
@@ -311,6 +412,40 @@ def test_the_progress_bar_goes_to_standard_error_and_only_when_wanted(capsys):
     fu.train(ENV, fu.OracleQ(), 100)
     fu.train(ENV, fu.OracleQ(), 100, progress=False)
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_progress_bar_ends_at_the_end(capsys):
+    fu.train(ENV, fu.OracleQ(), 100, seeds=8, progress=True)
+    assert "800/800" in capsys.readouterr().err
+
+
+class Starts:
+    """Counts threads, and has only so many of them."""
+
+    def __init__(self, monkeypatch, most=1000):
+        self.count, self.most, self.start = 0, most, threading.Thread.start
+        monkeypatch.setattr(threading.Thread, "start", lambda thread: self(thread))
+
+    def __call__(self, thread):
+        if self.count == self.most:
+            raise RuntimeError("can't start new thread")
+        self.count += 1
+        self.start(thread)
+
+
+def test_there_are_never_more_threads_than_seeds(monkeypatch):
+    starts = Starts(monkeypatch)
+    fu.train(ENV, fu.OracleQ(), 10, seeds=3, n_jobs=1000)
+    assert starts.count == 3
+
+
+@pytest.mark.parametrize("most", [0, 2])
+def test_threads_that_cannot_be_started_are_told_of_and_the_others_end(monkeypatch, most):
+    running = threading.active_count()
+    Starts(monkeypatch, most)
+    with pytest.raises(ValueError, match=f"^n_jobs must be threads that the system can start, got 20, of which {most} started$"):
+        fu.train(ENV, fu.OracleQ(), 100_000, seeds=30, n_jobs=20)
+    assert threading.active_count() == running
 
 
 LONG_TASKS = {
