@@ -1,7 +1,8 @@
 """What can be trained: an agent plays all episodes of one run and says how good its final policy is.
 
 `play` is called once for each seed, in a thread of its own, with the run's streams; it must draw from nothing
-else. It calls `tick(n)` after every n trajectories or so: that is how progress is shown and how Ctrl-C stops a run.
+else. It calls `tick(n)` after every n trajectories or so, and `tick(0)` between other long parts: that is how progress is shown and
+how Ctrl-C stops a run.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .learners import Labels, Learner, OracleQ, QLearning, Task, learn
+from .learners import Labels, Learner, Task, learn
 from .models import Environment
 from .streams import Streams
 
@@ -89,8 +90,10 @@ class LatentAgent(Agent):
 
     def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
         model = env.draw(streams)
+        tick(0)
         n_states = max(model.n_states)
         memory = self.learner.start(Task(model.horizon, n_states, model.n_actions, model.max_return, episodes, streams.row("policy")))
+        tick(0)
         most = max(1, min(BLOCK, _TABLE_ENTRIES // ((model.horizon + 1) * n_states)))
         labels = latent_labels(min(most, episodes), model.horizon, n_states)
         returns = np.empty(episodes)
@@ -103,10 +106,9 @@ class LatentAgent(Agent):
 
 def latent_labels(episodes: int, horizon: int, n_states: int) -> Labels:
     """The label table of an agent that sees the latent state itself."""
-    shape = episodes, horizon + 1, 1
-    return np.tile(np.arange(n_states, dtype=np.uint8), shape) if n_states <= 256 else np.tile(np.arange(n_states, dtype=np.int32), shape)
+    kind: type[Any] = np.uint8 if n_states <= 256 else np.int32
+    return np.tile(np.arange(n_states, dtype=kind), (episodes, horizon + 1, 1))
 
 
 def learner_name(learner: Learner) -> str:
-    known = {OracleQ: "oracleq", QLearning: "qlearning"}
-    return known.get(type(learner), type(learner).__name__.lower())
+    return type(learner).__name__.lower()

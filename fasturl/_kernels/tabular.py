@@ -136,7 +136,7 @@ def learn(
 ) -> None:
     """Play and learn for `returns.size` episodes; fill in the return of each.
 
-    labels uint8[E, H+1, S]; q float64[H, X, A]; visits int64[H, X, A]; epsilons float64[E].
+    labels uint8[E, H+1, S], int32 where there are more than 256; q float64[H, X, A]; visits int64[H, X, A]; epsilons float64[E].
     """
     horizon = q.shape[0]
     for e in range(returns.size):
