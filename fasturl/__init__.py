@@ -13,7 +13,7 @@ from . import compile_cache as _compile_cache
 from ._version import __version__ as __version__
 
 # Kernels look for their cache while they are imported, so this comes before everything that imports them.
-CACHE_FOLDER = _compile_cache.find_folder()
+CACHE_FOLDER = _compile_cache.folder()
 with _compile_cache.keeping_in(CACHE_FOLDER):
     from .learners import OracleQ, QLearning
     from .models import BlockMDP, LockBernoulli, LockGaussian

@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numba
@@ -69,9 +70,15 @@ def find_folder() -> Path | None:
         return None
     for root in (_root, _numbas_root):
         with contextlib.suppress(RuntimeError, OSError):  # no home folder
-            if (place := root()) and _writable(folder := place.absolute() / name):
-                return folder
+            if (place := root()) and _writable(found := place.absolute() / name):
+                return found
     return None
+
+
+@cache
+def folder() -> Path | None:
+    """What `find_folder` found first: a process that changes its working directory keeps its cache."""
+    return find_folder()
 
 
 def _numbas_root() -> Path | None:

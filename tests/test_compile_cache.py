@@ -252,3 +252,9 @@ def test_numba_s_own_setting_is_put_back(monkeypatch, folder, setting):
         inside = numba.config.CACHE_DIR
     assert inside == setting
     assert numba.config.CACHE_DIR == "the user's"
+
+
+def test_a_process_that_changes_its_folder_has_one_cache(tmp_path):
+    program = f"import os; os.chdir({str(tmp_path)!r}); import fasturl; os.mkdir('other'); os.chdir('other'); import fasturl.envs; "
+    output(start(program + "from fasturl.capi import binding; binding.folder()", FASTURL_CACHE_DIR="here"))
+    assert [path.name for path in tmp_path.iterdir() if any(path.iterdir())] == ["here"]

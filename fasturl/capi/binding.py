@@ -32,7 +32,7 @@ class _Cache(_ForgivingCache):
 @cache
 def folder() -> Path | None:
     """Where compiled functions are kept: a place of its own for each version of what they are compiled from."""
-    kernels = compile_cache.find_folder()
+    kernels = compile_cache.folder()
     if kernels is None:
         return None
     total = hashlib.sha256()

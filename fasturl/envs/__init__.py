@@ -10,7 +10,7 @@ from .. import optional as _optional
 
 _optional.need("gymnasium", "gym", "fasturl.envs")
 
-with _compile_cache.keeping_in(_compile_cache.find_folder()):
+with _compile_cache.keeping_in(_compile_cache.folder()):
     from .episodes import Episodes, rollout
     from .registration import IDS, register
     from .scalar import BlockMDPEnv, LockBernoulliEnv, LockGaussianEnv
