@@ -12,14 +12,13 @@ import sqlite3
 import subprocess
 import sys
 
-import optuna
 import pytest
 
 from fasturl import catalog
 from fasturl.experiments.problems import SPACES, Problem, Range
 from fasturl.experiments.tuning import tune
 
-pytest.importorskip("optuna")
+optuna = pytest.importorskip("optuna")
 
 
 def small(**changes):
@@ -231,12 +230,23 @@ def test_two_processes_that_make_the_same_draw_find_what_one_finds(method, hill,
     assert finished_trials(tmp_path / "study.db") == 9
 
 
+@contextlib.contextmanager
+def study_in(url):
+    """The one study of a database, as somebody else opens it."""
+    storage = optuna.storages.RDBStorage(url)
+    try:
+        (name,) = optuna.get_all_study_names(storage)
+        yield optuna.load_study(study_name=name, storage=storage)
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
+
+
 def fail_what_runs(url):
     """As a process does that has heard nothing of another for long."""
-    (name,) = optuna.get_all_study_names(url)
-    study = optuna.load_study(study_name=name, storage=url)
-    for trial in study.get_trials(states=[optuna.trial.TrialState.RUNNING]):
-        study._storage.set_trial_state_values(trial._trial_id, optuna.trial.TrialState.FAIL)
+    with study_in(url) as study:
+        for trial in study.get_trials(states=[optuna.trial.TrialState.RUNNING]):
+            study._storage.set_trial_state_values(trial._trial_id, optuna.trial.TrialState.FAIL)
 
 
 @pytest.mark.parametrize("method", ["grid", "tpe"])
@@ -257,8 +267,8 @@ def test_a_process_that_slept_and_was_taken_for_dead_goes_on(method, call, hill,
 def test_settings_that_somebody_put_into_the_queue_take_no_point_of_the_grid(hill, tmp_path):
     problem, url = small(search={"learning_rate": [0.01, 0.1, 1.0], "confidence": [0.0]}), f"sqlite:///{tmp_path}/study.db"
     tune(problem, method="grid", trials=1, storage=url)
-    (name,) = optuna.get_all_study_names(url)
-    optuna.load_study(study_name=name, storage=url).enqueue_trial({"learning_rate": 1.0, "confidence": 0.0})
+    with study_in(url) as study:
+        study.enqueue_trial({"learning_rate": 1.0, "confidence": 0.0})
     assert tune(problem, method="grid", storage=url).trials == tune(problem, method="grid").trials
 
 
@@ -296,19 +306,14 @@ def test_one_file_holds_several_studies(hill, tmp_path):
 
 
 def test_a_trial_that_somebody_else_put_into_the_study_does_not_count(hill, tmp_path):
-    import optuna
-
-    storage = f"sqlite:///{tmp_path}/study.db"
-    made = tune(small(), trials=2, storage=storage)
-    kept = optuna.storages.RDBStorage(storage)
-    optuna.load_study(study_name=made.study_name, storage=kept).add_trial(optuna.trial.create_trial(value=-1000.0))
-    kept.engine.dispose()
-    assert tune(small(), trials=3, storage=storage).trials == tune(small(), trials=3).trials
+    url = f"sqlite:///{tmp_path}/study.db"
+    tune(small(), trials=2, storage=url)
+    with study_in(url) as study:
+        study.add_trial(optuna.trial.create_trial(value=-1000.0))
+    assert tune(small(), trials=3, storage=url).trials == tune(small(), trials=3).trials
 
 
 def test_a_search_ends_when_others_finish_the_grid_while_it_looks_for_a_point(hill, tmp_path, monkeypatch):
-    import optuna
-
     def search():
         return tune(small(), method="grid", storage=f"sqlite:///{tmp_path}/study.db").trials
 
@@ -340,6 +345,18 @@ def test_a_search_that_starts_while_another_makes_the_tables_goes_on(hill, tmp_p
     monkeypatch.setattr(MetaData, "create_all", late)
     assert len(tune(small(), trials=2, storage=f"sqlite:///{tmp_path}/study.db").trials) == 2
     assert len(calls) == 2
+
+
+def test_a_file_that_is_no_database_is_closed_again(tmp_path, monkeypatch):
+    plain, opened = sqlite3.dbapi2.connect, []
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", lambda *words, **more: opened.append(plain(*words, **more)) or opened[-1])
+    (tmp_path / "notes.db").write_text("no database\n" * 100)
+    with pytest.raises(ValueError, match="file is not a database"):
+        tune(small(), trials=1, study=tmp_path / "notes.db")
+    assert opened
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+            connection.execute("SELECT 1")
 
 
 def test_none_stands_for_the_default():

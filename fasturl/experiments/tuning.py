@@ -26,7 +26,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -281,23 +281,39 @@ def _opened(study: str | os.PathLike[str] | None, storage: str | None) -> Iterat
         with _storage_errors(where):
             yield kept
     finally:
-        kept.remove_session()
-        kept.engine.dispose()
+        _close(kept)
 
 
 def _connected(url: str) -> optuna.storages.RDBStorage:
     """Who finds an empty database makes Optuna's tables; who comes while another makes them looks again."""
-    import optuna
     from sqlalchemy.exc import DatabaseError, IntegrityError
 
-    connect = partial(optuna.storages.RDBStorage, url, heartbeat_interval=_HEARTBEAT_SECONDS, grace_period=3 * _HEARTBEAT_SECONDS)
     for _ in range(_LOOKS):
         try:
-            return connect()
+            return _connect(url)
         except DatabaseError as error:
             if not (isinstance(error, IntegrityError) or "already exists" in str(error)):
                 raise
-    return connect()
+    return _connect(url)
+
+
+def _connect(url: str) -> optuna.storages.RDBStorage:
+    """A storage that cannot be used, a file that is no database for one, is closed again."""
+    from optuna.storages import RDBStorage
+
+    kept = RDBStorage.__new__(RDBStorage)
+    try:
+        RDBStorage.__init__(kept, url, heartbeat_interval=_HEARTBEAT_SECONDS, grace_period=3 * _HEARTBEAT_SECONDS)
+    except BaseException:
+        if hasattr(kept, "engine"):
+            _close(kept)
+        raise
+    return kept
+
+
+def _close(kept: optuna.storages.RDBStorage) -> None:
+    kept.remove_session()
+    kept.engine.dispose()
 
 
 def _writable(path: Path) -> Path:
