@@ -24,12 +24,14 @@ def decoded_value(model: BlockMDP, decoder: Decoder, policy: Floats, streams: St
 
 
 def play_decoded(model: BlockMDP, decoder: Decoder, policy: Floats, streams: Streams, episodes: int) -> Floats:
-    """The return of each episode of a fixed policy."""
+    """The return of each episode of a fixed policy, which acts at random where it sees labels that it has no row for."""
     assert model.emission is not None
     returns = np.empty(episodes)
     for first in range(0, episodes, model.emission.block_episodes):
         part = returns[first : first + model.emission.block_episodes]
         labels = decoder.table(model.emission.draw(emission_lanes(streams), part.size))
+        if (more := decoder.n_labels - policy.shape[1]) > 0:  # labels that turned up after all training
+            policy = np.pad(policy, ((0, 0), (0, more), (0, 0)), constant_values=1 / policy.shape[2])
         _, _, rewards = play_policy(model.dynamics, labels, policy, streams.row("dynamics"), streams.row("policy"))
         part[:] = rewards.sum(axis=1)
     return returns

@@ -2,7 +2,7 @@
 
 A learner is a description with one method, `start(task)`, that returns a fresh memory. A memory has
 
-    policy() -> int array [H, n_labels]      the action for each (level, label) in the coming episode
+    policy() -> int array [H, n_labels]      the action for each (level, label) in the coming episode, which may never be fed to update
     update(labels, actions, rewards)         one trajectory: int [H+1], int [H], float [H]
     final_policy() -> float array [H, n_labels, A]   what has been learned: a probability for each action, equal ones for ties
 
@@ -38,12 +38,15 @@ class Task(NamedTuple):
     n_actions: int
     max_return: float
     episodes: int
+    """At most so many are fed to the learner: URL spends some on its decoder."""
     choice: Stream
     """The stream that the agent's own randomness comes from."""
 
     def generator(self) -> np.random.Generator:
-        """A NumPy generator seeded by `choice`, for learners written in Python."""
-        return np.random.default_rng(self.choice)
+        """A NumPy generator, for learners written in Python: another one at each call, since its seed is drawn from `choice`."""
+        words = np.empty(4, np.uint64)
+        _rng.fill_bits(self.choice, words)
+        return np.random.default_rng(words)
 
 
 class Memory(Protocol):
@@ -177,6 +180,18 @@ class QLearning:
         return Rules(0.0, rates, bonuses, np.inf, epsilons)
 
 
+def start(learner: Learner, task: Task) -> Memory:
+    """A fresh memory of the learner, or an error that says what it lacks."""
+    memory = learner.start(task)
+    missing = [name for name in ("policy", "update", "final_policy") if not callable(getattr(memory, name, None))]
+    if missing:
+        raise ValueError(
+            f"start of {type(learner).__name__} must return an object with policy, update and final_policy, "
+            f"got {type(memory).__name__} without {' and '.join(missing)}"
+        )
+    return memory
+
+
 def learn(memory: Memory, dynamics: Dynamics, labels: Labels, luck: Stream, returns: Floats) -> None:
     """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
     if isinstance(memory, QTable):
@@ -243,7 +258,7 @@ def play_policy(dynamics: Dynamics, labels: Labels, chances: Floats, luck: Strea
 
 
 def _only_ties(chances: Floats) -> bool:
-    """Whether all actions that can be taken in a row are equally likely: those of greatest value, if it were a table of values."""
+    """Whether in each row all actions that can be taken are equally likely: playing greedily with random ties then does the same."""
     return bool(((chances == 0) | (chances == chances.max(axis=2, keepdims=True))).all())
 
 

@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from . import validation
-from .decoders import MAX_LABELS, AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
+from .decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder, checked
 from .projection import KINDS, Floats, Observations, Projection
 
 MIN_SEPARATION = 3.25
@@ -368,8 +368,11 @@ def mixture_decoder(mixture: Any, matrix: Floats | None = None, offset: Floats |
     return QuadraticDecoder(means, precisions, log_weights, matrix, offset)
 
 
-def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int) -> Decoder:
-    """Fit a fresh copy of the oracle and return its decoder. The given oracle is left as it is."""
+def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int, room: int = 2, *, grows: bool = True) -> Decoder:
+    """Fit a fresh copy of the oracle and return its decoder. The given oracle is left as it is.
+
+    An oracle that does not say how many labels it gives has room for `room` of them, and for more as they turn up where it `grows`.
+    """
     fitted = clone(oracle) if hasattr(oracle, "get_params") else copy.deepcopy(oracle)
     if hasattr(fitted, "get_params"):
         seeds = {name: random_state for name, value in fitted.get_params().items() if name.endswith("random_state") and value is None}
@@ -380,20 +383,25 @@ def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int) -> Decod
         with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
             fitted.fit(X)
         decoder = getattr(fitted, "decoder_", None)
-        return decoder if isinstance(decoder, Decoder) else PredictDecoder(fitted, n_labels_of(fitted, X))
+        if isinstance(decoder, Decoder):
+            return checked(decoder)
+        if (said := n_labels_of(fitted)) is not None:
+            return PredictDecoder(fitted, max(2, said))
+        decoder = PredictDecoder(fitted, room, grows=grows)
+        decoder.decode(X)  # which makes room for all labels of these observations
+        return decoder
     except Exception as error:
         error.add_note(f"while {type(oracle).__name__} was fitted on {X.shape[0]} observations of {X.shape[1]} coordinates")
         raise
 
 
-def n_labels_of(fitted: Any, X: NDArray[np.generic]) -> int:
-    """How many labels an oracle gives: what it says itself, or else what it gives to the observations it was fitted on."""
-    clusterer = fitted
+def n_labels_of(oracle: Any) -> int | None:
+    """How many labels an oracle gives, if it says so."""
+    clusterer = oracle
     while isinstance(clusterer, Pipeline):
         clusterer = clusterer.steps[-1][1]  # earlier steps may have clusters and components too, but give no labels
     says = ["n_states", "n_clusters"] + ["n_components"] * hasattr(clusterer, "weights_")  # the components of a mixture
     for number in (getattr(clusterer, name, None) for name in says):
         if isinstance(number, int | np.integer):
             return int(number)
-    with np.errstate(invalid="ignore"):  # labels that are beyond all integers are refused like others out of range
-        return max(2, int(PredictDecoder(fitted, MAX_LABELS).decode(X).max()) + 1)
+    return None

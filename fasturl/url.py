@@ -18,22 +18,21 @@ from numpy.typing import NDArray
 
 from . import evaluation, validation
 from .agents import Agent, Outcome, Phases, Tick
-from .decoders import Decoder
-from .learners import Learner, Memory, OracleQ, Task, explore, learn, rollout
-from .models import BlockMDP, Environment, emission_lanes, policy_table
+from .decoders import MAX_LABELS, Decoder, Labels
+from .emissions import Bernoulli, Block, Categorical, Gaussian
+from .learners import Learner, Memory, OracleQ, Task, explore, learn, rollout, start
+from .models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_lanes, policy_table
 from .streams import Streams
 
 if TYPE_CHECKING:
     from .url_as_written import Sizes
 
 STABLE_AGREEMENT = 0.98
+"""Between what a decoder does near the border of two clusters at noise 0.2, where 1 % may change sides, and a cluster that is missing."""
 STABLE_ITERATIONS = 2
+"""Two: one agreement may be luck, while a rare state has not been met; by the second there is four times the data."""
 DECODER_SHARE = 0.5
-
-DEFAULT_LEARNER = OracleQ(schedule="jin", confidence=1e-5)
-"""The theoretical rates: the final policy does not waver as it does with a constant rate. The bonus grows with H^1.5, and dead ends are
-tried again as often as it is large: ten times this confidence leaves 1 policy in 30 at one when H = 100."""
-
+"""One half: a learner that waits for its decoder is at most twice as slow as one that need not."""
 
 ORACLES = ("kmeans", "dbscan", "gmm")
 AS_WRITTEN_DEFAULTS = {"epsilon": 0.1, "delta": 0.1, "epsilon_1": 0.01, "delta_1": 0.01}
@@ -42,21 +41,45 @@ _MOST_TRAJECTORIES = 10**9
 
 
 @dataclass(frozen=True)
+class DefaultLearner(OracleQ):
+    """What URL learns with unless it is told: the theoretical rates, with which the final policy does not waver, and a bonus that suits
+    the environment.
+
+    On a lock dead ends are tried again as often as the bonus is large, and it grows with H^1.5: ten times this confidence leaves 1
+    policy in 30 at one when H = 100. Elsewhere luck may hide for long which of two actions pays more, and a small bonus never asks again.
+    """
+
+    confidence: float = 1e-5
+    """On locks."""
+    schedule: str = "jin"
+    confidence_elsewhere: float = 0.1
+
+    def on(self, env: Environment) -> OracleQ:
+        confidence = self.confidence if isinstance(env, LockBernoulli | LockGaussian) else self.confidence_elsewhere
+        return OracleQ(schedule=self.schedule, confidence=confidence)
+
+
+DEFAULT_LEARNER = DefaultLearner()
+
+
+@dataclass(frozen=True)
 class URL(Agent):
     """Unsupervised reinforcement learning on observations.
 
     The practical form judges its decoder stable when, in two successive iterations, the old and the new decoder agree on the
-    trajectories that the old one has not been fitted on: for every label, on at least 98 % of its observations. A decoder that is not
-    stable after half of all trajectories, or after the first batch where that is longer, is taken as it is, so that the learner has
-    the rest; `decoder_stable` in the diagnostics tells. An oracle may find another number of labels at each fit: the learner has room
-    for all so far, and begins anew where there are more.
+    trajectories that the old one has not been fitted on: for every label, on at least 98 % of its observations. A decoder that gives
+    all of them one label is never stable, unless no level has a second state. One that is not stable after half of all trajectories,
+    or after the first batch where that is longer, is taken as it is, so that the learner has the rest; `decoder_stable` in the
+    diagnostics tells. An oracle may find another number of labels at each fit: the learner has room for all so far, and begins anew
+    where there are more.
     """
 
     oracle: Any = None
-    """Any object with `fit` and `predict`, or the name of one of ours with as many labels as a level has states: "kmeans", "dbscan" or
-    "gmm". If not given, k-means for bits and a Gaussian mixture for reals."""
+    """Any object with `fit` and `predict`, or the name of a built-in oracle: "kmeans", "dbscan" or "gmm". If not given, k-means for
+    bits and a Gaussian mixture for reals. A built-in oracle has as many labels as a level has states, or, where states look different
+    from level to level, as many as there are looks: the practical form decodes all levels alike."""
     learner: Learner = DEFAULT_LEARNER
-    """A tabular learner on (level, label)."""
+    """A tabular learner on (level, label). If not given, OracleQ(schedule="jin") with a confidence of 1e-5 on locks and 0.1 elsewhere."""
     form: str = "practical"
     """"practical", or "as-written" for Algorithms 1 to 3, where `episodes` is the learner's number of episodes."""
     batch: int | None = None
@@ -102,7 +125,12 @@ class URL(Agent):
 
         assert env.emission is not None
         makers = {"kmeans": KMeans, "dbscan": DBSCAN, "gmm": GMM}
-        return makers[self.oracle or ("kmeans" if env.emission.discrete else "gmm")](max(env.n_states))
+        n_labels = _n_looks(env) if self.form == "practical" else max(env.n_states)
+        return makers[self.oracle or ("kmeans" if env.emission.discrete else "gmm")](min(max(2, n_labels), MAX_LABELS))
+
+    def learner_on(self, env: Environment) -> Learner:
+        """The learner that explores this environment."""
+        return self.learner.on(env) if isinstance(self.learner, DefaultLearner) else self.learner
 
     def check(self, env: Environment) -> None:
         if env.emission is None:
@@ -110,13 +138,36 @@ class URL(Agent):
         from . import oracles  # loaded before the workers start, so that its thread pools can be limited
 
         oracle = self._oracle(env)
+        if oracle is not self.oracle and max(env.n_states) > MAX_LABELS:
+            raise ValueError(f"env must have at most {MAX_LABELS} states a level for a built-in oracle, got {max(env.n_states)}")
         if isinstance(oracle, oracles.Oracle):
             oracle.check_settings(env.emission.dimension)
-            if self.form == "as-written" and (batch := self.batch or AS_WRITTEN_BATCH) < oracle.n_states:
-                raise ValueError(f"batch must be at least n_states = {oracle.n_states}: a level's first decoder has one batch, got {batch}")
+        elif (said := oracles.n_labels_of(oracle) or 0) > MAX_LABELS:
+            raise ValueError(f"oracle must give at most {MAX_LABELS} labels, got {said}")
+        self._check_first_fit(env, "batch", self._first_batch(env))
+
+    def _first_batch(self, env: Environment) -> int:
+        return self.batch or (AS_WRITTEN_BATCH if self.form == "as-written" else max(50, 5 * env.horizon))
+
+    def _check_first_fit(self, env: Environment, name: str, trajectories: int) -> None:
+        """Refuse a first fit of a built-in oracle on fewer observations than it needs; `name` is who said how many trajectories it has."""
+        from .oracles import Oracle
+
+        oracle = self._oracle(env)
+        if not isinstance(oracle, Oracle):
+            return
+        seen = 1 if self.form == "as-written" else env.horizon + 1  # observations of a trajectory that a decoder is fitted on
+        for need in ("n_states", "min_samples"):
+            least = getattr(oracle, need, 0)
+            if trajectories * seen < least:
+                raise ValueError(
+                    f"{name} must be at least {-(-least // seen)}: the first decoder is fitted on {need} = {least} observations or more, "
+                    f"got {trajectories}"
+                )
 
     def trajectories(self, env: Environment, episodes: int) -> int:
         if self.form == "practical":
+            self._check_first_fit(env, "episodes", episodes)
             return episodes
         sizes = self.sizes(env, episodes)
         try:
@@ -139,24 +190,38 @@ class URL(Agent):
         from .url_as_written import Sizes
 
         given = {name: getattr(self, name) or default for name, default in AS_WRITTEN_DEFAULTS.items()}
-        return Sizes(env.horizon, max(env.n_states), episodes, self.batch or AS_WRITTEN_BATCH, **given)
+        return Sizes(env.horizon, max(2, *env.n_states), episodes, self.batch or AS_WRITTEN_BATCH, **given)
 
     def play(self, env: Environment, streams: Streams, episodes: int, tick: Tick) -> Outcome:
         model = env.draw(streams)
-        oracle = self._oracle(env)
+        oracle, learner = self._oracle(env), self.learner_on(env)
         if self.form == "practical":
-            return _PracticalRun(self, oracle, model, streams, episodes, tick).outcome()
+            return _PracticalRun(self._first_batch(env), oracle, learner, model, streams, episodes, tick).outcome()
         from .url_as_written import AsWrittenRun
 
-        return AsWrittenRun(self.sizes(env, episodes), oracle, self.learner, model, streams, tick).outcome()
+        return AsWrittenRun(self.sizes(env, episodes), oracle, learner, model, streams, tick).outcome()
+
+
+def _n_looks(env: Environment) -> int:
+    """How many labels it takes to tell all states apart where every level is decoded in the same way."""
+    match env.emission:
+        case Gaussian(_means=means):
+            looks = means.transpose(2, 0, 1)
+        case Bernoulli(_thresholds=looks) | Categorical(_cumulative=looks):
+            pass
+        case _:  # the same at every level, or known to a C function alone
+            return max(env.n_states)
+    if np.array_equal(looks[1:], looks[:-1]):
+        return max(env.n_states)
+    return len(np.unique(np.concatenate([looks[h, :count] for h, count in enumerate(env.n_states)]), axis=0))
 
 
 class _PracticalRun:
     """One run of the practical form: its data, decoder and learner."""
 
-    def __init__(self, agent: URL, oracle: Any, model: BlockMDP, streams: Streams, episodes: int, tick: Tick) -> None:
+    def __init__(self, batch: int, oracle: Any, learner: Learner, model: BlockMDP, streams: Streams, episodes: int, tick: Tick) -> None:
         assert model.emission is not None
-        self.agent, self.oracle, self.model, self.streams, self.tick = agent, oracle, model, streams, tick
+        self.batch, self.oracle, self.learner, self.model, self.streams, self.tick = batch, oracle, learner, model, streams, tick
         self.emission = model.emission
         self.oracle_seeds = streams.generator("oracle")
         self.returns = np.empty(episodes)
@@ -189,7 +254,7 @@ class _PracticalRun:
         return Outcome(self.returns, value, error, diagnostics)
 
     def _learn_decoder(self) -> None:
-        size = self.agent.batch or max(50, 5 * self.model.horizon)
+        size = self.batch
         most = min(max(size, int(DECODER_SHARE * self.returns.size)), self.returns.size)
         stable = 0
         while stable < STABLE_ITERATIONS and self.played < most:
@@ -222,7 +287,8 @@ class _PracticalRun:
                 flat = np.zeros((self.model.horizon, 1, self.model.n_actions))
                 states, _, rewards = rollout(self.model.dynamics, blank, flat, 0.0, luck, self.streams.row("policy"))
             else:
-                states, _, rewards = explore(self.memory, self.model.dynamics, self.decoder.table(block), luck)
+                labels = self._labels(block)
+                states, _, rewards = explore(self.memory, self.model.dynamics, labels, luck)
             self.data.append(block.observe(states).reshape(-1, block.dimension))
             self._count(rewards.sum(axis=1))
         return np.concatenate(self.data[first:])
@@ -231,26 +297,40 @@ class _PracticalRun:
         """Fit on all data and match labels with the old decoder; returns how well the two agree on the fresh data."""
         from .oracles import fit_decoder
 
-        decoder = fit_decoder(self.oracle, np.concatenate(self.data), int(self.oracle_seeds.integers(2**31)))
+        seed = int(self.oracle_seeds.integers(2**31))
+        decoder = fit_decoder(self.oracle, np.concatenate(self.data), seed, max(2, *self.model.n_states))
         self.fits += 1
         agreement = 0.0
         if self.decoder is not None:
-            n_labels = max(decoder.n_labels, self.decoder.n_labels)
-            renaming, agreement = evaluation.match_labels(self.decoder.decode(fresh), decoder.decode(fresh), n_labels)
+            old, new = self.decoder.decode(fresh), decoder.decode(fresh)
+            renaming, agreement = evaluation.match_labels(old, new, max(decoder.n_labels, self.decoder.n_labels))
             decoder = decoder.relabelled(renaming)
+            if max(self.model.n_states) > 1 and new.min() == new.max():
+                agreement = 0.0  # two decoders that tell nothing apart agree on everything
         self.decoder = decoder
-        if self.memory is None or decoder.n_labels > self.n_labels:  # a learner that begins anew forgets a few trajectories at most
-            self.n_labels = max(decoder.n_labels, *self.model.n_states)
-            size = self.model.horizon, self.n_labels, self.model.n_actions
-            self.memory = self.agent.learner.start(Task(*size, self.model.max_return, self.returns.size, self.streams.row("policy")))
+        self._make_room()
         return agreement
+
+    def _labels(self, block: Block) -> Labels:
+        """The labels of a block; a decoder whose number of labels nobody knows may find more at any time."""
+        assert self.decoder is not None
+        labels = self.decoder.table(block)
+        self._make_room()
+        return labels
+
+    def _make_room(self) -> None:
+        """See that the learner has room for every label; one that begins anew forgets a few trajectories at most."""
+        assert self.decoder is not None
+        if self.memory is None or self.decoder.n_labels > self.n_labels:
+            self.n_labels = max(self.decoder.n_labels, *self.model.n_states)
+            size = self.model.horizon, self.n_labels, self.model.n_actions
+            self.memory = start(self.learner, Task(*size, self.model.max_return, self.returns.size, self.streams.row("policy")))
 
     def _learn(self, count: int) -> None:
         if count == 0:
             return
-        assert self.decoder is not None
+        labels = self._labels(self.emission.draw(emission_lanes(self.streams), count))
         assert self.memory is not None
-        labels = self.decoder.table(self.emission.draw(emission_lanes(self.streams), count))
         learn(self.memory, self.model.dynamics, labels, self.streams.row("dynamics"), self.returns[self.played : self.played + count])
         self.played += count
         self.tick(count)

@@ -27,7 +27,7 @@ from ._kernels import rng as _rng
 from .agents import Outcome, Phases, Tick
 from .decoders import Decoder, Labels, LevelDecoder
 from .emissions import Block
-from .learners import Floats, Ints, Learner, Task, check_policy, draw_policy, rollout
+from .learners import Floats, Ints, Learner, Task, check_policy, draw_policy, rollout, start
 from .models import BlockMDP, emission_lanes, policy_table
 from .oracles import OneCluster, fit_decoder
 from .streams import Streams
@@ -178,7 +178,7 @@ class AsWrittenRun:
         shape = horizon, sizes.n_labels, self.model.n_actions
         choice = np.empty(4, np.uint64)
         _rng.fill_bits(self.streams.row("policy"), choice)  # luck of its own, also where nothing else draws from the stream
-        memory = self.learner.start(Task(*shape, self.model.max_return, sizes.episodes, choice))
+        memory = start(self.learner, Task(*shape, self.model.max_return, sizes.episodes, choice))
         decoder = LevelDecoder([ConstantDecoder(sizes.n_labels)] * (horizon + 1), sizes.n_labels)
         policies: list[DecodedPolicy] = []
         standards = _Standards([{} for _ in range(horizon + 1)], sizes.n_labels)
@@ -215,8 +215,9 @@ class AsWrittenRun:
 
     def _fit(self, observations: Observations) -> Decoder:
         self.fits += 1
+        seed, n_labels = int(self.oracle_seeds.integers(2**31)), self.sizes.n_labels
         try:
-            fitted = fit_decoder(self.oracle, np.ascontiguousarray(observations), int(self.oracle_seeds.integers(2**31)))
+            fitted = fit_decoder(self.oracle, np.ascontiguousarray(observations), seed, n_labels, grows=False)
         except OneCluster:
             return ConstantDecoder(self.sizes.n_labels)
         if fitted.n_labels > self.sizes.n_labels:

@@ -24,7 +24,8 @@ def test_settings_reach_the_learner():
 
 
 def test_url_keeps_its_own_learner_unless_told_otherwise():
-    assert catalog.agent("url") == fu.URL()
+    lock = fu.LockBernoulli(3)
+    assert catalog.agent("url").learner_on(lock) == fu.URL().learner_on(lock) == fu.OracleQ(schedule="jin", confidence=1e-5)
 
 
 def test_a_learning_rate_asks_url_for_the_constant_schedule():

@@ -9,7 +9,8 @@ from sklearn.preprocessing import StandardScaler
 from url_parts import SHORT, Perfect, returns, same
 
 import fasturl as fu
-from fasturl.decoders import AffineDecoder
+from fasturl.decoders import AffineDecoder, Decoder
+from fasturl.emissions import Gaussian
 from fasturl.oracles import DBSCAN, KMeans
 
 
@@ -157,5 +158,99 @@ def test_dbscan_that_finds_nothing_says_what_to_change():
 
 
 def test_a_batch_with_fewer_observations_than_clusters_is_an_error_that_says_so():
-    with pytest.raises(ValueError, match="n_states = 9 observations, got 4"):
+    with pytest.raises(
+        ValueError, match="batch must be at least 3: the first decoder is fitted on n_states = 9 observations or more, got 1"
+    ):
         fu.train(SHORT, fu.URL(KMeans(9), batch=1), 100)
+
+
+# --- oracles that do not say how many labels they give --------------------------------------------------------------
+
+
+class Bare:
+    """Knows the states of a lock, and has fit and predict and nothing else."""
+
+    def fit(self, X):
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, :3].argmax(axis=1)
+
+
+@pytest.mark.parametrize("env", [fu.LockBernoulli(2, 0.2), fu.LockGaussian(2, 0.2)], ids=lambda env: env.name)
+@pytest.mark.parametrize("form", [{}, {"form": "as-written", "batch": 10, "epsilon": 0.5, "delta": 0.5}], ids=["practical", "as written"])
+def test_fit_and_predict_are_enough_for_an_oracle(env, form):
+    """A label table holds a label for every latent state, also for those that nobody has met so far."""
+    run = fu.train(env, fu.URL(Bare(), **form), 200 if not form else 5, seeds=2)
+    assert [one["decoder_accuracy"] for one in run.diagnostics] == [[1.0] * 3] * 2
+
+
+class Surprises(Bare):
+    """Gives a label that it has not given before to one observation in 10,000, up to the given number of labels."""
+
+    def __init__(self, n_labels):
+        self.labels = n_labels
+
+    def predict(self, X):
+        rare = (1e7 * np.abs(np.asarray(X)[:, -1])).astype(int)
+        return np.where(rare % 10_000 < 1, 3 + rare // 10_000 % (self.labels - 3), super().predict(X))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_labels_may_turn_up_at_any_time(seed):
+    """In training the learner begins anew with room for them, and in the evaluation nobody knows what to do about them."""
+    run = fu.train(fu.LockGaussian(2, 0.2, 0.2), fu.URL(Surprises(250)), 2_000, seeds=[seed])
+    assert 0 < run.values[0] < 0.6
+
+
+def test_more_labels_than_a_byte_can_name_are_refused():
+    with pytest.raises(ValueError, match="predict of Surprises must give labels from 0 to 255, got "):
+        fu.train(fu.LockGaussian(2, 0.2, 0.2), fu.URL(Surprises(9_000)), 2_000)
+
+
+def test_more_labels_than_states_are_refused_as_written():
+    with pytest.raises(ValueError, match="predict of Surprises must give labels from 0 to 2, got "):
+        fu.train(fu.LockGaussian(2, 0.2, 0.2), fu.URL(Surprises(250), form="as-written", epsilon=0.5, delta=0.5, batch=10), 9)
+
+
+def test_an_oracle_of_one_cluster_is_none_that_is_ever_stable():
+    run = fu.train(SHORT, fu.URL(SklearnKMeans(1, n_init=1)), 400, seeds=2)
+    assert [one["decoder_stable"] for one in run.diagnostics] == [False, False]
+
+
+@pytest.mark.parametrize("horizon", [1, 5])
+def test_a_decoder_that_tells_nothing_apart_is_not_stable(horizon):
+    run = fu.train(fu.LockGaussian(horizon, 0.2, 0.45), fu.URL("kmeans"), 2_000, seeds=2)
+    for one in run.diagnostics:
+        assert one["decoder_stable"] <= (min(one["decoder_accuracy"][1:]) > 0.4)
+
+
+class Constant:
+    def fit(self, X):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), int)
+
+
+def test_a_model_of_one_state_a_level_needs_no_more_than_one_label():
+    env = fu.BlockMDP(np.ones((2, 1, 3, 1)), np.tile([0.0, 1.0, 0.0], (2, 1, 1)), emission=Gaussian(np.zeros((1, 4)), 0.1, n_levels=3))
+    run = fu.train(env, fu.URL(Constant()), 400, seeds=2)
+    assert [one["decoder_stable"] for one in run.diagnostics] == [True, True]
+    assert run.success_rate == 1.0
+    assert fu.train(env, fu.URL(), 400, seeds=2).success_rate == 1.0
+
+
+def test_a_decoder_that_a_user_wrote_is_checked_in_a_run():
+    class Wrong(Decoder):
+        def table(self, block):
+            return np.full((block.n_episodes, block.n_levels, block.n_states), 200, np.uint8)
+
+    class Oracle(Constant):
+        def fit(self, X):
+            self.decoder_ = Wrong(3)
+            return self
+
+    for form in ({}, {"form": "as-written", "batch": 10, "epsilon": 0.5, "delta": 0.5}):
+        with pytest.raises(ValueError, match="of Wrong must give labels from 0 to 2, got 200"):
+            fu.train(SHORT, fu.URL(Oracle(), **form), 5)

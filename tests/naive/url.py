@@ -60,11 +60,11 @@ def practical_url(env, agent, episodes, seed):
         if decoder is None:
             agreements.append(0.0)
             n_labels = max(new.n_labels, *model.n_states)
-            memory = agent.learner.start(Task(model.horizon, n_labels, model.n_actions, model.max_return, episodes, None))
+            memory = agent.learner_on(env).start(Task(model.horizon, n_labels, model.n_actions, model.max_return, episodes, None))
         else:
             old_labels, new_labels = ([int(one.decode(x[None])[0]) for x in fresh] for one in (decoder, new))
             renaming, agreement = match_labels(old_labels, new_labels, new.n_labels)
-            agreements.append(agreement)
+            agreements.append(agreement if len(set(new_labels)) > 1 else 0.0)
             new = new.relabelled(renaming)
         decoder = new
         if len(returns) < episodes:

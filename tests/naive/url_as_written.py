@@ -21,7 +21,7 @@ class AsWritten:
     def __init__(self, env, agent, episodes, seed):
         streams = Streams(seed)
         self.model = env.draw(streams)
-        self.oracle, self.learner = agent.oracle, agent.learner
+        self.oracle, self.learner = agent.oracle, agent.learner_on(env)
         self.K, self.B = episodes, agent.batch
         self.epsilon, self.delta, self.epsilon_1, self.delta_1 = agent.epsilon, agent.delta, agent.epsilon_1, agent.delta_1
         self.H, self.A, self.n_labels = self.model.horizon, self.model.n_actions, max(self.model.n_states)
@@ -74,7 +74,7 @@ class AsWritten:
 
     def train(self, observations, level):
         """The oracle's function from observations to labels."""
-        decoder = fit_decoder(self.oracle, np.array(observations), int(self.oracle_seeds.integers(2**31)))
+        decoder = fit_decoder(self.oracle, np.array(observations), int(self.oracle_seeds.integers(2**31)), self.n_labels)
         return lambda x: int(decoder.decode(x[None], level)[0])
 
     def play_uniformly(self, count):
