@@ -1,13 +1,50 @@
-"""Calling the C face from tests and benchmarks: arrays as pointers with lengths, trainings as structs, and a decoder written in C."""
+"""Calling the C face from tests and benchmarks: arrays as pointers with lengths, trainings as structs, a decoder and programs in C."""
 
+import os
+import shutil
 import subprocess
+import sys
+import sysconfig
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from fasturl.capi import HEADER, ffi, lib
 from fasturl.decoders import AffineDecoder, CDecoder
 
 C_NAMES = {"float64": "double", "float32": "float", "int64": "int64_t", "uint64": "uint64_t", "uint32": "uint32_t", "uint8": "uint8_t"}
+
+
+def needs_compiler(name):
+    return pytest.mark.skipif(not shutil.which(name), reason=f"there is no compiler {name} here")
+
+
+needs_cc = needs_compiler("cc")
+
+
+def missing_to_embed():
+    """What a C program that embeds this Python could not be built without; empty where everything is there."""
+    paths, variable = sysconfig.get_paths(), sysconfig.get_config_var
+    folders = [Path(variable("LIBDIR") or ""), Path(variable("LIBDIR") or "", variable("MULTIARCH") or "")]
+    if not variable("Py_ENABLE_SHARED"):
+        return "this Python has no shared library to embed"
+    if not any((folder / variable("LDLIBRARY")).exists() for folder in folders):
+        return f"there is no {variable('LDLIBRARY')} in {folders[0]}"
+    if not Path(paths["include"], "Python.h").exists():
+        return f"there is no Python.h in {paths['include']}"
+    return "" if shutil.which("cc") else "there is no compiler cc here"
+
+
+needs_shared_python = pytest.mark.skipif(bool(missing_to_embed()), reason=missing_to_embed())
+
+
+def run_program(*command, timeout=None, **settings):
+    """Run a C program where this Python's environment is activated: the embedded Python is that of the first python3 in PATH."""
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    return subprocess.run(
+        list(map(str, command)), env=os.environ | {"PATH": path} | settings, capture_output=True, text=True, timeout=timeout, check=False
+    )
 
 
 def spread(array):
@@ -128,6 +165,8 @@ int32_t affine(const float *x, int64_t n, int64_t dimension, int64_t level, int3
 
 def shared_library(folder, source):
     """The path of a shared library that is built from C."""
+    if not shutil.which("cc"):
+        pytest.skip("there is no compiler cc here")
     (folder / "library.c").write_text(source)
     flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC", f"-I{HEADER.parent}"]
     subprocess.run(["cc", *flags, str(folder / "library.c"), "-o", str(folder / "library.so")], check=True)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from c_face import needs_compiler
 from numba.core import sigutils
 from numba.core.ccallback import CFunc
 
@@ -34,7 +35,13 @@ def test_the_layout_holds_the_macros_that_are_compiled_into_programs():
     assert header.macros(text) == ["FASTURL_ROOM 7", "FASTURL_TWICE(H) (2 * (H))"]
 
 
-@pytest.mark.parametrize("language", [["cc", "-std=c99"], ["c++", "-x", "c++", "-std=c++17"]], ids=["C99", "C++17"])
+@pytest.mark.parametrize(
+    "language",
+    [
+        pytest.param(["cc", "-std=c99"], id="C99", marks=needs_compiler("cc")),
+        pytest.param(["c++", "-x", "c++", "-std=c++17"], id="C++17", marks=needs_compiler("c++")),
+    ],
+)
 @pytest.mark.parametrize("prototypes", ["", "#define FASTURL_NO_PROTOTYPES"])
 def test_the_header_is_valid(language, prototypes, tmp_path):
     source = tmp_path / "includes.c"

@@ -2,11 +2,10 @@
 
 import re
 import subprocess
-import sysconfig
 from pathlib import Path
 
 import numpy as np
-import pytest
+from c_face import needs_cc, needs_shared_python, run_program
 
 import fasturl as fu
 from fasturl.capi import HEADER, embed
@@ -19,18 +18,20 @@ def blocks(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.skipif(not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="this Python has no shared library to embed")
+@needs_shared_python
 def test_the_program_of_the_page_runs(tmp_path):
     (source,) = blocks("calling-from-c.md", "c")
     (tmp_path / "program.c").write_text(source)
     embed.build(tmp_path)
     flags = [*embed.cflags(), *embed.libs(tmp_path)]
     subprocess.run(["cc", *STRICT, str(tmp_path / "program.c"), *flags, "-o", str(tmp_path / "program")], check=True)
-    done = subprocess.run([tmp_path / "program"], check=True, capture_output=True, text=True)
+    done = run_program(tmp_path / "program")
+    assert (done.returncode, done.stderr) == (0, "")
     chances = [float(line.split()[-1]) for line in done.stdout.splitlines()]
     assert np.allclose(chances, fu.LockBernoulli(5, 0.2).instance(7).transitions[0, 0, :, 0])
 
 
+@needs_cc
 def test_the_plug_ins_that_the_page_shows_are_those_that_it_runs(tmp_path):
     (shown,) = blocks("c-plugins.md", "c")
     python = "".join(blocks("c-plugins.md", "python"))
