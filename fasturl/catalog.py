@@ -43,11 +43,12 @@ def _url(
     learning_rate: float | None = None,
     confidence: float = DEFAULT_LEARNER.confidence,
     schedule: str | None = None,
+    failure_probability: float | None = None,
 ) -> Agent:
     """URL with OracleQ; a learning rate asks for the constant schedule. Settings of the oracle are for the 3 states of a lock."""
     if schedule is None:
         schedule = DEFAULT_LEARNER.schedule if learning_rate is None else "constant"
-    learner = OracleQ(learning_rate=learning_rate, confidence=confidence, schedule=schedule)
+    learner = OracleQ(learning_rate, confidence, schedule, failure_probability)
     eyes = _make_oracle(oracle, oracle_settings) if oracle_settings else oracle
     return URL(eyes, learner, form, batch, epsilon, delta, epsilon_1, delta_1)
 

@@ -20,10 +20,16 @@ from .models import BlockMDP, Environment, emission_lanes
 from .records import HashTable
 from .streams import Streams
 
+_MOST_BITS = 62
+
 
 @dataclass(frozen=True)
 class ObservationAgent(Agent):
-    """OracleQ or QLearning on (level, observation)."""
+    """OracleQ or QLearning on (level, observation).
+
+    The number S of states in the bonus of schedule="jin" is that of all bit strings, and 2^62 where there are more: an integer of the
+    kernels holds no more, and the bonus, which grows with the square root of log S, is less than it should be.
+    """
 
     learner: Learner
 
@@ -34,7 +40,9 @@ class ObservationAgent(Agent):
     def check(self, env: Environment) -> None:
         if not isinstance(self.learner, OracleQ | QLearning):
             raise ValueError(f"agent must be OracleQ or QLearning when sees='observation', got {self.learner!r}")
-        if env.emission is None or not env.emission.discrete:
+        if env.emission is None:
+            raise ValueError("env must have an emission when sees='observation': without one there is nothing to see")
+        if not env.emission.discrete:
             raise ValueError(
                 f"sees='observation' needs an environment with discrete observations, got {env.name}: "
                 "a table cannot hold infinitely many observations"
@@ -44,9 +52,9 @@ class ObservationAgent(Agent):
         assert isinstance(self.learner, OracleQ | QLearning)
         model = env.draw(streams)
         assert model.emission is not None
-        n_observations = 2.0 ** min(model.emission.dimension, 62)
+        n_observations = 2 ** min(model.emission.dimension, _MOST_BITS)
         choice = streams.row("policy")
-        rules = self.learner.rules(Task(model.horizon, int(n_observations), model.n_actions, model.max_return, episodes, choice))
+        rules = self.learner.rules(Task(model.horizon, n_observations, model.n_actions, model.max_return, episodes, choice))
         table = _GrowingTable(rules.initial, -(-model.emission.dimension // 64), model.n_actions)
         returns = np.empty(episodes)
         size = model.emission.block_episodes
@@ -76,9 +84,13 @@ class ObservationAgent(Agent):
 
     @staticmethod
     def _evaluate(model: BlockMDP, table: _GrowingTable, streams: Streams) -> NDArray[np.float64]:
+        assert model.emission is not None
         returns = np.empty(EPISODES)
-        words = _words(model, streams, EPISODES)
-        _hashing.play(model.dynamics, words, table.arrays, streams.row("dynamics"), streams.row("policy"), returns)
+        size = model.emission.block_episodes
+        for first in range(0, EPISODES, size):
+            part = returns[first : first + size]
+            words = _words(model, streams, part.size)
+            _hashing.play(model.dynamics, words, table.arrays, streams.row("dynamics"), streams.row("policy"), part)
         return returns
 
 

@@ -46,17 +46,19 @@ class DefaultLearner(OracleQ):
     the environment.
 
     On a lock dead ends are tried again as often as the bonus is large, and it grows with H^1.5: ten times this confidence leaves 1
-    policy in 30 at one when H = 100. Elsewhere luck may hide for long which of two actions pays more, and a small bonus never asks again.
+    policy in 30 at one when H = 100. Elsewhere bad luck may hide that an action pays more, and a small bonus never asks again: there the
+    bonus is of the size of a return's noise, which grows with sqrt(H).
     """
 
     confidence: float = 1e-5
     """On locks."""
     schedule: str = "jin"
-    confidence_elsewhere: float = 0.1
+    confidence_elsewhere: float = 0.2
+    """Divided by H."""
 
     def on(self, env: Environment) -> OracleQ:
-        confidence = self.confidence if isinstance(env, LockBernoulli | LockGaussian) else self.confidence_elsewhere
-        return OracleQ(schedule=self.schedule, confidence=confidence)
+        lock = isinstance(env, LockBernoulli | LockGaussian)
+        return OracleQ(schedule=self.schedule, confidence=self.confidence if lock else self.confidence_elsewhere / env.horizon)
 
 
 DEFAULT_LEARNER = DefaultLearner()
@@ -79,7 +81,8 @@ class URL(Agent):
     bits and a Gaussian mixture for reals. A built-in oracle has as many labels as a level has states, or, where states look different
     from level to level, as many as there are looks: the practical form decodes all levels alike."""
     learner: Learner = DEFAULT_LEARNER
-    """A tabular learner on (level, label). If not given, OracleQ(schedule="jin") with a confidence of 1e-5 on locks and 0.1 elsewhere."""
+    """A tabular learner on (level, label). If not given, OracleQ(schedule="jin"), with a confidence of 1e-5 on locks and of 0.2 / H
+    elsewhere, where rewards may be noisy."""
     form: str = "practical"
     """"practical", or "as-written" for Algorithms 1 to 3, where `episodes` is the learner's number of episodes."""
     batch: int | None = None

@@ -58,3 +58,9 @@ def test_a_learning_rate_asks_url_for_the_constant_schedule():
 def test_what_is_not_known_is_refused(make, name, settings, message):
     with pytest.raises(ValueError, match=message):
         make(name, **settings)
+
+
+def test_the_failure_probability_of_the_theoretical_schedule_is_a_setting_of_url():
+    assert catalog.agent("url", failure_probability=0.2).learner.failure_probability == 0.2
+    with pytest.raises(ValueError, match="failure_probability must be left out when schedule='constant'"):
+        catalog.agent("url", failure_probability=0.2, learning_rate=0.3)

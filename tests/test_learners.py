@@ -9,7 +9,7 @@ import pytest
 
 import fasturl as fu
 from fasturl.agents import latent_labels
-from fasturl.learners import QTable, Rules, Task, draw_policy, explore, learn
+from fasturl.learners import QTable, Rules, Task, draw_policy, explore, learn, start
 from fasturl.streams import Streams
 from fasturl.validation import shown
 
@@ -281,3 +281,23 @@ def test_actions_are_drawn_with_their_probabilities():
 
 def test_a_learner_written_in_python_gets_a_repeatable_generator():
     assert task().generator().random() == task().generator().random()
+
+
+def test_a_generator_of_a_task_is_another_one_at_each_call_and_the_same_for_the_same_seed():
+    def drawn():
+        task = Task(2, 3, 4, 1.0, 10, Streams(3).row("policy"))
+        return [task.generator().random() for _ in range(4)]
+
+    assert len(set(drawn())) == 4
+    assert drawn() == drawn()
+
+
+def test_a_memory_is_asked_for_its_methods_at_the_start():
+    class Empty:
+        def start(self, task):
+            return None
+
+    task = Task(2, 3, 4, 1.0, 10, Streams(3).row("policy"))
+    with pytest.raises(ValueError, match="start of Empty must return an object with policy, update and final_policy, got NoneType"):
+        start(Empty(), task)
+    assert start(fu.OracleQ(), task).q.shape == (2, 3, 4)

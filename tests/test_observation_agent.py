@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import fasturl as fu
-from fasturl.emissions import Gaussian
+from fasturl.emissions import Gaussian, LockBits
 from fasturl.learners import Task
 from fasturl.models import emission_lanes
 from fasturl.observation_agent import _GrowingTable
@@ -73,3 +73,24 @@ def test_a_learner_without_rules_is_refused():
 def test_the_longest_locks_have_more_observations_than_a_number_can_count():
     run = fu.train(fu.LockBernoulli(1100), fu.OracleQ(schedule="jin"), 2, sees="observation")
     assert run.values[0] == 0
+
+
+def test_a_model_without_emission_is_refused_for_what_it_lacks():
+    model = fu.BlockMDP(np.ones((1, 1, 2, 1)), np.zeros((1, 1, 2)))
+    with pytest.raises(ValueError, match="env must have an emission when sees='observation'"):
+        fu.train(model, fu.OracleQ(), 10, sees="observation")
+
+
+@pytest.mark.parametrize("horizon", [5, 20])
+def test_an_evaluation_in_blocks_is_that_of_all_episodes_at_once(horizon, monkeypatch):
+    """Memory is that of a block, and luck does not depend on how episodes are cut into blocks."""
+    drawn = []
+    draw = LockBits.draw
+    monkeypatch.setattr(LockBits, "draw", lambda self, lanes, episodes: drawn.append(episodes) or draw(self, lanes, episodes))
+    env = fu.LockBernoulli(horizon, 0.2)
+    in_blocks = fu.train(env, fu.OracleQ(), 500, seeds=2, sees="observation")
+    most = LockBits(horizon).block_episodes
+    assert max(drawn) == most < 4_000
+    monkeypatch.setattr(LockBits, "block_episodes", 10_000)
+    at_once = fu.train(env, fu.OracleQ(), 500, seeds=2, sees="observation")
+    np.testing.assert_array_equal(in_blocks.values, at_once.values)

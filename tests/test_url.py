@@ -5,6 +5,7 @@ from itertools import pairwise
 import naive.url
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.mixture import GaussianMixture
 from url_parts import SHORT, Explorer, ExplorerMemory, Perfect, returns, same
 
@@ -272,3 +273,120 @@ def test_an_environment_without_emission_is_refused():
     lock = SHORT.instance(0)
     with pytest.raises(ValueError, match="env must have an emission"):
         fu.train(fu.BlockMDP(lock.transitions, lock.rewards), fu.URL(), 100)
+
+
+# --- defaults that suit the environment ----------------------------------------------------------------------------
+
+
+def noisy(seed):
+    """Four levels, three states, three actions, and rewards that are 0 or 1 with any chance."""
+    draw = np.random.default_rng(seed)
+    transitions, rewards = draw.dirichlet(np.ones(3), size=(4, 3, 3)), draw.random((4, 3, 3))
+    return fu.BlockMDP(transitions, rewards, emission=Gaussian(np.eye(3, 8), 0.1, n_levels=5))
+
+
+TWO_ARMS = fu.BlockMDP(np.full((1, 2, 2, 2), 0.5), np.tile([0.3, 0.5], (1, 2, 1)), emission=Gaussian(np.eye(2, 5), 0.1, n_levels=2))
+
+
+@pytest.mark.parametrize("env", [TWO_ARMS, *map(noisy, (2, 3, 5))], ids=["two arms", "2", "3", "5"])
+def test_noisy_rewards_are_explored_with_the_default_settings(env):
+    assert fu.train(env, fu.URL(), episodes=4_000, seeds=8).success_rate == 1.0
+
+
+def test_the_default_learner_is_that_of_locks_on_locks_alone():
+    assert fu.URL().learner_on(SHORT) == fu.OracleQ(schedule="jin", confidence=1e-5)
+    assert fu.URL().learner_on(TWO_ARMS) == fu.OracleQ(schedule="jin", confidence=0.2)
+    assert fu.URL(learner=fu.OracleQ(0.2)).learner_on(TWO_ARMS) == fu.OracleQ(0.2)
+
+
+def same_as_state(emission):
+    """The action that has the state's own number pays 1 at the second of two levels; everything else is luck."""
+    rewards = np.zeros((2, 3, 3))
+    rewards[-1] = np.eye(3)
+    return fu.BlockMDP(np.full((2, 3, 3, 3), 1 / 3), rewards, start=[1 / 3] * 3, emission=emission)
+
+
+@pytest.mark.parametrize(
+    "emission",
+    [
+        Gaussian(np.random.default_rng(0).standard_normal((3, 3, 20)), 0.2, n_levels=3),
+        Bernoulli(np.random.default_rng(0).random((3, 3, 40)).round() * 0.9 + 0.05, n_levels=3),
+        Categorical(np.eye(9).reshape(3, 3, 9), n_levels=3),
+    ],
+    ids=lambda emission: type(emission).__name__,
+)
+def test_states_may_look_different_at_each_level(emission):
+    run = fu.train(same_as_state(emission), fu.URL(), 2_000, seeds=3)
+    assert run.success_rate == 1.0
+    assert min(min(one["decoder_accuracy"]) for one in run.diagnostics) > 0.98
+
+
+def test_a_named_oracle_has_as_many_labels_as_there_are_looks():
+    by_level = np.random.default_rng(0).random((3, 3, 20))
+    assert fu.URL()._oracle(same_as_state(Gaussian(by_level, 0.2, n_levels=3))).n_states == 9
+    assert fu.URL()._oracle(same_as_state(Gaussian(by_level[0], 0.2, n_levels=3))).n_states == 3
+    assert fu.URL("kmeans")._oracle(same_as_state(Bernoulli(by_level, n_levels=3))).n_states == 9
+    assert fu.URL(form="as-written")._oracle(same_as_state(Gaussian(by_level, 0.2, n_levels=3))).n_states == 3
+    rolled = np.stack([np.roll(np.eye(3), h, axis=0) for h in range(3)])
+    assert fu.URL()._oracle(same_as_state(Gaussian(rolled, 0.2, n_levels=3))).n_states == 3
+    assert fu.URL()._oracle(SHORT).n_states == fu.URL()._oracle(fu.LockGaussian(3)).n_states == 3
+
+
+# --- what is refused in the user's own words -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("agent", "episodes", "message"),
+    [
+        (fu.URL(batch=1), 100, "batch must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1"),
+        (fu.URL(), 1, "episodes must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1"),
+        (fu.URL("dbscan", batch=2), 100, "batch must be at least 3: the first decoder is fitted on min_samples = 5 observations or more"),
+        (
+            fu.URL("dbscan", form="as-written", batch=4),
+            1,
+            "batch must be at least 5: the first decoder is fitted on min_samples = 5 observations or more, got 4",
+        ),
+        (fu.URL(SklearnKMeans(300)), 1_000, "oracle must give at most 256 labels, got 300"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused_before_anything_is_played(agent, episodes, message):
+    env = fu.LockBernoulli(1)
+    with pytest.raises(ValueError, match=message) as caught:
+        fu.train(env, agent, episodes)
+    assert not hasattr(caught.value, "__notes__")  # those of a run
+
+
+def test_more_states_than_there_are_labels_are_refused_by_a_built_in_oracle():
+    env = fu.BlockMDP(np.full((1, 300, 1, 300), 1 / 300), np.zeros((1, 300, 1)), emission=Gaussian(np.eye(300), 0.1, n_levels=2))
+    with pytest.raises(ValueError, match="env must have at most 256 states a level for a built-in oracle, got 300"):
+        fu.train(env, fu.URL(), 1_000)
+
+
+class Unfinished(Explorer):
+    def start(self, task):
+        memory = ExplorerMemory(task)
+        return type("Draft", (), {"policy": memory.policy})()
+
+
+@pytest.mark.parametrize("form", [{}, {"form": "as-written", "epsilon": 0.5, "delta": 0.5, "batch": 10}], ids=["practical", "as written"])
+def test_a_memory_that_lacks_a_method_is_refused_at_its_start(form):
+    with pytest.raises(ValueError, match=r"start of Unfinished must return an object with .*, got Draft without update and final_policy"):
+        fu.train(SHORT, fu.URL(Perfect(), learner=Unfinished(), **form), 5)
+
+
+def test_a_learner_that_begins_anew_has_luck_of_its_own():
+    drawn = []
+
+    class Draws(Explorer):
+        def start(self, task):
+            drawn.extend(task.generator().random() for _ in range(2))
+            return super().start(task)
+
+    class MoreAndMore(Perfect):
+        def fit(self, X):
+            self.n_states = 3 + len(X) // 100
+            self.names = np.arange(3)
+            return self
+
+    fu.train(SHORT, fu.URL(MoreAndMore(), learner=Draws(), batch=10), 300, n_jobs=1)
+    assert len(set(drawn)) == len(drawn) >= 4

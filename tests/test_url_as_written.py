@@ -367,7 +367,7 @@ def test_an_oracle_with_too_many_labels_is_refused():
 
 
 def test_a_batch_with_fewer_observations_than_clusters_is_refused():
-    with pytest.raises(ValueError, match="batch must be at least 3: the first decoder is fitted on n_states = 3 observations or more, got 2"):
+    with pytest.raises(ValueError, match=r"batch must be at least 3: the first decoder is fitted on n_states = 3 observations .*, got 2"):
         fu.train(fu.LockGaussian(2), fu.URL(**(SMALL | {"batch": 2})), 1)
 
 

@@ -49,7 +49,7 @@ def train_command(
     learning_rate: Annotated[float | None, typer.Option(help="Of the learner.", show_default="the learner's")] = None,
     confidence: Annotated[float | None, typer.Option(help="oracleq, url: scale of the bonus.", show_default=_CONFIDENCE)] = None,
     failure_probability: Annotated[
-        float | None, typer.Option(help="oracleq with jin: probability that the bonus is too small.", show_default="0.05")
+        float | None, typer.Option(help="oracleq, url with jin: probability that the bonus is too small.", show_default="0.05")
     ] = None,
     exploration_fraction: Annotated[
         float | None, typer.Option(help="qlearning: share of the episodes over which epsilon falls.", show_default="0.5")
