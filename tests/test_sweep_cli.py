@@ -53,15 +53,32 @@ def test_a_sweep_is_shown_run_continued_and_loaded(place):
     assert frame.groupby("horizon")["seed"].unique().map(list).tolist() == [[0, 1, 2, 3, 4]] * 2
 
 
+IN_NOISE = """
+episodes = 100
+seeds = 2
+env = {name = "lock-gaussian", horizon = [2, 3], noise = [0.1, 9.0]}
+agent = {name = "url"}
+oracle = {name = "dbscan", min_samples = 6}
+"""
+"""In much noise DBSCAN sees one cluster, and URL cannot be trained."""
+
+
 @pytest.mark.parametrize("n_jobs", ["1", "2"])
-def test_a_run_that_fails_is_named(place, n_jobs):
-    """Noise in which DBSCAN sees one cluster."""
-    agents = 'agent = {name = "url"}\noracle = {name = "dbscan"}\n'
-    (place / "spec.toml").write_text(f'episodes = 100\nseeds = 2\nenv = {{name = "lock-gaussian", horizon = 3, noise = 9.0}}\n{agents}')
-    done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", n_jobs, cwd=place)
+def test_cells_that_cannot_be_trained_are_named_when_the_others_are_finished(place, n_jobs):
+    (place / "spec.toml").write_text(IN_NOISE)
+    command = ["sweep", "spec.toml", "--out", "out", "--n-jobs", n_jobs]
+    done = fasturl(*command, cwd=place)
     assert done.returncode == 2
-    assert re.search(r"one cluster .*\(.*in the run of seed [01], in lock-gaussian, horizon 3, .*: url, .*\)", done.stderr)
+    assert done.stderr.startswith("fasturl: 2 of 4 cells cannot be trained, the others are finished; the first is lock-gaussian, ")
+    assert re.search(
+        r"horizon 3, .*noise 9: url, oracle dbscan, .*, min_samples 6, 100 episodes: .*one cluster .* in the run of seed [01]", done.stderr
+    )
     assert done.stderr.count("\n") == 1
+    frame = fu.load(place / "out")
+    assert frame.groupby(["horizon", "noise"])["seed"].unique().map(list).to_dict() == {(2, 0.1): [0, 1], (3, 0.1): [0, 1]}
+    again = fasturl("sweep", "spec.toml", "--out", "out", "--dry-run", cwd=place)
+    assert "4 of 8 runs are missing, in 2 blocks" in again.stdout
+    assert fasturl(*command, cwd=place).stderr.startswith("fasturl: 2 of 2 cells cannot be trained")
 
 
 def test_the_example_can_be_used_as_it_is_printed():

@@ -1,5 +1,6 @@
 """How the work of a sweep is cut, computed and told of."""
 
+import math
 import re
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 import fasturl as fu
 from fasturl.experiments import Cell, sweeping
 from fasturl.experiments.store import Store
-from fasturl.experiments.sweeping import complete, plan
+from fasturl.experiments.sweeping import complete, estimate_seconds, plan
 
 CELLS = [
     Cell.make("lock-bernoulli", {"horizon": 2, "switch": 0.5}, "oracleq-lat", {}, 60, 4),
@@ -36,6 +37,7 @@ def test_a_worker_with_another_version_is_refused(tmp_path):
 
 def test_off_a_terminal_progress_is_a_line_now_and_then(tmp_path, capsys, monkeypatch):
     store = Store(tmp_path / "out", create=True)
+    monkeypatch.setattr(sweeping, "_LINE_SECONDS", math.inf)
     complete(store, plan(store, CELLS, range(2)), fu.experiments.Local(1))
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sweeping, "_LINE_SECONDS", 0.0)
@@ -43,3 +45,9 @@ def test_off_a_terminal_progress_is_a_line_now_and_then(tmp_path, capsys, monkey
     first, last = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"cells 1/2  seeds 4/8  about \d+ min left", first)
     assert last == "cells 2/2  seeds 8/8  about 0 min left"
+
+
+def test_the_time_of_cells_that_cannot_be_trained_is_judged_by_the_others():
+    hopeless = Cell.make("lock-gaussian", {"horizon": 3, "noise": 9.0}, "url", {"oracle": "dbscan"}, 100)
+    assert estimate_seconds(plan(None, [hopeless], range(2))) >= 0
+    assert estimate_seconds(plan(None, [hopeless, *CELLS], range(2))) > 0

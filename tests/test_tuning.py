@@ -359,6 +359,28 @@ def test_a_file_that_is_no_database_is_closed_again(tmp_path, monkeypatch):
             connection.execute("SELECT 1")
 
 
+@pytest.mark.parametrize("method", ["grid", "tpe"])
+def test_settings_that_cannot_be_trained_do_not_end_the_search(method, hill, tmp_path, monkeypatch):
+    real = Problem.evaluate
+
+    def picky(self, settings, seeds, n_jobs):
+        if settings["learning_rate"] > 0.05:
+            raise ValueError("one cluster")
+        return real(self, settings, seeds, n_jobs)
+
+    monkeypatch.setattr(Problem, "evaluate", picky)
+    problem = small(search={"learning_rate": [0.001, 0.01, 0.1], "confidence": [0.1, 0.2]})
+    found = tune(problem, method=method, trials=6, study=tmp_path / "study.db")
+    assert len(found.trials) == 6
+    assert all((trial.reason == "one cluster") == (trial.settings["learning_rate"] == 0.1) for trial in found.trials)
+    assert found.best.settings["learning_rate"] == 0.01
+    assert tune(problem, method=method, trials=6, study=tmp_path / "study.db").best == found.best
+
+    hopeless = tune(small(search={"learning_rate": [0.1, 0.2]}, fixed={"confidence": 0.1}), method="grid")
+    with pytest.raises(ValueError, match="no trial could be trained; the first: one cluster"):
+        hopeless.summary()
+
+
 def test_none_stands_for_the_default():
     problem = Problem.make(
         "lock-gaussian", "url", episodes=300, env_settings={"horizon": 3}, search={"learning_rate": [None, 0.3]}, seeds=[100]

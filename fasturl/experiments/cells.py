@@ -74,11 +74,16 @@ class Cell:
         return catalog.agent(self.agent, **self.agent_settings)
 
     def __str__(self) -> str:
-        settings = ", ".join(f"{name} {value:g}" for name, value in self.env_settings.items())
-        return f"{self.env}, {settings}: {self.agent}, {self.episodes:,} episodes"
+        oracle = self.agent_settings.get("oracle_settings") or {}
+        agent = {name: value for name, value in self.agent_settings.items() if name != "oracle_settings"} | oracle
+        return f"{self.env}{_listed(self.env_settings)}: {self.agent}{_listed(agent)}, {self.episodes:,} episodes"
 
     def __hash__(self) -> int:
         return hash(self.id)
+
+
+def _listed(settings: dict[str, Any]) -> str:
+    return "".join(f", {name} {value}" for name, value in settings.items() if value is not None)
 
 
 def _canonical(value: Any) -> Any:

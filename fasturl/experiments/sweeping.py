@@ -11,7 +11,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,38 +98,50 @@ def run_steps(cell: Cell) -> int:
 
 
 def complete(store: Store, blocks: Sequence[Block], backend: Backend, progress: bool | None = None) -> None:
-    """Compute the blocks and write each as soon as it is there."""
+    """Compute the blocks and write each as soon as it is there; ValueError at the end if cells cannot be trained."""
     if not blocks:
         return
+    failed: dict[Cell, str] = {}
     with _progress(blocks, progress) as advance, closing(backend.map(compute, blocks)) as results:
         for block, run, made_with in results:
             if made_with["fasturl"] != __version__:
                 raise ValueError(
                     f"a worker has fasturl {made_with['fasturl']}, this machine has {__version__}: install the same everywhere"
                 )
-            store.write(block.cell, run, made_with)
+            if isinstance(run, str):
+                failed.setdefault(block.cell, run)
+            else:
+                store.write(block.cell, run, made_with)
             advance(block)
+    if failed:
+        cells = dict.fromkeys(block.cell for block in blocks)
+        first = next(cell for cell in cells if cell in failed)
+        count = f"{len(failed)} of {len(cells)} cells cannot be trained, the others are finished"
+        raise ValueError(f"{count}; {'the first' if len(failed) > 1 else 'it'} is {first}: {failed[first]}")
 
 
-def compute(block: Block) -> tuple[Block, Run, dict[str, str]]:
-    """What a worker does: the runs, and the versions that it has."""
+def compute(block: Block) -> tuple[Block, Run | str, dict[str, str]]:
+    """What a worker does: the runs, or the reason why they cannot be made, and the versions that it has.
+
+    A reason is handed back like a result, so that one cell that cannot be trained does not end the work on all others.
+    """
     cell = block.cell
     try:
         run = train(cell.environment(), cell.player(), cell.episodes, block.seeds, points=cell.points, n_jobs=1, progress=False)
-        return block, run, versions()
     except ValueError as error:
-        error.add_note(f"in {cell}")
-        raise
+        return block, ", ".join([str(error), *getattr(error, "__notes__", ())]), versions()
+    return block, run, versions()
 
 
 def estimate_seconds(blocks: Sequence[Block], n_workers: int | None = None) -> float:
     """How long the blocks should take, judged from short runs on this machine.
 
     One seed of a cell is played with a tenth and with a fifth of its episodes: what starts a run is told apart from what
-    every episode costs. When the time for that is used up, the other cells are judged by the steps of those like them.
+    every episode costs. When the time for that is used up, the other cells are judged by the steps of those like them. Cells
+    that cannot be trained are judged by all others.
     """
-    rates: dict[tuple[str, str], list[float]] = {}
-    total = 0.0
+    rates: dict[tuple[str, str], float] = {}
+    total, known, unknown = 0.0, 0, 0
     begin = time.perf_counter()
     by_cell: dict[Cell, int] = {}
     for block in blocks:
@@ -137,10 +149,16 @@ def estimate_seconds(blocks: Sequence[Block], n_workers: int | None = None) -> f
     waiting = sorted(by_cell, key=run_steps)
     kinds = {(cell.env, cell.agent): cell for cell in reversed(waiting)}  # the cheapest of each kind goes first
     for cell in dict.fromkeys([*kinds.values(), *waiting]):
-        known = rates.setdefault((cell.env, cell.agent), [])
-        if not known or time.perf_counter() - begin < _CALIBRATION_SECONDS:
-            known.append(_run_seconds(cell) / run_steps(cell))
-        total += known[-1] * run_steps(cell) * by_cell[cell]
+        kind, steps = (cell.env, cell.agent), run_steps(cell) * by_cell[cell]
+        if cell is kinds[kind] or time.perf_counter() - begin < _CALIBRATION_SECONDS:
+            with suppress(ValueError):
+                rates[kind] = _run_seconds(cell) / run_steps(cell)
+        if kind in rates:
+            total, known = total + rates[kind] * steps, known + steps
+        else:
+            unknown += steps
+    if known:
+        total *= (known + unknown) / known
     return total / (n_workers or available_cores())
 
 

@@ -49,16 +49,19 @@ _HEARTBEAT_SECONDS = 30
 _LOOKS = 30  # more than there are tables, each of which is made once
 _DRAW = "draw"
 _PROCESS = "process"
+_REASON = "reason"
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial; a pruned one has the mean over the seeds that it was trained on."""
+    """A finished trial; a pruned one has the mean over the seeds that it was trained on, and so has one that could not be trained."""
 
     settings: dict[str, Any]
     average_reward: float
     seeds: int
     pruned: bool
+    reason: str | None = None
+    """Why its settings cannot be trained; such a trial counts as pruned too."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ class Tuning:
         """The first of the best trials that were not pruned."""
         whole = [trial for trial in self.trials if not trial.pruned]
         if not whole:
-            raise ValueError("no trial is complete yet")
+            reasons = [trial.reason for trial in self.trials if trial.reason]
+            raise ValueError(f"no trial could be trained; the first: {reasons[0]}" if reasons else "no trial is complete yet")
         return max(whole, key=lambda trial: trial.average_reward)
 
     def summary(self) -> dict[str, Any]:
@@ -220,7 +224,12 @@ class _Search:
         rewards: list[float] = []
         for first in range(0, len(self.problem.seeds), self.block):
             part = self.problem.seeds[first : first + self.block]
-            for step, reward in enumerate(self.problem.evaluate(settings, part, self.n_jobs), first):
+            try:
+                evaluated = self.problem.evaluate(settings, part, self.n_jobs)
+            except ValueError as error:  # these settings cannot be trained; others may
+                trial.set_user_attr(_REASON, ", ".join([str(error), *getattr(error, "__notes__", ())]))
+                raise optuna.TrialPruned from None
+            for step, reward in enumerate(evaluated, first):
                 rewards.append(reward)
                 trial.report(reward, step)
             show(self.finished(), len(rewards))
@@ -252,7 +261,8 @@ def _first_not_in(taken: set[int]) -> int:
 def _read(trial: optuna.trial.FrozenTrial, problem: Problem) -> Trial:
     rewards = list(trial.intermediate_values.values())
     pruned = trial.state.name == "PRUNED"
-    return Trial(problem.settings(trial.params), math.fsum(rewards) / len(rewards), len(rewards), pruned)
+    mean = math.fsum(rewards) / len(rewards) if rewards else math.nan
+    return Trial(problem.settings(trial.params), mean, len(rewards), pruned, trial.user_attrs.get(_REASON))
 
 
 def _digest(problem: Problem, method: str, prune: bool, block: int, sampler_seed: int) -> str:
