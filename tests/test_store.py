@@ -145,10 +145,62 @@ def test_a_block_that_is_written_twice_is_kept_once(folder):
     assert files(folder) == before
 
 
-def test_overlapping_blocks_do_not_double_rows(folder, finished):
-    Store(folder).write(*written(CELLS[0], (1, 2, 3, 4)))
+def rows(folder):
+    """All rows as any reader of Parquet sees them."""
+    return polars.read_parquet(f"{folder}/results/*/*.parquet").sort("cell", "seed", "trajectories")
+
+
+def test_seeds_that_are_there_are_not_written_again(folder, tmp_path):
+    Store(folder).write(*written(CELLS[0], (9, 2, 7, 4)))
     assert len(files(folder)) == 5
-    pd.testing.assert_frame_equal(load(folder), load(finished))
+    alone = Store(tmp_path / "alone", create=True)
+    alone.write(*written(CELLS[0], range(6)))
+    alone.write(*written(CELLS[0], (7, 9)))
+    assert rows(folder).filter(polars.col("cell") == CELLS[0].id).equals(rows(tmp_path / "alone"))
+    (about,) = [one for one in Store(folder).about() if 9 in one["seeds"]]
+    assert about["seeds"] == [9, 7]
+    assert len(about["diagnostics"]) == 2
+
+
+def written_at_the_same_moment(folder, elsewhere, cell, *blocks):
+    """Files of blocks that know nothing of each other."""
+    for number, seeds in enumerate(blocks):
+        store = Store(elsewhere / str(number), create=True)
+        store.write(*written(cell, seeds))
+        shutil.copytree(store.folder, folder, dirs_exist_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "kept"),
+    [
+        ([(3, 1, 8, 20, 5), (3, 1, 8, 20, 5)], 1),
+        ([range(10), range(12)], 1),
+        ([range(5), range(5, 9), range(9)], 1),
+        ([range(5), range(3, 9), range(2, 6)], 2),
+    ],
+)
+def test_files_that_two_processes_wrote_at_once_are_kept_once(blocks, kept, tmp_path):
+    out = tmp_path / "out"
+    written_at_the_same_moment(out, tmp_path, CELLS[0], *blocks)
+    assert len(files(out)) == len(blocks)
+    frame = load(out)
+    assert len(files(out)) == len(blocks)  # who reads touches nothing
+    seeds = set().union(*blocks)
+    for _ in range(2):
+        pd.testing.assert_frame_equal(sweep(CELLS[:1], sorted(seeds), out, n_jobs=1), frame)
+        assert len(files(out)) == kept
+        assert len(list((out / "duplicates").iterdir())) == len(blocks) - kept
+    assert not frame.duplicated(["seed", "trajectories"]).any()
+
+
+def test_a_damaged_file_covers_nothing(tmp_path):
+    out = tmp_path / "out"
+    written_at_the_same_moment(out, tmp_path, CELLS[0], range(4), range(6))
+    small, large = files(out)
+    large.write_bytes(b"")
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert Store(out, create=True).seeds(CELLS[0]) == set(range(4))
+    assert files(out) == [small]
 
 
 DAMAGE = {
@@ -343,12 +395,15 @@ def test_a_full_disk_loses_nothing_and_leaves_no_drafts(call, folder, finished, 
 
 @pytest.fixture
 def tiny_disk(tmp_path):
-    """A file system of 64 kB."""
+    """A file system of 16 pages."""
     place = tmp_path / "disk"
     place.mkdir()
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("only root may mount a file system")
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], capture_output=True, text=True, check=False)
+    if not shutil.which("mount"):
+        pytest.skip("there is no mount here")
+    size = f"size={16 * os.sysconf('SC_PAGE_SIZE')}"
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", place], capture_output=True, text=True, check=False)
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
     yield place

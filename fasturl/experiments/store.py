@@ -10,6 +10,7 @@ file's metadata.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import json
@@ -19,7 +20,7 @@ import re
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,24 +104,42 @@ class Store:
     def _is_ours(self) -> bool:
         """Whether a folder without a manifest is empty, or one of ours that has lost it."""
         there = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
-        there -= {_MANIFEST, "damaged"}  # another process may have written the manifest just now
+        there -= {_MANIFEST, "damaged", "duplicates"}  # another process may have written the manifest just now
         cells = self.folder / "results"
         return not there or (cells.is_dir() and all(_CELL_NAME.fullmatch(path.name) for path in cells.iterdir()))
 
     def seeds(self, cell: Cell) -> set[int]:
-        """The seeds whose results are there and undamaged."""
+        """The seeds whose results are there and undamaged.
+
+        Who writes sets files aside whose seeds are all in larger ones, or in equal ones before them: two processes wrote them at the
+        same moment. All processes go through the files in this order, so that none sets aside what another relies on.
+        """
         found: set[int] = set()
-        for path in self._files(cell):
-            if (content := self._content(path)) is not None:
-                found.update(_named_seeds(path) or self._about_content(content)["seeds"])
+        for path in sorted(self._files(cell), key=lambda path: (-_named(path)[2], path.name)):
+            held = self._seeds_of(path)
+            if held and self._writes and found.issuperset(held):
+                with contextlib.suppress(OSError):  # it does no harm where it is
+                    self._move(path, "duplicates", f"{cell.id}-{path.name}")
+            found.update(held)
         return found
 
     def write(self, cell: Cell, run: Run, made_with: dict[str, str]) -> None:
-        """Keep the results of some seeds of a cell, and the versions that they were computed with."""
+        """Keep the results of some seeds of a cell, and the versions that they were computed with.
+
+        Seeds that another process has written in the meantime are left out, so that readers of the files see every run once.
+        """
         folder = self.folder / "results" / cell.id
+        there: set[int] = set()
+        for path in self._files(cell):
+            first, last, _ = _named(path)
+            if first <= max(run.seeds) and min(run.seeds) <= last:
+                with contextlib.suppress(ValueError):  # it cannot be read: rather twice than not at all
+                    there.update(self._seeds_of(path))
+        fresh = [position for position, seed in enumerate(run.seeds) if seed not in there]
+        if not fresh:
+            return
+        run = _part(run, fresh)
         stem = _stem(run.seeds)
-        if _consecutive(run.seeds) and any(self._is_good(path) for path in self._files(cell) if path.name.startswith(f"{stem}-")):
-            return  # another process has been faster
         content = _parquet(cell, run, made_with)
         target = folder / f"{stem}-{_digest(cell.id, stem, content)}.parquet"
         try:
@@ -207,17 +226,22 @@ class Store:
             warnings.warn(f"{path} is damaged and left out", stacklevel=2)
         return None
 
-    def _is_good(self, path: Path) -> bool:
-        try:
-            return self._content(path) is not None
-        except ValueError:  # nobody can tell: rather twice than not at all
-            return False
+    def _seeds_of(self, path: Path) -> Collection[int]:
+        """The seeds of a file, none if it is damaged: the digest holds for its name too, which often tells."""
+        if (content := self._content(path)) is None:
+            return ()
+        first, last, count = _named(path)
+        seeds: Collection[int] = range(first, last + 1) if last - first + 1 == count else self._about_content(content)["seeds"]
+        return seeds
+
+    def _move(self, path: Path, folder: str, name: str) -> Path:
+        aside = self.folder / folder / name
+        aside.parent.mkdir(exist_ok=True)
+        return path.replace(aside)
 
     def _set_aside(self, path: Path, name: str, consequence: str) -> None:
-        aside = self.folder / "damaged" / name
         try:
-            aside.parent.mkdir(exist_ok=True)
-            path.replace(aside)
+            aside = self._move(path, "damaged", name)
         except FileNotFoundError:
             return  # by another process just now
         except OSError as error:
@@ -262,6 +286,14 @@ def load(folder: str | os.PathLike[str]) -> pandas.DataFrame:
 def versions() -> dict[str, str]:
     packages = ("numba", "numpy", "scikit-learn", "pyarrow")
     return {"fasturl": __version__, "python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
+
+
+def _part(run: Run, positions: list[int]) -> Run:
+    """A run with some of its seeds, and their share of its time."""
+    arrays = ("optimal_values", "final_average", "average_reward", "values", "value_errors")
+    fields: dict[str, Any] = {name: getattr(run, name)[positions] for name in arrays}
+    fields |= {name: [getattr(run, name)[position] for position in positions] for name in ("seeds", "diagnostics")}
+    return dataclasses.replace(run, **fields, wall_seconds=run.wall_seconds * len(positions) / len(run.seeds))
 
 
 def _parquet(cell: Cell, run: Run, made_with: dict[str, str]) -> bytes:
@@ -342,15 +374,10 @@ def _stem(seeds: Iterable[int]) -> str:
     return f"{chosen[0]}-{chosen[-1]}-{len(chosen)}"
 
 
-def _consecutive(seeds: Iterable[int]) -> bool:
-    chosen = sorted(seeds)
-    return chosen[-1] - chosen[0] + 1 == len(chosen)
-
-
-def _named_seeds(path: Path) -> range | None:
-    """The seeds of a file if its name tells: the digest holds for the name too."""
+def _named(path: Path) -> tuple[int, int, int]:
+    """First and last seed of a file, and how many it holds, as its name tells."""
     first, last, count = map(int, path.stem.split("-")[:3])
-    return range(first, last + 1) if last - first + 1 == count else None
+    return first, last, count
 
 
 def _digest(cell: str, stem: str, content: bytes) -> str:
