@@ -7,7 +7,9 @@ import numba
 import numpy as np
 import pytest
 
-os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ["MPLBACKEND"] = "Agg"
+for name in ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE", "COLUMNS", "PYTHONWARNINGS", "PYTHONDEVMODE"):
+    os.environ.pop(name, None)  # commands that tests run print what they print off a terminal
 
 # The same examples every time, and no deadline: the first example of a kernel pays for its compilation.
 hypothesis.settings.register_profile("fasturl", deadline=None, derandomize=True, max_examples=50, database=None)
