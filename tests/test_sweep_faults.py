@@ -1,5 +1,6 @@
 """Sweeps whose processes are killed: running them again completes the missing work, and nothing tells that there was a fault."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -38,7 +39,7 @@ def undisturbed(spec, tmp_path_factory):
 
 
 COMMAND = """
-import sys, time
+import math, sys, time
 from pathlib import Path
 from fasturl.cli import main
 from fasturl.experiments import sweeping
@@ -56,9 +57,10 @@ def compute_with_a_ticket(block):
         time.sleep(0.01)
 
 sweeping.compute = compute_with_a_ticket
+sweeping._LINE_SECONDS = math.inf
 main()
 """
-"""A worker computes a block only with a ticket, so a sweep that is to be killed cannot be too fast for it."""
+"""A worker computes a block only with a ticket, so a sweep that is to be killed cannot be too fast for it; a slow one says nothing more."""
 
 
 class Sweep:
@@ -89,6 +91,25 @@ class Sweep:
         out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, err
 
+    def kill(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+
+
+@pytest.fixture
+def start():
+    """Starts a sweep that does not outlive the test, whatever fails in it."""
+    started = []
+
+    def start(*words, **settings):
+        started.append(Sweep(*words, **settings))
+        return started[-1]
+
+    yield start
+    for running in started:
+        running.kill()
+
 
 def is_worker(process, parent):
     try:
@@ -101,17 +122,25 @@ def files(out):
     return sorted(out.glob("results/*/*.parquet"))
 
 
+def is_gone(process):
+    """Or has ended, and waits for a parent to ask how: orphans wait for ever where process 1 does not ask."""
+    try:
+        return "\nState:\tZ" in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return True
+
+
 def wait_until_gone(processes):
     end = time.monotonic() + PATIENCE
-    while any(Path(f"/proc/{process}").exists() for process in processes):
+    while not all(map(is_gone, processes)):
         assert time.monotonic() < end
         time.sleep(0.02)
 
 
-def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, undisturbed, tmp_path):
+def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, undisturbed, start, tmp_path):
     out = tmp_path / "out"
 
-    running = Sweep(spec, out, n_jobs=2, blocks=2)
+    running = start(spec, out, n_jobs=2, blocks=2)
     running.wait_for_files(2)
     orphans = running.workers()
     assert len(orphans) == 2
@@ -121,7 +150,7 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, und
     kept = {path: path.stat().st_mtime_ns for path in files(out)}
     assert len(kept) == 2
 
-    running = Sweep(spec, out, n_jobs=2, blocks=3)
+    running = start(spec, out, n_jobs=2, blocks=3)
     running.wait_for_files(5)
     os.kill(running.workers()[0], signal.SIGKILL)
     assert running.end() == (
@@ -131,7 +160,7 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, und
     )
     assert len(files(out)) == 5
 
-    running = Sweep(spec, out, n_jobs=2, blocks=4)
+    running = start(spec, out, n_jobs=2, blocks=4)
     running.wait_for_files(9)
     workers = running.workers()
     os.killpg(running.process.pid, signal.SIGINT)
@@ -139,7 +168,7 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, und
     wait_until_gone(workers)
     assert len(files(out)) == 9
 
-    both = [Sweep(spec, out, n_jobs=1, blocks=15), Sweep(spec, out, n_jobs=1, blocks=15)]
+    both = [start(spec, out, n_jobs=1, blocks=15), start(spec, out, n_jobs=1, blocks=15)]
     assert [running.end()[0] for running in both] == [0, 0]
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert not (out / "damaged").exists()
@@ -147,9 +176,9 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, und
     pd.testing.assert_frame_equal(load(out), undisturbed)
 
 
-def test_an_interrupt_is_answered_by_the_parent_alone(spec, undisturbed, tmp_path):
+def test_an_interrupt_is_answered_by_the_parent_alone(spec, undisturbed, start, tmp_path):
     """A terminal sends Ctrl-C to workers too, whatever they are doing: they leave it to their parent, which ends them."""
-    running = Sweep(spec, tmp_path / "out", n_jobs=2, blocks=2)
+    running = start(spec, tmp_path / "out", n_jobs=2, blocks=2)
     running.wait_for_files(2)
     for worker in running.workers():
         os.kill(worker, signal.SIGINT)
