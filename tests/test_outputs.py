@@ -76,7 +76,7 @@ def test_a_link_stays_and_what_it_points_to_is_written(tmp_path, old):
 def test_a_pipe_gets_the_finished_output(tmp_path):
     pipe, read = tmp_path / "pipe.json", []
     os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)  # waits for ever if nobody writes
     reader.start()
     write(pipe)
     reader.join()
