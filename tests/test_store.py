@@ -145,64 +145,6 @@ def test_a_block_that_is_written_twice_is_kept_once(folder):
     assert files(folder) == before
 
 
-def rows(folder):
-    """All rows as any reader of Parquet sees them."""
-    return polars.read_parquet(f"{folder}/results/*/*.parquet").sort("cell", "seed", "trajectories")
-
-
-def test_seeds_that_are_there_are_not_written_again(folder, tmp_path):
-    Store(folder).write(*written(CELLS[0], (9, 2, 7, 4)))
-    assert len(files(folder)) == 5
-    alone = Store(tmp_path / "alone", create=True)
-    alone.write(*written(CELLS[0], range(6)))
-    alone.write(*written(CELLS[0], (7, 9)))
-    assert rows(folder).filter(polars.col("cell") == CELLS[0].id).equals(rows(tmp_path / "alone"))
-    (about,) = [one for one in Store(folder).about() if 9 in one["seeds"]]
-    assert about["seeds"] == [9, 7]
-    assert len(about["diagnostics"]) == 2
-
-
-def written_at_the_same_moment(folder, elsewhere, cell, *blocks):
-    """Files of blocks that know nothing of each other."""
-    for number, seeds in enumerate(blocks):
-        store = Store(elsewhere / str(number), create=True)
-        store.write(*written(cell, seeds))
-        shutil.copytree(store.folder, folder, dirs_exist_ok=True)
-
-
-@pytest.mark.parametrize(
-    ("blocks", "kept"),
-    [
-        ([(3, 1, 8, 20, 5), (3, 1, 8, 20, 5)], 1),
-        ([range(10), range(12)], 1),
-        ([range(5), range(5, 9), range(9)], 1),
-        ([range(5), range(3, 9), range(2, 6)], 2),
-    ],
-)
-def test_files_that_two_processes_wrote_at_once_are_kept_once(blocks, kept, tmp_path):
-    out = tmp_path / "out"
-    written_at_the_same_moment(out, tmp_path, CELLS[0], *blocks)
-    assert len(files(out)) == len(blocks)
-    frame = load(out)
-    assert len(files(out)) == len(blocks)  # who reads touches nothing
-    seeds = set().union(*blocks)
-    for _ in range(2):
-        pd.testing.assert_frame_equal(sweep(CELLS[:1], sorted(seeds), out, n_jobs=1), frame)
-        assert len(files(out)) == kept
-        assert len(list((out / "duplicates").iterdir())) == len(blocks) - kept
-    assert not frame.duplicated(["seed", "trajectories"]).any()
-
-
-def test_a_damaged_file_covers_nothing(tmp_path):
-    out = tmp_path / "out"
-    written_at_the_same_moment(out, tmp_path, CELLS[0], range(4), range(6))
-    small, large = files(out)
-    large.write_bytes(b"")
-    with pytest.warns(UserWarning, match="is damaged"):
-        assert Store(out, create=True).seeds(CELLS[0]) == set(range(4))
-    assert files(out) == [small]
-
-
 DAMAGE = {
     "cut short": lambda content: content[: len(content) // 2],
     "empty": lambda content: b"",
@@ -304,6 +246,23 @@ def test_a_damaged_manifest_is_set_aside_and_written_anew(content, folder, finis
     assert next((folder / "damaged").iterdir()).read_bytes() == content
 
 
+def test_what_a_file_manager_leaves_behind_does_not_make_a_folder_somebody_elses(folder, finished):
+    (folder / MANIFEST).write_text("{")
+    (folder / "results" / ".DS_Store").touch()
+    with pytest.warns(UserWarning, match="it is written anew"):
+        frame = sweep(CELLS, 6, folder, n_jobs=1)
+    pd.testing.assert_frame_equal(frame, load(finished))
+
+
+def test_nothing_is_moved_in_a_folder_that_is_not_used(tmp_path):
+    (tmp_path / MANIFEST).write_text("{")
+    (tmp_path / "thesis.tex").touch()
+    before = snapshot(tmp_path)
+    with pytest.raises(ValueError, match="is not empty and holds no results"):
+        Store(tmp_path, create=True)
+    assert snapshot(tmp_path) == before
+
+
 def test_a_lost_manifest_does_not_lose_results(folder, finished):
     (folder / MANIFEST).unlink()
     (folder / "summary.csv").write_text("made from the results")
@@ -313,9 +272,11 @@ def test_a_lost_manifest_does_not_lose_results(folder, finished):
 def test_results_of_another_format_are_neither_continued_nor_touched(folder, monkeypatch):
     (folder / MANIFEST).write_text(json.dumps({"format": 99, "version": "9.9"}))
     before = snapshot(folder)
-    for create in (True, False):
-        with pytest.raises(ValueError, match=r"were made by fasturl 9.9, whose files this version \(.*\) does not continue"):
-            Store(folder, create=create)
+    made = r"were made by fasturl 9.9 in format 99; this fasturl \(.*\)"
+    with pytest.raises(ValueError, match=rf"{made} writes format {storing.FORMAT}: choose another folder"):
+        Store(folder, create=True)
+    with pytest.raises(ValueError, match=rf"{made} reads format {storing.FORMAT}: use the one that made them"):
+        load(folder)
     assert snapshot(folder) == before
 
 
@@ -323,7 +284,7 @@ def test_results_of_another_version_can_be_read_and_are_not_continued(folder):
     about = json.loads((folder / MANIFEST).read_text())
     (folder / MANIFEST).write_text(json.dumps(about | {"version": "0.0.1"}))
     Store(folder)
-    with pytest.raises(ValueError, match=r"were made by fasturl 0\.0\.1, whose files this version"):
+    with pytest.raises(ValueError, match=r"were made by fasturl 0\.0\.1, which this version \(.*\) does not continue"):
         Store(folder, create=True)
 
 
@@ -331,7 +292,7 @@ def test_files_of_another_format_are_refused_without_a_manifest_too(folder, monk
     (folder / MANIFEST).unlink()
     monkeypatch.setattr(storing, "FORMAT", storing.FORMAT + 1)
     Store(folder, create=True)
-    with pytest.raises(ValueError, match="does not continue: choose another folder"):
+    with pytest.raises(ValueError, match=f"in format {storing.FORMAT - 1}; .* reads format {storing.FORMAT}"):
         load(folder)
 
 

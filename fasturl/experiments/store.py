@@ -75,9 +75,10 @@ class Store:
             raise ValueError(f"cannot read {self.folder}: {error.strerror}") from None
         except ValueError:  # damaged; every file says its own format too
             if create:
+                self._check_ours()
                 self._set_aside(manifest, f"{_MANIFEST}-{time.time_ns()}", "it is written anew")
         if self._made_by is not None and self._made_by.get("format") != FORMAT:
-            raise ValueError(_refusal(self.folder, self._made_by.get("version")))
+            raise self._refusal(self._made_by.get("version"), self._made_by.get("format"))
         if create:
             self.check_version()
             self._prepare(manifest)
@@ -85,15 +86,21 @@ class Store:
     def check_version(self) -> None:
         """ValueError for results of another version: they can be read, not continued."""
         if self._made_by is not None and self._made_by.get("version") != __version__:
-            raise ValueError(_refusal(self.folder, self._made_by.get("version")))
+            raise self._refusal(self._made_by.get("version"), FORMAT)
+
+    def _refusal(self, version: object, form: object) -> ValueError:
+        made = f"the results in {self.folder} were made by fasturl {version}"
+        if form == FORMAT:
+            return ValueError(f"{made}, which this version ({__version__}) does not continue: choose another folder")
+        does, advice = ("writes", "choose another folder") if self._writes else ("reads", "use the one that made them")
+        return ValueError(f"{made} in format {form}; this fasturl ({__version__}) {does} format {FORMAT}: {advice}")
 
     def _prepare(self, manifest: Path) -> None:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._remove_drafts()
             if not manifest.exists():
-                if not self._is_ours():
-                    raise ValueError(f"{self.folder} is not empty and holds no results: choose another folder")
+                self._check_ours()
                 self._write_whole(manifest, json.dumps({"format": FORMAT, "version": __version__}).encode() + b"\n")
             else:
                 with tempfile.TemporaryFile(dir=self.folder):
@@ -101,12 +108,15 @@ class Store:
         except OSError as error:
             raise ValueError(f"cannot write {self.folder}: {error.strerror or error}") from None
 
-    def _is_ours(self) -> bool:
-        """Whether a folder without a manifest is empty, or one of ours that has lost it."""
+    def _check_ours(self) -> None:
+        """ValueError for a folder without a manifest that is neither empty nor one of ours that has lost it."""
         there = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
         there -= {_MANIFEST, "damaged", "duplicates"}  # another process may have written the manifest just now
-        cells = self.folder / "results"
-        return not there or (cells.is_dir() and all(_CELL_NAME.fullmatch(path.name) for path in cells.iterdir()))
+        cells = list((self.folder / "results").glob("*"))
+        if not cells:
+            there.discard("results")
+        if there and not any(_CELL_NAME.fullmatch(path.name) for path in cells):
+            raise ValueError(f"{self.folder} is not empty and holds no results: choose another folder")
 
     def seeds(self, cell: Cell) -> set[int]:
         """The seeds whose results are there and undamaged.
@@ -173,7 +183,7 @@ class Store:
     def _checked(self, annotations: dict[bytes, bytes]) -> dict[str, Any]:
         about: dict[str, Any] = json.loads(annotations[_KEY])
         if about["format"] != FORMAT:
-            raise ValueError(_refusal(self.folder, about["versions"]["fasturl"]))
+            raise self._refusal(about["versions"]["fasturl"], about["format"])
         return about
 
     def frame(self) -> pandas.DataFrame:
@@ -353,13 +363,6 @@ def _settings(about: dict[str, Any]) -> dict[str, Any]:
         "v_star": about["v_star"],
     }
     return {name: np.nan if value is None else value for name, value in columns.items()}
-
-
-def _refusal(folder: Path, version: object) -> str:
-    return (
-        f"the results in {folder} were made by fasturl {version}, whose files this version ({__version__}) does not continue: "
-        "choose another folder"
-    )
 
 
 def _manifest(path: Path) -> dict[str, Any]:
