@@ -1,5 +1,6 @@
 """Figures: what is drawn are the numbers that are stored, and the figure says what it shows."""
 
+import itertools
 import math
 import sys
 
@@ -9,6 +10,7 @@ from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 from stored_results import AGENTS, frame_of, run_small_sweep, turning
 
 from fasturl import catalog, cli
@@ -34,6 +36,26 @@ def texts(figure):
 
 def lines(axes):
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+
+
+def assert_legible(figure):
+    """All words lie inside the figure and none on others."""
+    figure.draw_without_rendering()
+    written = [artist for artist in figure.findobj(Text) if artist.get_text().strip() and artist.get_visible()]
+    ticks = [
+        tick
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in {*axis.majorTicks, *axis.minorTicks} - {*axis._update_ticks()}
+    ]
+    outside = {label for tick in ticks for label in (tick.label1, tick.label2)}  # of what is seen of the axes
+    written = [text for text in written if text not in outside]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in written]
+    for words, box in boxes:
+        assert -1 <= box.x0 <= box.x1 <= figure.bbox.width + 1, words
+        assert -1 <= box.y0 <= box.y1 <= figure.bbox.height + 1, words
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        assert min(a.x1, b.x1) - max(a.x0, b.x0) < 1 or min(a.y1, b.y1) - max(a.y0, b.y0) < 1, (one, other)
 
 
 @pytest.mark.parametrize("band", ["std", "ci"])
@@ -172,6 +194,44 @@ def test_long_names_leave_room_for_the_panels():
         for axes in figure.axes:
             box = axes.get_window_extent()
             assert min(box.width, box.height) > 0.8 * figure.dpi
+
+
+WORDY = "a setting of so many words that no panel has room for all of them on one line"
+
+
+@pytest.mark.parametrize("draw", [plots.scaling, plots.success, plots.curves])
+@pytest.mark.parametrize("switches", [[0.1], [0.1, 0.2, 0.3, 0.4]])
+def test_words_keep_clear_of_each_other_and_of_the_edges(draw, switches):
+    settings = [
+        {"env": "lock-gaussian", "noise": 0.15, "switch": switch, "agent.model": model} for switch in switches for model in (WORDY, "b")
+    ]
+    assert_legible(draw(quadratic((4,) if draw is plots.curves else (4, 8), points=30, variants=settings)))
+
+
+def grid(width, height):
+    settings = [{"agent.learning_rate": (i + 1) / 1000, "agent.confidence": (j + 1) / 1000} for i in range(width) for j in range(height)]
+    cells = [(one | {"switch": switch}, SAMPLES[:2, -1:], SUCCEEDED[:2]) for one in settings for switch in (0, 0.2, 0.5)]
+    return plots.heatmap(frame_of(*cells), "learning_rate", "confidence")
+
+
+def test_numbers_of_a_heat_map_are_as_small_and_as_few_as_its_cells_ask_for():
+    sizes = {}
+    for shape in [(2, 2), (10, 2), (1, 30), (30, 1)]:
+        figure = grid(*shape)
+        assert_legible(figure)
+        sizes[shape] = [text.get_fontsize() for text in figure.axes[0].texts]
+        assert len(sizes[shape]) in (0, shape[0] * shape[1])
+    assert set(sizes[2, 2]) == {6}
+    assert 4 <= sizes[10, 2][0] < 6
+    assert sizes[1, 30] == sizes[30, 1] == []
+
+
+def test_more_lines_than_anybody_can_tell_apart_are_refused():
+    frame = quadratic((4, 8), points=20, variants=[{"agent.learning_rate": rate / 100} for rate in range(1, 14)])
+    for draw in (plots.success, plots.curves):
+        with pytest.raises(ValueError, match=r"there are 13 lines to plot in a panel: .*, for example --where learning_rate=0\.01"):
+            draw(frame)
+    plots.curves(frame[frame["agent.learning_rate"] < 0.13])
 
 
 def test_where_runs_do_not_get_there_an_arrow_stands_at_the_end():

@@ -6,8 +6,10 @@ two-column paper.
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 6.9
 """Inches: both columns of a two-column paper."""
 PANEL_HEIGHT = 1.75
+TEXT_LINE = 0.14
+"""Inches from one line of a legend or a title to the next."""
 
 # Okabe and Ito's palette
 COLOURS = {
@@ -130,17 +134,42 @@ def mixed(paint: str, ink: str, depth: float) -> str:
     return "#" + "".join(f"{round((1 - depth) * part + depth * other):02X}" for part, other in parts)
 
 
-def head(axes: Axes, words: str, n_panels: int) -> None:
-    """The title of a panel, on two lines where one is too short; the panels of a row keep their heights."""
-    axes.set_title("\n".join(textwrap.wrap(words, 36 if n_panels > 2 else 52)))
+def head(figure: Figure, titles: Mapping[Axes, str]) -> None:
+    """The titles of panels, folded to the widths that the layout gives these; the figure grows by the lines, no panel shrinks."""
+    lay_out(figure)
+    lines: Counter[int] = Counter()
+    for axes, words in titles.items():
+        text = folded(words, axes.get_window_extent().width / figure.dpi, STYLE["axes.titlesize"])
+        axes.set_title(text)
+        row = cast(Any, axes.get_subplotspec()).rowspan.start
+        lines[row] = max(lines[row], text.count("\n"))
+    figure.set_figheight(figure.get_figheight() + TEXT_LINE * lines.total())
 
 
-def say(figure: Figure, words: str) -> None:
-    figure.suptitle(folded(figure, words), fontsize=6.5)
+def lay_out(figure: Figure) -> None:
+    """Give the panels the places that they will have in the picture."""
+    cast(Any, figure.get_layout_engine()).execute(figure)
 
 
-def folded(figure: Figure, words: str) -> str:
-    return "\n".join(textwrap.wrap(words, int(figure.get_figwidth() * 19)))
+def folded(words: str, room: float, size: float) -> str:
+    """Words on as many lines as they need in so many inches: broken after commas, and between these only what is too long by itself."""
+    pieces = re.split(r"(?<=,) ", words)
+    units = [unit for piece in pieces for unit in ([piece] if inches(piece, size) <= room else piece.split())]
+    lines = units[:1]
+    for unit in units[1:]:
+        longer = f"{lines[-1]} {unit}"
+        if inches(longer, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(unit)
+    return "\n".join(lines)
+
+
+@functools.cache
+def inches(words: str, size: float) -> float:
+    """How wide words are that are so many points high."""
+    module = optional.need("matplotlib.textpath", "experiments", "a figure")
+    return float(module.TextPath((0, 0), words, size=size).get_extents().width) / 72
 
 
 def count_axis(axes: Axes) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import optional, validation
 from . import statistics, summaries
-from .looks import PANEL_HEIGHT, TEXT_WIDTH, count, count_axis, folded, head, look, panels, say, style
+from .looks import PANEL_HEIGHT, STYLE, TEXT_LINE, TEXT_WIDTH, count, count_axis, folded, head, inches, lay_out, look, panels, style
 from .summaries import BANDS, show
 
 if TYPE_CHECKING:
@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 _BARS: dict[str, Any] = {"elinewidth": 0.9, "capsize": 1.5}
 _SAMPLE = 2.8
 """Length of a line in a legend: its dashes show on both sides of the marker."""
-_LEGEND_LINE = 0.14
-"""Inches."""
+_AROUND_SAMPLE = 0.55
+"""Inches of a legend that are not its words: the line, and the space on both sides."""
+_CAPTION = 6.5
+"""Points."""
+_NUMBERS = (6.0, 4.0)
+"""Points: the size of numbers in a heat map, and the least that can be read."""
 _MOST_PANELS = 48
+_MOST_LINES = 12
 
 SHOWN = {"average-reward": "reward_mean", "success-rate": "success_rate", "value": "value_mean"}
 _SHOWN_NAMES = {
@@ -102,12 +107,13 @@ def curves(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
     _something(frame)
     named = summaries.labels(frame)
     switches = frame["switch"].nunique() if "switch" in frame else 0
-    figure, all_axes, groups = _panels_of(frame, ["env", *summaries.env_settings(frame)], columns=switches if switches > 1 else 3)
+    keys = ["env", *summaries.env_settings(frame)]
+    figure, all_axes, groups = _panels_of(frame, keys, columns=switches if switches > 1 else 3, named=named)
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             curve_panel(axes, rows, band=band, labels=named)
-            head(axes, title(rows), len(groups))
         _finish(figure, all_axes, "number of trajectories", "average reward", caption(frame, band))
+        head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
 
@@ -143,26 +149,51 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
     apart = [name for name in ("env", *summaries.env_settings(frame)) if name not in (across, up)]
     figure, all_axes, groups = _panels_of(table, [*apart, "label"], columns=3, height=2.1)
     top = float(table["v_star"].max()) if of != "success-rate" else 1.0
+    titles = {}
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             grid = rows.pivot_table(index=up, columns=across, values=SHOWN[of], dropna=False).sort_index().sort_index(axis=1)
             image = axes.imshow(grid.to_numpy(float), origin="lower", aspect="auto", cmap="cividis", vmin=0, vmax=top)
             axes.set_xticks(range(grid.shape[1]), [show(value) for value in grid.columns])
             axes.set_yticks(range(grid.shape[0]), [show(value) for value in grid.index])
-            for (row, column), number in np.ndenumerate(grid.to_numpy(float)):
-                if math.isfinite(number):
-                    text = f"{number:.0%}" if of == "success-rate" else f"{number:.2f}"
-                    axes.text(column, row, text, ha="center", va="center", fontsize=6, color="white" if number < top / 2 else "black")
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
             where = title(rows) if any(_varies(table, name) for name in apart) or len(groups) == 1 else ""
-            head(axes, ", ".join(filter(None, [where, str(rows["label"].iloc[0])])), len(groups))
+            titles[axes] = ", ".join(filter(None, [where, str(rows["label"].iloc[0])]))
         share = 0.9 if len(groups) <= 3 else 0.5
         figure.colorbar(image, ax=list(all_axes), shrink=share, pad=0.02, aspect=25).outline.set_visible(False)
-        figure.supxlabel(_word(across), fontsize=7.5)
-        figure.supylabel(_word(up), fontsize=7.5)
-        say(figure, f"Colour: {_SHOWN_NAMES[of]}, {_seeds(frame)}.")
+        _name_axes(figure, all_axes, _word(across), _word(up))
+        words = f"Colour: {_SHOWN_NAMES[of]}, {_seeds(frame)}."
+        figure.suptitle(folded(words, figure.get_figwidth(), _CAPTION), fontsize=_CAPTION)
+        head(figure, titles)
+        for axes in all_axes:
+            _write_numbers(axes, "{:.0%}" if of == "success-rate" else "{:.2f}", top)
     return figure
+
+
+def _write_numbers(axes: Axes, form: str, top: float) -> None:
+    """The numbers of a heat map and its ticks, as small and as few as its cells ask for."""
+    figure = cast(Any, axes.figure)
+    numbers = np.ma.filled(cast(Any, axes.images[0].get_array()), np.nan)
+    labels = [label.get_text() for label in axes.get_xticklabels()]
+    size = STYLE["xtick.labelsize"]
+    width = axes.get_window_extent().width / figure.dpi / numbers.shape[1]
+    if max(inches(label, size) for label in labels) > 0.9 * width:
+        axes.tick_params(axis="x", rotation=90)
+        lay_out(figure)  # labels that stand take height from the cells
+    height = axes.get_window_extent().height / figure.dpi / numbers.shape[0]
+    for axis, room in ((axes.xaxis, width), (axes.yaxis, height)):
+        every = math.ceil(1.1 * size / 72 / room)
+        axis.set_ticks(axis.get_ticklocs()[::every], [label.get_text() for label in axis.get_ticklabels()][::every])
+    largest, least = _NUMBERS
+    widest = max(inches(form.format(number), largest) for number in numbers[np.isfinite(numbers)])
+    size = min(largest, largest * 0.8 * width / widest, 0.8 * 72 * height)
+    if size < least:
+        return
+    for (row, column), number in np.ndenumerate(numbers):
+        if math.isfinite(number):
+            ink = "white" if number < top / 2 else "black"
+            axes.text(column, row, form.format(number), ha="center", va="center", fontsize=size, color=ink)
 
 
 def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
@@ -175,12 +206,11 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
         raise ValueError(f"{x} is not always positive in these results: it cannot be a logarithmic axis")
     named = _series(frame, across)
     apart = [name for name in ["env", *summaries.env_settings(frame)] if name != across]
-    room = _LEGEND_LINE * len(set(named.values())) if kind == "scaling" else 0.0
-    figure, all_axes, groups = _panels_of(table, apart, columns=3, height=2.1 + room)
+    room = TEXT_LINE * len(set(named.values())) if kind == "scaling" else 0.0
+    figure, all_axes, groups = _panels_of(table, apart, columns=3, height=2.1 + room, named=named)
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             _draw_series(axes, rows, across, named, kind)
-            head(axes, title(rows), len(groups))
             ticks = sorted(table[across].unique())
             if len(ticks) <= 8:
                 axes.set_xticks(ticks, [show(tick) for tick in ticks])
@@ -192,6 +222,7 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
             half = "arrows: at least half of the seeds did not get there"
             words = f"Points: median over {_seeds(frame)}; bars: {statistics.LEVEL:.0%} interval of the median; {half}."
             _finish(figure, all_axes, "", "trajectories to near-optimal", words)
+        head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
 
@@ -273,12 +304,18 @@ def _series(frame: pandas.DataFrame, *axes: str) -> dict[str, str]:
 
 
 def _panels_of(
-    frame: pandas.DataFrame, keys: list[str], *, columns: int, height: float = PANEL_HEIGHT
+    frame: pandas.DataFrame, keys: list[str], *, columns: int, height: float = PANEL_HEIGHT, named: Mapping[str, str] | None = None
 ) -> tuple[Figure, list[Axes], list[Any]]:
-    """A figure with one panel for each combination of the keys, and the rows of each."""
+    """A figure with one panel for each combination of the keys, and the rows of each; `named` if each name is a line."""
     groups = [rows for _, rows in frame.groupby(keys, dropna=False, observed=True)] if keys else [frame]
     if len(groups) > _MOST_PANELS:
         raise ValueError(f"there are {len(groups)} panels to plot: choose some of the results, for example --where horizon=10")
+    lines = max(rows["cell"].map(named).nunique() for rows in groups) if named else 0
+    if lines > _MOST_LINES:
+        places = {"env", *summaries.env_settings(frame)}
+        name = next(name for name in summaries.parameters(frame) if name not in places and _varies(frame, name))
+        example = f"--where {_short(name)}={show(frame[name].iloc[0])}"
+        raise ValueError(f"there are {lines} lines to plot in a panel: choose some of the results, for example {example}")
     columns = min(columns, 4, len(groups))
     rows = math.ceil(len(groups) / columns)
     width = TEXT_WIDTH if columns > 1 else 3.4
@@ -291,17 +328,30 @@ def _panels_of(
 
 def _finish(figure: Figure, all_axes: list[Axes], x: str, y: str, words: str) -> None:
     """Names of the axes, one legend for all panels, and a line that says what is drawn."""
-    figure.supxlabel(x, fontsize=7.5)
-    figure.supylabel(y, fontsize=7.5)
+    _name_axes(figure, all_axes, x, y)
     handles: dict[str, Any] = {}
     for axes in all_axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     names = sorted(handles, key=lambda label: (summaries.agent_rank(label.partition(",")[0]), label))
-    columns = max(1, int(figure.get_figwidth() / (0.4 + 0.052 * max(map(len, names)))))
-    figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * (math.ceil(len(names) / columns) - 1))
-    looks: dict[str, Any] = {"loc": "outside upper center", "ncols": min(columns, len(names)), "handlelength": _SAMPLE}
-    figure.legend([handles[name] for name in names], names, title=folded(figure, words), title_fontsize=6.5, **looks)
+    width, size = figure.get_figwidth(), STYLE["legend.fontsize"]
+    said = folded(words, width, _CAPTION)
+    texts = [folded(name, width - _AROUND_SAMPLE, size) for name in names]
+    widths = [max(inches(line, size) for line in text.split("\n")) + _AROUND_SAMPLE for text in texts]
+    # as many columns as fit: the legend fills one after the other
+    columns = max(n for n in range(1, len(names) + 1) if n == 1 or sum(map(max, np.array_split(widths, n))) <= width)
+    lines = max(sum(text.count("\n") + 1 for text in part) for part in np.array_split(texts, columns)) + said.count("\n")
+    figure.set_figheight(figure.get_figheight() + TEXT_LINE * (lines - 1))
+    looks: dict[str, Any] = {"loc": "outside upper center", "ncols": columns, "handlelength": _SAMPLE}
+    figure.legend([handles[name] for name in names], texts, title=said, title_fontsize=_CAPTION, **looks)
+
+
+def _name_axes(figure: Figure, all_axes: list[Axes], x: str, y: str) -> None:
+    """Below all panels, and at the left of each row: in the middle of the figure the name would run into the legend."""
+    figure.supxlabel(x, fontsize=STYLE["axes.labelsize"])
+    for axes in all_axes:
+        if cast(Any, axes.get_subplotspec()).is_first_col():
+            axes.set_ylabel(y)
 
 
 def _seeds(frame: pandas.DataFrame) -> str:
@@ -329,5 +379,9 @@ def _numeric(frame: pandas.DataFrame, name: str) -> str:
     return column
 
 
+def _short(column: str) -> str:
+    return column.removeprefix("agent.")
+
+
 def _word(column: str) -> str:
-    return column.removeprefix("agent.").replace("_", " ")
+    return _short(column).replace("_", " ")
