@@ -161,6 +161,19 @@ def test_scaling_finds_the_exponent():
     assert "median over 7 seeds" in texts(figure)
 
 
+def test_too_few_seeds_for_an_interval_have_no_bars():
+    frame = quadratic((4, 8))
+    few = frame[frame["seed"] < 5]
+    assert summaries.cell_table(few)[["needed_low", "needed_high"]].isna().all(axis=None)
+    figure = plots.scaling(few)
+    (bars,) = figure.axes[0].containers
+    assert all(len(segment) == 0 for segment in bars.lines[2][0].get_segments())
+    assert not any(np.isfinite(cap.get_ydata()).any() for cap in bars.lines[1])
+    assert "median over 5 seeds; too few seeds for an interval; arrows" in texts(figure).replace("\n", " ")
+    mixed = frame[(frame["seed"] < 5) | (frame["horizon"] == 8)]
+    assert "interval of the median, where there are seeds enough;" in texts(plots.scaling(mixed)).replace("\n", " ")
+
+
 RATES = tuple(n / 10 for n in range(1, 8))
 
 

@@ -11,7 +11,7 @@ import chromium
 import hatchling.build
 import numpy as np
 import pytest
-from stored_results import AGENTS, HORIZONS, SEEDS, SWITCHES, frame_of, run_small_sweep
+from stored_results import AGENTS, HORIZONS, SEEDS, SWITCHES, frame_of, run_small_sweep, turning
 
 from fasturl.experiments import load, looks, report, statistics, summaries
 
@@ -142,7 +142,14 @@ def test_long_curves_are_thinned_and_keep_their_end():
 def test_runs_that_never_get_there_are_null_not_infinity():
     frame = frame_of(({}, np.zeros((3, 20)), [False] * 3))
     (cell,) = report.report_data(frame, summaries.cell_table(frame))["cells"]
-    assert cell["needed"] == {"median": None, "low": 0, "high": None, "reached": 0}
+    assert cell["needed"] == {"median": None, "low": None, "high": None, "reached": 0}
+
+
+def test_too_few_seeds_for_an_interval_are_told():
+    frame = frame_of(({}, [turning(100, 40)] * 5, [True] * 5))
+    (cell,) = report.report_data(frame, summaries.cell_table(frame))["cells"]
+    assert cell["needed"] == {"median": 100, "low": None, "high": None, "reached": 5}
+    assert "100 [too few seeds]" in report._results_table([cell])
 
 
 def test_the_wheel_holds_the_files_of_the_page(tmp_path, monkeypatch):
@@ -200,7 +207,9 @@ def test_the_curves_are_there(browser, page):
     assert all(data.count(",") == 40 for _, data in drawn)
     assert "NaN" not in browser.value("document.querySelector('main').innerHTML")
     assert count(browser, "#success .panel") == count(browser, "#scaling .panel") == len(SWITCHES)
-    assert count(browser, "#success .dot") == CELLS
+    assert count(browser, "#success .dot") == count(browser, "#success .bar") == CELLS
+    assert count(browser, "#scaling .dot") == CELLS
+    assert count(browser, "#scaling .bar") == 0  # 4 seeds are too few for an interval of the median
 
 
 def test_a_curve_is_drawn_where_its_numbers_are(browser, page):

@@ -220,10 +220,17 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
             _finish(figure, all_axes, _word(across), "share of near-optimal seeds", words)
         else:
             half = "arrows: at least half of the seeds did not get there"
-            words = f"Points: median over {_seeds(frame)}; bars: {statistics.LEVEL:.0%} interval of the median; {half}."
+            words = f"Points: median over {_seeds(frame)}; {_bars(table['needed_low'])}; {half}."
             _finish(figure, all_axes, "", "trajectories to near-optimal", words)
         head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
+
+
+def _bars(low: Any) -> str:
+    """What the bars of a figure of medians are, where there are any."""
+    if low.isna().all():
+        return "too few seeds for an interval"
+    return f"bars: {statistics.LEVEL:.0%} interval of the median" + (", where there are seeds enough" if low.isna().any() else "")
 
 
 def _draw_series(axes: Axes, rows: pandas.DataFrame, across: str, named: dict[str, str], kind: str) -> None:
@@ -267,7 +274,7 @@ def _draw_needed(
         ends = np.array([xs[there].min(), xs[there].max()])
         fitted.set_data(ends, np.exp(slope.intercept) * ends**slope.slope)
         slopes = [(fitted, f"slope {slope.slope:.2f}" + ("" if math.isnan(slope.error) else f" ± {slope.error:.2f}"))]
-    # an interval without an upper end reaches to the number of trajectories that were played
+    # an interval without an upper end reaches to the number of trajectories that were played; where there is none (nan) no bar is drawn
     high = np.minimum(line["needed_high"].to_numpy(), line["trajectories"].to_numpy())
     low = np.maximum(line["needed_low"].to_numpy(), 1)
     bars = np.array([needed[there] - low[there], high[there] - needed[there]]).clip(0)

@@ -176,7 +176,7 @@
             add(group, "path", { class: "dot", d: `M${px - 5},${sy(one.y[i]) + 5}h10l-5,-9z` });
             return;
           }
-          add(group, "path", { class: "bar", d: `M${px},${sy(one.low[i])}V${sy(one.high[i])}` });
+          if (!one.unsure?.[i]) add(group, "path", { class: "bar", d: `M${px},${sy(one.low[i])}V${sy(one.high[i])}` });
           add(group, "circle", { class: "dot", cx: px, cy: sy(one.y[i]), r: 4 });
         });
         return;
@@ -348,8 +348,10 @@
       one.hasFit = true;
       one.censored = members.map((cell) => cell.needed.median === null);
       one.y = members.map((cell) => cell.needed.median ?? cell.trajectories);
-      one.low = members.map((cell) => Math.max(1, cell.needed.low));
-      one.high = members.map((cell) => cell.needed.high ?? cell.trajectories);
+      // without an interval, for want of seeds, the bar is the point
+      one.unsure = members.map((cell) => cell.needed.low === null);
+      one.low = members.map((cell, i) => (one.unsure[i] ? one.y[i] : Math.max(1, cell.needed.low)));
+      one.high = members.map((cell, i) => (one.unsure[i] ? one.y[i] : cell.needed.high ?? cell.trajectories));
       one.note = members.map((cell) => `${cell.needed.reached} of ${cell.seeds} seeds got there`);
       const fit = data.slopes[`${place}|${label}`];
       if (fit) {
@@ -367,7 +369,9 @@
       y: success ? [-0.04, 1.04] : [Math.min(...all) / 1.3, Math.max(...all) * 1.3],
       xLog: !success, yLog: !success, xName: "horizon",
       yName: success ? "success rate" : "trajectories", yText: success ? percent : whole, yTick: success ? percent : short,
-      intervalText: (one, i) => (success ? `[${percent(one.low[i])}, ${percent(one.high[i])}]` : `[${whole(one.low[i])}, ${whole(one.high[i])}]`),
+      intervalText: (one, i) =>
+        one.unsure?.[i] ? "too few seeds for an interval"
+        : success ? `[${percent(one.low[i])}, ${percent(one.high[i])}]` : `[${whole(one.low[i])}, ${whole(one.high[i])}]`,
     };
   }
 

@@ -133,7 +133,7 @@ def _cell(row: Any, rows: pandas.DataFrame, labels: dict[str, str]) -> dict[str,
         "value": {name: float(row[f"value_{name}"]) for name in ("mean", "iqm", "low", "high")},
         "needed": {
             "median": _plain(row["needed"]),
-            "low": _plain(row["needed_low"]),
+            "low": _plain(row["needed_low"]),  # None: too few seeds for an interval; of the upper end also: not known
             "high": _plain(row["needed_high"]),
             "reached": int(row["reached"]),
         },
@@ -221,6 +221,8 @@ def _needed(cell: dict[str, Any]) -> str:
     needed = cell["needed"]
     if needed["median"] is None:
         return f"over {cell['trajectories']:,} ({needed['reached']} of {cell['seeds']} got there)"
+    if needed["low"] is None:
+        return f"{needed['median']:,.0f} [too few seeds]"
     high = "∞" if needed["high"] is None else f"{needed['high']:,.0f}"
     return f"{needed['median']:,.0f} [{needed['low']:,.0f}, {high}]"
 

@@ -6,6 +6,7 @@ settings are never mixed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -143,7 +144,7 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
     reward_mean, reward_std, reward_iqm and the bootstrap interval of the mean reward_low, reward_high: average reward at the last
     trajectory; value_mean, value_iqm, value_low, value_high: the same of the values of the final policies;
     needed, needed_low, needed_high: the median number of trajectories to near-optimal and its interval, infinite where too many
-    seeds did not get there; reached: how many did.
+    seeds did not get there, and nan where there are too few seeds for an interval; reached: how many did.
     """
     pd = optional.need("pandas", "experiments", "a table of results")
     rows = []
@@ -154,6 +155,8 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
         needed = statistics.near_optimal_from(drawn.trajectories, drawn.samples, first["v_star"], runs["near_optimal"])
         success, reward = statistics.wilson_interval(successes, len(runs)), statistics.bootstrap_interval(last)
         value, middle = statistics.bootstrap_interval(values), statistics.median_interval(needed)
+        if middle.low == -math.inf:  # the whole line
+            middle = statistics.Interval(math.nan, math.nan)
         rows.append(
             {"cell": cell, **{name: first[name] for name in parameters(frame)}, "v_star": first["v_star"], "seeds": len(runs)}
             | {"successes": successes, "success_rate": successes / len(runs), "success_low": success.low, "success_high": success.high}
@@ -162,7 +165,7 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
             | {"reward_low": reward.low, "reward_high": reward.high}
             | {"value_mean": values.mean(), "value_iqm": statistics.interquartile_mean(values)}
             | {"value_low": value.low, "value_high": value.high}
-            | {"needed": statistics.median(needed), "needed_low": max(0.0, middle.low), "needed_high": middle.high}
+            | {"needed": statistics.median(needed), "needed_low": middle.low, "needed_high": middle.high}
             | {"reached": int(np.isfinite(needed).sum())}
         )
     table: pandas.DataFrame = pd.DataFrame(rows)
