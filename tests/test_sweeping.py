@@ -2,11 +2,13 @@
 
 import math
 import re
+import sys
+import time
 
 import pytest
 
 import fasturl as fu
-from fasturl.experiments import Cell, sweeping
+from fasturl.experiments import Cell, Dask, backends, sweep, sweeping
 from fasturl.experiments.store import Store
 from fasturl.experiments.sweeping import complete, estimate_seconds, plan
 
@@ -51,3 +53,31 @@ def test_the_time_of_cells_that_cannot_be_trained_is_judged_by_the_others():
     hopeless = Cell.make("lock-gaussian", {"horizon": 3, "noise": 9.0}, "url", {"oracle": "dbscan"}, 100)
     assert estimate_seconds(plan(None, [hopeless], range(2))) >= 0
     assert estimate_seconds(plan(None, [hopeless, *CELLS], range(2))) > 0
+
+
+@pytest.fixture
+def cluster():
+    """A Dask cluster whose one worker is a thread of this process."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, host="127.0.0.1", protocol="tcp", **quiet) as made:
+        yield made
+
+
+def test_a_cluster_that_has_lost_all_workers_is_waited_for_and_then_given_up(cluster, monkeypatch, capsys):
+    monkeypatch.setattr(backends, "_LONELY_SECONDS", 1.0)
+    results = Dask(cluster.scheduler_address).map(abs, [-1])
+    assert list(results) == [1]
+    results = Dask(cluster.scheduler_address).map(time.sleep, [0.0, 4.0])
+    next(results)
+    cluster.scale(0)
+    with pytest.raises(backends.WorkersLost, match=r"has no workers any more; what was written is kept"):
+        next(results)
+    assert re.fullmatch(r"the Dask cluster at tcp://\S+ has no workers, waiting\n", capsys.readouterr().err)
+
+
+def test_workers_without_fasturl_are_told_before_anything_is_written(cluster, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fasturl.experiments.sweeping", None)
+    with pytest.raises(ValueError, match=r"fasturl must be installed on the workers of the Dask cluster at tcp://\S+: "):
+        sweep(CELLS, 2, tmp_path / "out", backend=Dask(cluster.scheduler_address))
+    assert not list(tmp_path.iterdir())

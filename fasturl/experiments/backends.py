@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -26,7 +27,9 @@ R = TypeVar("R")
 _WATCH_SECONDS = 0.5
 _KNOCK_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0
-"""For somebody who has answered the door."""
+"""Time allowed to connect once the port is known to be open."""
+_LONELY_SECONDS = 60.0
+"""How long a cluster may be without workers: long enough for one that is restarted or takes the place of another."""
 _KEPT = "what was written is kept, and the same command continues from there"
 
 
@@ -125,16 +128,42 @@ class Dask:
 
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
         distributed = optional.need("distributed", "dask", "a Dask cluster")
-        with self._client() as client:
+        with _silenced("distributed.client"), self._client() as client:  # it logs a page of traceback when the scheduler is lost
             # a block whose worker dies is given to another by the scheduler: the same seeds, the same results
             futures = distributed.as_completed(client.map(function, items, pure=False), loop=client.loop)
             try:
-                for future in futures:
+                while not futures.is_empty():
+                    self._wait(client, futures)
+                    future = next(futures)
                     result = future.result()
                     future.release()
                     yield result
+            except ImportError as error:
+                raise self._not_installed(error) from None
             except (CancelledError, distributed.KilledWorker, distributed.core.CommClosedError) as error:
                 raise WorkersLost(f"the Dask cluster at {self.address} gave up: {_first_line(error)}; {_KEPT}") from None
+
+    def _wait(self, client: Any, futures: Any) -> None:
+        """Until something is done: Dask alone would wait for ever where there is nobody to do it."""
+        lonely = 0.0
+        while not futures.has_ready():
+            with futures.thread_condition:
+                if futures.thread_condition.wait(_WATCH_SECONDS):
+                    continue
+            try:
+                workers = client.nthreads()
+            except OSError:
+                raise WorkersLost(f"the Dask cluster at {self.address} gave up: its scheduler does not answer; {_KEPT}") from None
+            if workers:
+                lonely = 0.0
+            elif not lonely:
+                lonely = time.monotonic()
+                print(f"the Dask cluster at {self.address} has no workers, waiting", file=sys.stderr, flush=True)
+            elif time.monotonic() - lonely > _LONELY_SECONDS:
+                raise WorkersLost(f"the Dask cluster at {self.address} has no workers any more; {_KEPT}")
+
+    def _not_installed(self, error: ImportError) -> ValueError:
+        return ValueError(f"fasturl must be installed on the workers of the Dask cluster at {self.address}: {_first_line(error)}")
 
     def _client(self) -> Any:
         distributed = optional.need("distributed", "dask", "a Dask cluster")
@@ -148,6 +177,12 @@ class Dask:
         except TimeoutError:
             client.close()
             raise ValueError(f"the Dask scheduler at {self.address} has no workers") from None
+        # a lambda is sent as it is: a function of fasturl's could not even be received where fasturl is missing
+        answers = client.run(lambda: bool(__import__("fasturl.experiments.sweeping")), on_error="return")
+        for answer in answers.values():
+            if isinstance(answer, ImportError):
+                client.close()
+                raise self._not_installed(answer)
         return client
 
 
@@ -185,6 +220,17 @@ class Ray:
         except (OSError, ValueError, RuntimeError) as error:
             raise ValueError(f"cannot reach a Ray cluster at {self.address}: {_first_line(error)}") from None
         return ray
+
+
+@contextmanager
+def _silenced(logger: str) -> Iterator[None]:
+    log = logging.getLogger(logger)
+    before = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _knock(address: str) -> None:
