@@ -13,7 +13,19 @@ import sys
 import tempfile
 import time
 
-PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PATIENCE = 60  # seconds for an answer, after which the browser counts as hung
+
+
+def works(program):
+    """A program of that name may do no more than tell how to install the browser."""
+    try:
+        return subprocess.run([program, "--version"], capture_output=True, timeout=PATIENCE, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+FOUND = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+PROGRAM = next(filter(works, FOUND), None)
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
@@ -36,7 +48,6 @@ hear, speak = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.arg
 os.dup2(hear, 3), os.dup2(speak, 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-PATIENCE = 60  # seconds for an answer, after which the browser counts as hung
 
 
 class Browser:
