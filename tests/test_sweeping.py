@@ -4,6 +4,7 @@ import math
 import re
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -47,6 +48,26 @@ def test_off_a_terminal_progress_is_a_line_now_and_then(tmp_path, capsys, monkey
     first, last = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"cells 1/2  seeds 4/8  about \d+ min left", first)
     assert last == "cells 2/2  seeds 8/8  about 0 min left"
+
+
+def test_on_a_terminal_the_time_left_is_told_however_far_apart_blocks_are(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "150")
+    clock = iter(range(0, 10_000, 120))
+    monkeypatch.setattr(sweeping, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+
+    class Slow:
+        def map(self, function, items):
+            for item in items:
+                yield function(item)
+                time.sleep(1.2)  # the bar is drawn twice a second
+
+    store = Store(tmp_path / "out", create=True)
+    complete(store, plan(store, CELLS, range(4)), Slow(), progress=True)
+    told = capsys.readouterr().err
+    assert re.search(r"cells 0/2  seeds 0/8\b", told)
+    assert re.search(r"cells 1/2  seeds 4/8  about [12] min left", told)
+    assert "cells 2/2  seeds 8/8  about 0 min left" in told
 
 
 def test_the_time_of_cells_that_cannot_be_trained_is_judged_by_the_others():

@@ -185,36 +185,43 @@ def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Callable
     for block in blocks:
         left[block.cell] = left.get(block.cell, 0) + len(block.seeds)
     n_cells, n_seeds, n_steps = len(left), sum(left.values()), sum(block.steps for block in blocks)
+    begin, steps = time.monotonic(), 0
 
-    def counts() -> str:
-        cells_done = sum(1 for count in left.values() if count == 0)
-        return f"cells {cells_done}/{n_cells}  seeds {n_seeds - sum(left.values())}/{n_seeds}"
+    def count(block: Block) -> None:
+        nonlocal steps
+        left[block.cell] -= len(block.seeds)
+        steps += block.steps
+
+    def told() -> str:
+        cells_done = sum(1 for seeds in left.values() if seeds == 0)
+        counts = f"cells {cells_done}/{n_cells}  seeds {n_seeds - sum(left.values())}/{n_seeds}"
+        if not steps:
+            return counts
+        # of all that is done, not of the last half a minute as Rich would: blocks may come further apart than that
+        return f"{counts}  about {math.ceil((time.monotonic() - begin) * (n_steps / steps - 1) / 60)} min left"
 
     if wanted is None and not sys.stderr.isatty():
-        begin = said = time.monotonic()
-        steps = 0
+        said = begin
 
         def tell(block: Block) -> None:
-            nonlocal said, steps
-            left[block.cell] -= len(block.seeds)
-            steps += block.steps
+            nonlocal said
+            count(block)
             if (now := time.monotonic()) - said >= _LINE_SECONDS:
                 said = now
-                minutes = math.ceil((now - begin) * (n_steps / steps - 1) / 60)
-                print(f"{counts()}  about {minutes} min left", file=sys.stderr, flush=True)
+                print(told(), file=sys.stderr, flush=True)
 
         yield tell
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     # drawn ten times a second, as it would be, it takes two per cent of a core from the workers
     with Progress(*columns, console=Console(stderr=True), refresh_per_second=2) as bar:
-        task = bar.add_task(counts(), total=n_steps)
+        task = bar.add_task(told(), total=n_steps)
 
         def advance(block: Block) -> None:
-            left[block.cell] -= len(block.seeds)
-            bar.update(task, advance=block.steps, description=counts())
+            count(block)
+            bar.update(task, advance=block.steps, description=told())
 
         yield advance

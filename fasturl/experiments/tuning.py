@@ -400,7 +400,8 @@ def _progress(trials: int, seeds: int, wanted: bool | None) -> Iterator[Show]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    # Rich judges by the last half a minute, and one block of seeds may take longer
+    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600.0) as bar:
         task = bar.add_task(f"trials 0/{trials}", total=trials * seeds)
 
         def show(finished: list[optuna.trial.FrozenTrial], seeds_done: int) -> None:
