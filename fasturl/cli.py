@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +39,7 @@ machine.register(app)
 def main() -> None:
     """Run the command line; the entry point of the `fasturl` program."""
     try:
-        with _short_warnings():
+        with _short_warnings(), _ended_as_by_ctrl_c():
             code = app(standalone_mode=False)
         if code == _INTERRUPTED:  # how Typer passes on Ctrl-C
             _complain("interrupted", code)
@@ -49,7 +51,8 @@ def main() -> None:
         sys.exit(_complain("interrupted", _INTERRUPTED))
     except typer.TyperException as error:
         if text := error.format_message():
-            sys.exit(_complain(text, 2))
+            given = [f", got {wrong['input']!r}" for wrong in getattr(error.__cause__, "errors", list)()]  # which Typer leaves out
+            sys.exit(_complain(text + "".join(given[:1]), 2))
         sys.exit(2)  # a bare `fasturl` has shown the help already
     except (ValueError, ImportError, OSError) as error:
         notes = ", ".join(getattr(error, "__notes__", ()))
@@ -69,6 +72,21 @@ def _short_warnings() -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show  # type: ignore[assignment]  # the rest of what it is told is of no use here
         yield
+
+
+@contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """The time limit of a cluster (SIGTERM) or a lost terminal (SIGHUP) leaves no draft of a file and no worker behind either."""
+    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    here = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in signals if here and signal.getsignal(number) == signal.SIG_DFL}
+    for number in before:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _complain(text: str, code: int) -> int:

@@ -240,7 +240,7 @@ def test_the_command_wants_to_know_what_to_show(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["fasturl", "capi"])
     with pytest.raises(SystemExit, match="2"):
         cli.main()
-    assert "say what to show" in capsys.readouterr().err
+    assert "choose at least one of --header" in capsys.readouterr().err
 
 
 def test_a_python_without_a_shared_library_says_what_is_missing(monkeypatch, tmp_path):

@@ -1,8 +1,12 @@
 """Files that commands write: whole or not there, and where the name leads."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -96,7 +100,7 @@ def test_a_device_stays_a_device(tmp_path):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("", "a file has a name"),
+        ("", "the name of the file is empty"),
         (".", "it is a folder"),
         ("missing/result.json", "No such file or directory"),
         ("file/result.json", "Not a directory"),
@@ -116,7 +120,7 @@ def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, n
 def test_two_outputs_in_one_file_are_refused(tmp_path):
     (tmp_path / "link.png").symlink_to("curve.png")
     with (
-        pytest.raises(ValueError, match=r"link.png: it is wanted for two outputs$"),
+        pytest.raises(ValueError, match=r"link.png: two outputs have this name$"),
         whole_files(tmp_path / "curve.png", tmp_path / "link.png"),
     ):
         pytest.fail("the work began")
@@ -144,3 +148,17 @@ def test_standard_output_has_several_names(tmp_path):
     assert not is_standard_output(None)
     assert not is_standard_output("")
     assert not is_standard_output(str(tmp_path / "result.json"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_command_that_is_ended_leaves_no_draft(name, tmp_path):
+    words = "train lock-bernoulli --agent oracleq-lat --episodes 1000000 --seeds 100000 --n-jobs 1 --json result.json --plot curve.png"
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from fasturl.cli import main; main()"
+    command = subprocess.Popen([sys.executable, "-c", program, *words.split()], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while command.poll() is None and len(list(tmp_path.iterdir())) < 2:
+        time.sleep(0.01)
+    command.send_signal(getattr(signal, name))
+    _, errors = command.communicate(timeout=120)
+    assert (command.returncode, errors) == (130, "fasturl: interrupted\n")
+    assert not list(tmp_path.iterdir())

@@ -23,7 +23,7 @@ def capi(
 ) -> None:
     """Show how to build C programs against fasturl: cc program.c $(fasturl capi --cflags --libs)."""
     if not (header or cflags or libs or build):
-        raise ValueError("say what to show: --header, --cflags, --libs or --build DIR")
+        raise ValueError("choose at least one of --header, --cflags, --libs or --build DIR")
     if header:
         print(HEADER)
     if not (cflags or libs or build):

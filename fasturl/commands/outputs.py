@@ -43,7 +43,7 @@ def whole_files(*wanted: str | Path | None) -> Iterator[list[Path | None]]:
     places = [os.path.realpath(name) for name in names]
     for position, name in enumerate(names):
         if places[position] in places[:position]:
-            raise ValueError(f"cannot write {name}: it is wanted for two outputs")
+            raise ValueError(f"cannot write {name}: two outputs have this name")
     with ExitStack() as stack:
         yield [None if name is None else stack.enter_context(_whole_file(name)) for name in wanted]
 
@@ -51,7 +51,7 @@ def whole_files(*wanted: str | Path | None) -> Iterator[list[Path | None]]:
 @contextmanager
 def _whole_file(name: str | Path) -> Iterator[Path]:
     if name == "":
-        raise ValueError("cannot write '': a file has a name")
+        raise ValueError("cannot write '': the name of the file is empty")
     with _refusals(name):
         mode = _mode(name)
         regular = mode is None or stat.S_ISREG(mode)
