@@ -118,6 +118,44 @@ def test_settings_that_go_along_with_others_stay_out_of_the_name():
     assert list(summaries.labels(frame).values()) == ["pcid, model linear"] * 2 + ["pcid, model neural"] * 2
 
 
+@pytest.mark.parametrize("column", ["agent.learning_rate", "episodes"])
+def test_variants_come_in_the_order_of_their_numbers(column):
+    numbers = [1000, 200, 3e-5, 10, 0.5]
+    frame = quadratic((4, 8), points=50, variants=[{column: number} for number in numbers])
+    expected = [f"{number:g}" for number in sorted(numbers)]
+    named = list(dict.fromkeys(summaries.labels(frame).values()))
+    assert [name.split()[-1] for name in named] == expected
+    assert summaries.cell_table(frame)[column].tolist() == sorted(numbers) * 2
+    for draw in (plots.scaling, plots.curves):
+        assert [text.get_text().split()[-1] for text in draw(frame).legends[0].get_texts()] == expected
+
+
+@pytest.mark.parametrize(("column", "words"), [("points", "points"), ("oracle.n_init", "n init"), ("episodes", "episodes")])
+def test_cells_that_differ_in_one_thing_alone_are_told_apart(column, words):
+    frame = quadratic((4, 8), points=100, variants=[{column: 10}, {column: 200}])
+    assert list(dict.fromkeys(summaries.labels(frame).values())) == [f"oracleq-lat, {words} 10", f"oracleq-lat, {words} 200"]
+    for draw in (plots.scaling, plots.curves):
+        figure = draw(frame)
+        assert len(figure.legends[0].get_texts()) == 2
+        assert [axes.get_title() for axes in figure.axes][-1].startswith("lock-bernoulli, ")
+        assert words not in "".join(axes.get_title() for axes in figure.axes)
+    assert len(plots.heatmap(frame, "horizon", "learning_rate").axes) == 3  # two, and the colours
+
+
+def test_points_that_follow_from_the_axis_do_not_set_cells_apart():
+    frame = quadratic((4, 8))
+    assert len(plots.scaling(frame.assign(points=frame["horizon"] * 10)).legends[0].get_texts()) == 1
+
+
+def test_settings_of_an_oracle_have_names_of_their_own():
+    settings = [{"agent": "url", "oracle": "kmeans", "oracle.n_init": n, "agent.oracle_settings": f'{{"n_init": {n}}}'} for n in (1, 5)]
+    frame = frame_of(*((one, SAMPLES, SUCCEEDED) for one in settings))
+    assert list(summaries.labels(frame).values()) == ["url, n init 1", "url, n init 5"]
+    assert len(summaries.select(frame, ["n_init=5"])) == len(frame) / 2
+    assert plots.success(frame, x="n_init").axes[0].lines[0].get_xdata().tolist() == [1, 5]
+    assert "agent.oracle_settings" not in summaries.parameters(frame)
+
+
 def test_every_agent_of_the_catalog_has_a_colour_of_its_own():
     assert set(catalog.AGENTS) <= set(looks.COLOURS)
     assert len(set(looks.COLOURS.values())) == len(looks.COLOURS)
@@ -284,6 +322,8 @@ def test_results_are_chosen_by_conditions(folder):
     chosen = summaries.select(frame, ["horizon=3", "switch=0.20", "agent=url"])
     assert set(zip(chosen["horizon"], chosen["switch"], chosen["agent"], strict=True)) == {(3, 0.2, "url")}
     assert len(summaries.select(frame, ["noise=default"])) == len(frame)
+    either = summaries.select(frame, ["horizon=2", "agent=url", "horizon=3", "agent=oracleq-lat"])
+    assert set(zip(either["horizon"], either["agent"], strict=True)) == {(h, agent) for h in (2, 3) for agent in ("url", "oracleq-lat")}
 
 
 @pytest.mark.parametrize("kind", ["png", "pdf", "svg"])
@@ -301,12 +341,19 @@ def test_a_png_has_200_dots_an_inch_and_the_width_of_the_text(folder, tmp_path):
     assert int.from_bytes((tmp_path / "curves.png").read_bytes()[16:20]) == 200 * looks.TEXT_WIDTH
 
 
+def two_kinds(frame):
+    first = frame["seed"] == 0
+    return frame.assign(horizon=np.where(first, 10, 9), agent=np.where(first, "url", "pcid"))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda frame: plots.curves(frame[:0]), "there is nothing to plot: no results"),
         (lambda frame: plots.curves(frame, band="sem"), "band must be one of 'std', 'ci', got 'sem'"),
         (lambda frame: plots.success(frame, x="horizn"), r"horizn is not a parameter of these results \(did you mean horizon\?\)"),
+        (lambda frame: summaries.select(two_kinds(frame), ["horizon=9", "agent=url"]), "there are no results with horizon=9 and agent=url"),
+        (lambda frame: summaries.select(two_kinds(frame), ["horizon=7"]), "there are no results with horizon 7; horizon is 9, 10"),
         (lambda frame: plots.success(frame, x="agent"), "agent is not a number in these results"),
         (lambda frame: plots.scaling(frame, x="switch"), "switch is not always positive in these results: it cannot be a logarithmic axis"),
         (lambda frame: plots.heatmap(frame, "horizon", "horizon"), "a heat map needs two different parameters, got horizon twice"),

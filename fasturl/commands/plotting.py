@@ -37,7 +37,8 @@ def plot_command(
         str | None, typer.Option(help="curves: std, one standard deviation, or ci, bootstrap interval of the mean.", show_default="std")
     ] = None,
     where: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only these results; may be repeated.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Only these results; may be repeated, the same name means either.", show_default=False),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="PNG, PDF or SVG.", show_default="the kind's name .png in the current folder")

@@ -15,7 +15,7 @@ import numpy as np
 from .. import optional, validation
 from . import statistics, summaries
 from .looks import PANEL_HEIGHT, STYLE, TEXT_LINE, TEXT_WIDTH, count, count_axis, folded, head, inches, lay_out, look, panels, style
-from .summaries import BANDS, show
+from .summaries import BANDS, in_words, show
 
 if TYPE_CHECKING:
     import pandas
@@ -112,7 +112,7 @@ def curves(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             curve_panel(axes, rows, band=band, labels=named)
-        _finish(figure, all_axes, "number of trajectories", "average reward", caption(frame, band))
+        _finish(figure, all_axes, named, "number of trajectories", "average reward", caption(frame, band))
         head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
@@ -162,7 +162,7 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
             titles[axes] = ", ".join(filter(None, [where, str(rows["label"].iloc[0])]))
         share = 0.9 if len(groups) <= 3 else 0.5
         figure.colorbar(image, ax=list(all_axes), shrink=share, pad=0.02, aspect=25).outline.set_visible(False)
-        _name_axes(figure, all_axes, _word(across), _word(up))
+        _name_axes(figure, all_axes, in_words(across), in_words(up))
         words = f"Colour: {_SHOWN_NAMES[of]}, {_seeds(frame)}."
         figure.suptitle(folded(words, figure.get_figwidth(), _CAPTION), fontsize=_CAPTION)
         head(figure, titles)
@@ -217,11 +217,11 @@ def _against(frame: pandas.DataFrame, x: str, kind: str) -> Figure:
                 axes.xaxis.set_minor_locator(ticker.NullLocator())
         if kind == "success":
             words = f"Bars: {statistics.LEVEL:.0%} Wilson interval, {_seeds(frame)}."
-            _finish(figure, all_axes, _word(across), "share of near-optimal seeds", words)
+            _finish(figure, all_axes, named, in_words(across), "share of near-optimal seeds", words)
         else:
             half = "arrows: at least half of the seeds did not get there"
             words = f"Points: median over {_seeds(frame)}; {_bars(table['needed_low'])}; {half}."
-            _finish(figure, all_axes, "", "trajectories to near-optimal", words)
+            _finish(figure, all_axes, named, "", "trajectories to near-optimal", words)
         head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
@@ -296,7 +296,7 @@ def _finish_scaling(axes: Axes, across: str, slopes: list[tuple[Any, str]]) -> N
     axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(lambda value, _: count(value))
     axes.yaxis.set_minor_locator(ticker.NullLocator())
-    axes.set_xlabel(_word(across))
+    axes.set_xlabel(in_words(across))
     below = axes.transAxes + transforms.ScaledTranslation(0, -0.34, cast(Any, axes.figure).dpi_scale_trans)
     corner: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "borderaxespad": 0}
     if slopes:
@@ -304,10 +304,11 @@ def _finish_scaling(axes: Axes, across: str, slopes: list[tuple[Any, str]]) -> N
 
 
 def _series(frame: pandas.DataFrame, *axes: str) -> dict[str, str]:
-    """Names of the cells of a figure against some parameters: those do not set cells apart, nor do episodes that follow from them."""
-    plain = frame.assign(**{name: "any" for name in axes if name.startswith("agent.")})
-    follow = frame.groupby(["agent", *axes])["episodes"].nunique().max() == 1
-    return summaries.labels(plain.assign(episodes="any") if follow else plain)
+    """Names of the cells of a figure against parameters: neither those nor episodes and points that follow from them set cells apart."""
+    places = summaries.env_settings(frame)
+    groups = frame.groupby(["agent", *axes])
+    follow = [name for name in ("episodes", "points") if name in frame and groups[name].nunique().max() == 1]
+    return summaries.labels(frame.assign(**{name: "any" for name in (*axes, *follow) if name not in places}))
 
 
 def _panels_of(
@@ -321,7 +322,7 @@ def _panels_of(
     if lines > _MOST_LINES:
         places = {"env", *summaries.env_settings(frame)}
         name = next(name for name in summaries.parameters(frame) if name not in places and _varies(frame, name))
-        example = f"--where {_short(name)}={show(frame[name].iloc[0])}"
+        example = f"--where {summaries.short_name(name)}={show(frame[name].iloc[0])}"
         raise ValueError(f"there are {lines} lines to plot in a panel: choose some of the results, for example {example}")
     columns = min(columns, 4, len(groups))
     rows = math.ceil(len(groups) / columns)
@@ -333,14 +334,14 @@ def _panels_of(
     return figure, used[: len(groups)], groups
 
 
-def _finish(figure: Figure, all_axes: list[Axes], x: str, y: str, words: str) -> None:
+def _finish(figure: Figure, all_axes: list[Axes], named: Mapping[str, str], x: str, y: str, words: str) -> None:
     """Names of the axes, one legend for all panels, and a line that says what is drawn."""
     _name_axes(figure, all_axes, x, y)
     handles: dict[str, Any] = {}
     for axes in all_axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    names = sorted(handles, key=lambda label: (summaries.agent_rank(label.partition(",")[0]), label))
+    names = [name for name in dict.fromkeys(named.values()) if name in handles]
     width, size = figure.get_figwidth(), STYLE["legend.fontsize"]
     said = folded(words, width, _CAPTION)
     texts = [folded(name, width - _AROUND_SAMPLE, size) for name in names]
@@ -384,11 +385,3 @@ def _numeric(frame: pandas.DataFrame, name: str) -> str:
     if numbers.isna().all():
         raise ValueError(f"{name} is not a number in these results: it cannot be an axis")
     return column
-
-
-def _short(column: str) -> str:
-    return column.removeprefix("agent.")
-
-
-def _word(column: str) -> str:
-    return _short(column).replace("_", " ")

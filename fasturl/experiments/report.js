@@ -333,7 +333,7 @@
 
   function pointsSpec(kind, place, cells) {
     const horizons = [...new Set(cells.map((cell) => cell.horizon))].sort((a, b) => a - b);
-    const groups = [...grouped(cells, (cell) => cell.label)];
+    const groups = [...grouped([...cells].sort((a, b) => a.rank - b.rank), (cell) => cell.label)];
     const success = kind === "success";
     const series = groups.map(([label, members], position) => {
       members.sort((a, b) => a.horizon - b.horizon);

@@ -37,7 +37,8 @@ _SUMMARY = {
     "needed_high",
     "label",
 } | {f"{what}_{name}" for what in ("reward", "value") for name in ("mean", "std", "iqm", "low", "high")}
-_NAMES = {"env", "agent", "episodes", "oracle"}
+_NAMES = {"env", "agent", "episodes", "points", "oracle"}
+_PREFIXES = ("agent.", "oracle.")
 
 
 @dataclass(frozen=True)
@@ -69,36 +70,55 @@ def curve(rows: pandas.DataFrame) -> Curve:
 def env_settings(frame: pandas.DataFrame) -> list[str]:
     """The columns that are settings of the environment: horizon, switch, noise, ..."""
     ranks = {"noise": 0, "horizon": 1, "switch": 2}
-    found = [name for name in frame.columns if name not in _RESULTS | _SUMMARY | _NAMES and not name.startswith("agent.")]
+    found = [name for name in frame.columns if name not in _RESULTS | _SUMMARY | _NAMES and not name.startswith(_PREFIXES)]
     return sorted(found, key=lambda name: (ranks.get(name, 3), name))
 
 
 def parameters(frame: pandas.DataFrame) -> list[str]:
-    """All columns that say what was run, as opposed to what came out."""
-    return [name for name in frame.columns if name not in _RESULTS | _SUMMARY]
+    """All columns that say what was run, as opposed to what came out; settings of an oracle that have columns of their own count once."""
+    apart = any(name.startswith("oracle.") for name in frame.columns)
+    without = _RESULTS | _SUMMARY | ({"agent.oracle_settings"} if apart else set())
+    return [name for name in frame.columns if name not in without]
 
 
 def parameter(frame: pandas.DataFrame, name: str) -> str:
-    """The column of a parameter: "learning_rate" will do for "agent.learning_rate"."""
+    """The column of a parameter: "learning_rate" will do for "agent.learning_rate", "n_init" for "oracle.n_init"."""
     known = parameters(frame)
-    for column in (name, f"agent.{name}"):
+    for column in (name, *(prefix + name for prefix in _PREFIXES)):
         if column in known:
             return column
-    short = list(dict.fromkeys(column.removeprefix("agent.") for column in known))
+    short = list(dict.fromkeys(map(short_name, known)))
     raise ValueError(f"{name} is not a parameter of these results{catalog.nearest(name, short)}; they have {', '.join(short)}")
 
 
+def short_name(column: str) -> str:
+    """A parameter as a person calls it."""
+    for prefix in _PREFIXES:
+        column = column.removeprefix(prefix)
+    return column
+
+
+def in_words(column: str) -> str:
+    return short_name(column).replace("_", " ")
+
+
 def select(frame: pandas.DataFrame, conditions: Iterable[str]) -> pandas.DataFrame:
-    """The rows for which conditions such as "horizon=10" hold."""
-    for condition in conditions:
-        name, equals, wanted = condition.partition("=")
+    """The rows for which conditions such as "horizon=10" hold; of several for the same parameter, one."""
+    wanted: dict[str, list[Any]] = {}
+    asked = list(conditions)
+    for condition in asked:
+        name, equals, text = condition.partition("=")
         if not equals:
             raise ValueError(f"a condition is written NAME=VALUE, for example horizon=10, got {condition!r}")
         column = parameter(frame, name)
         present = {show(value): value for value in frame[column].unique()}
-        if show(wanted) not in present:
-            raise ValueError(f"there are no results with {name} {wanted}; {name} is {', '.join(sorted(present))}")
-        frame = frame[_same(frame[column], present[show(wanted)])]
+        if show(text) not in present:
+            raise ValueError(f"there are no results with {name} {text}; {name} is {', '.join(sorted(present, key=setting_rank))}")
+        wanted.setdefault(column, []).append(present[show(text)])
+    for column, values in wanted.items():
+        frame = frame[frame[column].isin(values)]
+    if asked and frame.empty:
+        raise ValueError(f"there are no results with {' and '.join(asked)}")
     return frame
 
 
@@ -113,23 +133,36 @@ def show(value: Any) -> str:
 
 
 def labels(frame: pandas.DataFrame) -> dict[str, str]:
-    """A name for each cell: its agent, and the settings it takes to tell it from other cells of that agent in the same environment."""
+    """A name for each cell: its agent, and the settings it takes to tell it from other cells of that agent in the same environment.
+
+    Agents come in their order, and those of one agent by the settings in their names: numbers by size.
+    """
     cells = _cells(frame)
-    settings = cells[["episodes", "oracle", *_agent_columns(frame)]].map(show)
-    places = cells[["env", *env_settings(frame)]].map(show).agg("|".join, axis="columns")
-    named = {}
+    places = {"env", *env_settings(frame)}
+    settings = cells[[name for name in parameters(frame) if name not in {*places, "agent"}]].map(show)
+    placed = cells[sorted(places)].map(show).agg("|".join, axis="columns")
+    named, ranks = dict[str, str](), dict[str, Any]()
     for agent, members in cells.groupby("agent", sort=False):
         own = settings.loc[members.index]
         # few values first: what tells variants apart everywhere, rather than what goes along with it
         order = sorted(own.columns[own.nunique() > 1], key=lambda name: own[name].nunique())
-        where, telling = places[members.index], list[str]()
+        where, telling = placed[members.index], list[str]()
         for name in order:
             if _kinds(own, [*telling, name], where) > _kinds(own, telling, where):
                 telling.append(name)
         for cell, row in own.iterrows():
-            details = [f"{name.removeprefix('agent.').replace('_', ' ')} {row[name]}" for name in telling]
+            details = [f"{in_words(name)} {row[name]}" for name in telling]
             named[str(cell)] = ", ".join([str(agent), *details])
-    return {cell: named[cell] for cell in sorted(named, key=lambda cell: (agent_rank(cells.loc[cell, "agent"]), named[cell]))}
+            ranks[str(cell)] = (agent_rank(str(agent)), [setting_rank(row[name]) for name in telling])
+    return {cell: named[cell] for cell in sorted(named, key=lambda cell: ranks[cell])}
+
+
+def setting_rank(text: str) -> tuple[float, str]:
+    """Settings as they are shown, in order: what is left at its default, numbers by size, words."""
+    try:
+        return (float(text), "")
+    except ValueError:
+        return (-math.inf if text == "default" else math.inf, text)
 
 
 def agent_rank(agent: str) -> tuple[int, str]:
@@ -168,10 +201,9 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
             | {"needed": statistics.median(needed), "needed_low": middle.low, "needed_high": middle.high}
             | {"reached": int(np.isfinite(needed).sum())}
         )
-    table: pandas.DataFrame = pd.DataFrame(rows)
-    order = table["agent"].map(agent_rank)
-    keys = ["env", *env_settings(frame)]
-    return table.assign(_order=order).sort_values([*keys, "_order", "cell"], ignore_index=True).drop(columns="_order")
+    order = {cell: position for position, cell in enumerate(labels(frame))}
+    table: pandas.DataFrame = pd.DataFrame(sorted(rows, key=lambda row: order[row["cell"]]))
+    return table.sort_values(["env", *env_settings(frame)], kind="stable", ignore_index=True)
 
 
 def _cells(frame: pandas.DataFrame) -> pandas.DataFrame:
@@ -182,14 +214,6 @@ def _cells(frame: pandas.DataFrame) -> pandas.DataFrame:
 def _kinds(settings: pandas.DataFrame, names: list[str], where: Any) -> int:
     """How many cells these settings and the environment tell apart."""
     return len({(place, *row) for place, row in zip(where, settings[names].itertuples(index=False), strict=True)})
-
-
-def _agent_columns(frame: pandas.DataFrame) -> list[str]:
-    return [name for name in frame.columns if name.startswith("agent.")]
-
-
-def _same(column: Any, value: Any) -> Any:
-    return column.isna() if _missing(value) else column == value
 
 
 def _missing(value: Any) -> bool:
