@@ -1,13 +1,11 @@
-"""`train` and what it returns."""
+"""`train`: one agent over many seeds."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
-from dataclasses import fields, replace
 
 import naive
 import numpy as np
@@ -16,7 +14,6 @@ import pytest
 import fasturl as fu
 from fasturl.agents import BLOCK, LatentAgent
 from fasturl.learners import Task
-from fasturl.models import Environment
 from fasturl.streams import Streams
 from fasturl.training import as_agent
 
@@ -241,164 +238,6 @@ def test_points_may_be_a_count_or_chosen_trajectories():
 def test_numbers_may_be_of_any_integer_type_and_points_in_anything_that_can_be_gone_through(points):
     run = fu.train(ENV, fu.OracleQ(), np.int64(5), np.uint8(2), points=points, n_jobs=np.int32(1))
     assert (run.episodes, run.seeds, run.trajectories.tolist()) == (5, [0, 1], [1, 2, 3])
-
-
-# --- the result ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def run():
-    return fu.train(fu.LockGaussian(4, 0.2, 0.1), fu.OracleQ(), episodes=100, seeds=[3, 1, 2], points=5)
-
-
-def test_a_run_says_what_was_trained(run):
-    assert (run.env, run.agent, run.oracle, run.episodes, run.seeds) == ("lock-gaussian", "oracleq-lat", None, 100, [3, 1, 2])
-    assert run.parameters == {"horizon": 4, "switch": 0.2, "noise": 0.1}
-    assert run.title == "lock-gaussian, horizon 4, switch 0.2, noise 0.1"
-    assert run.v_star == pytest.approx(0.5)
-    assert run.average_reward.shape == (3, 5)
-    assert run.values.shape == run.value_errors.shape == (3,)
-    assert run.wall_seconds > 0
-
-
-def test_values_of_latent_agents_are_exact(run):
-    assert run.value_errors.tolist() == [0.0] * 3
-
-
-def test_the_success_rate_is_the_share_of_seeds_at_nine_tenths_of_the_optimum(run):
-    judged = replace(run, optimal_values=np.full(3, 0.5), values=np.array([0.45, 0.449, 0.5]))
-    assert judged.near_optimal.tolist() == [True, False, True]
-    assert judged.success_rate == pytest.approx(2 / 3)
-
-
-class Uneven(Environment):
-    """A family whose best reward is another one for each seed; the other action pays a fifth of it less."""
-
-    name, horizon, n_actions, n_states, emission = "uneven", 1, 2, (1, 1), None
-
-    def draw(self, streams):
-        best = streams.generator("lock").uniform(-5, 5)
-        rewards = np.array([best - 0.2 * abs(best), best]).reshape(1, 1, 2)
-        return fu.BlockMDP(np.ones((1, 1, 2, 1)), rewards, reward_draw="deterministic")
-
-
-def test_every_seed_is_judged_by_the_optimum_of_its_own_instance():
-    env, seeds = Uneven(), [3, 0, 7, 2]
-    best = [env.optimal_value(seed) for seed in seeds]
-    run = fu.train(env, fu.OracleQ(), 50, seeds)
-    assert run.optimal_values.tolist() == run.values.tolist() == best
-    assert run.v_star == run.summary()["v_star"] == np.mean(best)
-    assert run.success_rate == 1.0
-    assert replace(run, values=run.values - 0.2 * np.abs(run.values)).success_rate == 0.0
-
-
-@pytest.mark.parametrize("switch", [0, 0.1, 0.2, 0.5])
-def test_v_star_is_exactly_the_value_that_all_seeds_have_in_common(switch):
-    env = fu.LockBernoulli(7, switch)
-    run = fu.train(env, fu.OracleQ(), 10, seeds=23)
-    assert set(run.optimal_values) == {run.v_star} == {env.optimal_value()}
-
-
-def test_runs_can_be_compared_and_kept_in_sets(run):
-    other = replace(run)
-    assert run == run
-    assert run != other
-    assert len({run, other, run}) == 2
-
-
-AGENTS = [
-    fu.OracleQ(),
-    fu.URL(batch=20),
-    fu.URL(form="as-written", epsilon=0.9, delta=0.9, batch=10),
-    fu.PCID(samples_per_level=60),
-    as_agent(fu.OracleQ(), "observation"),
-]
-
-
-def test_help_says_what_every_field_is():
-    for field in fields(fu.Run):
-        assert f"\n    {field.name}\n        " in fu.Run.__doc__
-
-
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: type(agent).__name__)
-def test_help_says_what_an_agent_has_to_say(agent):
-    (about,) = fu.train(fu.LockBernoulli(1), agent, 2 if isinstance(agent, fu.URL) and agent.form != "practical" else 200).diagnostics
-    for key in [*about, *about.get("seconds", ())]:
-        assert f"`{key}`" in fu.Run.__doc__
-
-
-def test_the_summary_is_of_all_trajectories_wherever_the_curve_ends():
-    run, whole = (fu.train(ENV, fu.OracleQ(), 100, seeds=4, points=points) for points in ([1, 5], 100))
-    assert run.trajectories.tolist() == run.summary()["curve"]["trajectories"] == [1, 5]
-    assert run.total_trajectories == run.summary()["trajectories"] == 100
-    np.testing.assert_array_equal(run.final_average, whole.average_reward[:, -1])
-    for key in ("average_reward_mean", "average_reward_std"):
-        assert run.summary()[key] == whole.summary()[key]
-
-
-def test_a_title_tells_whole_numbers_as_they_are(run):
-    long = replace(run, parameters={"horizon": 1234567, "switch": 0.1234567, "noise": None})
-    assert long.title == "lock-gaussian, horizon 1234567, switch 0.123457"
-
-
-def test_the_frame_is_tidy(run):
-    frame = run.to_pandas()
-    assert list(frame.columns) == ["seed", "trajectories", "average_reward"]
-    assert len(frame) == 15
-    row = frame[(frame.seed == 1) & (frame.trajectories == 40)]
-    assert row.average_reward.item() == run.average_reward[1, 1]
-
-
-@pytest.mark.parametrize(
-    ("seeds", "kind"), [([1, 2**31], np.int64), ([1, 2**63], np.uint64), ([2**64 - 1, 0], np.uint64), ([1, 2**64], object)]
-)
-def test_the_frame_keeps_seeds_of_any_size(seeds, kind):
-    frame = fu.train(ENV, fu.OracleQ(), 10, seeds, points=2).to_pandas()
-    assert frame.seed.dtype == kind
-    assert [int(seed) for seed in frame.seed] == [seed for seed in seeds for _ in range(2)]
-
-
-@pytest.mark.parametrize(("reward", "bottom"), [(-2.0, None), (0.0, 0.0), (2.0, 0.0)])
-def test_the_plot_starts_at_zero_where_nothing_is_below(reward, bottom):
-    import matplotlib.pyplot as plt
-
-    env = fu.BlockMDP(np.ones((1, 1, 2, 1)), np.array([[[reward, 0.9 * reward]]]), reward_draw="deterministic")
-    run = fu.train(env, fu.OracleQ(), 50, seeds=5)
-    axes = run.plot()
-    low, high = axes.get_ylim()
-    assert low < high
-    assert low == bottom if bottom is not None else low < run.average_reward.min()
-    assert high > run.average_reward.max()
-    plt.close(axes.figure)
-
-
-def test_the_plot_shows_the_mean_with_one_standard_deviation_shaded(run):
-    import matplotlib.pyplot as plt
-
-    axes = run.plot()
-    np.testing.assert_array_equal(axes.lines[0].get_xdata(), run.trajectories)
-    np.testing.assert_allclose(axes.lines[0].get_ydata(), run.average_reward.mean(axis=0))
-    (band,) = axes.collections
-    top = (run.average_reward.mean(axis=0) + run.average_reward.std(axis=0)).max()
-    assert band.get_paths()[0].vertices[:, 1].max() == pytest.approx(top)
-    assert axes.get_xlabel() == "number of trajectories"
-    assert run.plot(ax=axes, label="again") is axes
-    assert len(axes.collections) == 2
-    plt.close(axes.figure)
-
-
-def test_the_summary_is_plain_json(run):
-    summary = json.loads(json.dumps(run.summary(), allow_nan=False))
-    promised = {"env", "horizon", "switch", "noise", "agent", "oracle", "episodes", "seeds", "v_star", "average_reward_mean"}
-    promised |= {"average_reward_std", "value_mean", "success_rate", "trajectories", "wall_seconds", "curve", "version"}
-    assert promised <= set(summary)
-    assert summary["version"] == fu.__version__
-    assert summary["curve"] == {
-        "trajectories": [20, 40, 60, 80, 100],
-        "mean": run.average_reward.mean(axis=0).tolist(),
-        "std": run.average_reward.std(axis=0).tolist(),
-    }
-    assert summary["average_reward_mean"] == run.average_reward[:, -1].mean()
 
 
 # --- in front of a person ------------------------------------------------------------------------------------------
