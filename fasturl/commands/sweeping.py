@@ -146,7 +146,7 @@ def _show_results(store: Store, cells: Sequence[Cell], seeds: Sequence[int], com
 
 
 def _console() -> Console:
-    return Console() if sys.stdout.isatty() else Console(width=200)  # a file or a pipe has room
+    return Console() if sys.stdout.isatty() else Console(width=200)  # do not wrap the table when it is not shown on a terminal
 
 
 def _fields(cell: Cell) -> dict[str, Any]:

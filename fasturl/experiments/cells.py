@@ -12,12 +12,14 @@ from .. import catalog, validation
 from ..agents import Agent
 from ..models import Environment
 
-_POINTS = 200
+POINTS = 200
+"""As `train` has it."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Settings are kept complete, so that an id changes when a default does; for what None or an oracle stand for, `store.FORMAT` does."""
+    """All settings are kept, given or not, so that the id changes when a default changes. What a setting that is None or names an oracle
+    stands for may change while the id does not: `store.FORMAT` is raised then."""
 
     env: str
     env_settings: dict[str, Any]
@@ -28,7 +30,7 @@ class Cell:
 
     @classmethod
     def make(
-        cls, env: str, env_settings: dict[str, Any], agent: str, agent_settings: dict[str, Any], episodes: int, points: int = _POINTS
+        cls, env: str, env_settings: dict[str, Any], agent: str, agent_settings: dict[str, Any], episodes: int, points: int = POINTS
     ) -> Cell:
         """A cell from the settings that differ from the defaults; whatever cannot be trained is refused here."""
         cell = cls(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import catalog, validation
-from .cells import Cell
+from .cells import POINTS, Cell
 from .store import stored_seeds
 
 _TABLES = ("env", "agent", "learner", "oracle")
@@ -109,10 +109,12 @@ class _Grid:
             if key not in content:
                 raise ValueError(f"{key} is missing: {'a number' if key == 'episodes' else f'a table [{key}] with a name'} is needed")
         self.episodes = _options({"episodes": content["episodes"]}, "")
-        self.points = content.get("points", 200)
+        self.points = content.get("points", POINTS)
         self.envs = _tables(content, "env")
         self.agents = _tables(content, "agent")
         self.oracles = _tables(content, "oracle") if "oracle" in content else [{}]
+        if "oracle" in content and not all("name" in table for table in self.oracles):
+            raise ValueError("[oracle] needs a name")
         self.learner = content.get("learner", {})
         if not isinstance(self.learner, dict):
             raise ValueError("learner must be one table, headed [learner]")
@@ -158,9 +160,6 @@ class _Grid:
                 raise ValueError(f"[learner] {field} is a setting that no agent here takes{catalog.nearest(field, open_fields)}")
         if any(self.oracles) and "oracle" not in open_fields:
             raise ValueError("[oracle] is of no use: no agent here takes an oracle")
-        for table in filter(None, self.oracles):
-            if "name" not in table:
-                raise ValueError("[oracle] needs a name")
 
 
 def _oracle_fields(eyes: dict[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """Results on disk: one small Parquet file for each cell and block of seeds.
 
 A file is written under a temporary name, flushed, and renamed only when it is whole, so a crash leaves no half result. Its
-name ends in a digest of its bytes: a file is never replaced by something else, and one whose bytes have changed is left out by
-who reads, and moved to `damaged/` by who writes. Files with other names are nobody's business. Rows are tidy, one for each seed
-and point of the curve, and depend on the configuration alone; configuration, versions, timings and diagnostics are in the
-file's metadata.
+name ends in a digest of its bytes: a file is never replaced by something else, and one whose bytes have changed is damaged. Readers
+skip a damaged file; a sweep moves it to `damaged/`. Files with other names are ignored. Rows are tidy, one for each seed and point
+of the curve, and depend on the configuration alone; configuration, versions, timings and diagnostics are in the file's metadata.
 """
 
 from __future__ import annotations
