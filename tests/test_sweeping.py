@@ -102,3 +102,9 @@ def test_workers_without_fasturl_are_told_before_anything_is_written(cluster, tm
     with pytest.raises(ValueError, match=r"fasturl must be installed on the workers of the Dask cluster at tcp://\S+: "):
         sweep(CELLS, 2, tmp_path / "out", backend=Dask(cluster.scheduler_address))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_backend_and_a_number_of_processes_are_one_too_many(tmp_path):
+    with pytest.raises(ValueError, match="n_jobs is for processes of this machine: leave it out where a backend is given, got -7"):
+        sweep(CELLS, 2, tmp_path / "out", backend=fu.experiments.Local(1), n_jobs=-7)
+    assert not list(tmp_path.iterdir())

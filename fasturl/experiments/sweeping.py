@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import optional
+from .. import optional, validation
 from .._version import __version__
 from ..training import available_cores, train
 from .backends import Backend, Local
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from ..runs import Run
 
-_BLOCK_STEPS = 20_000_000
-_BLOCK_SEEDS = 25
-_MOST_BLOCKS = 2_000
-_CALIBRATION_SECONDS = 10.0
-_LINE_SECONDS = 60.0
+_BLOCK_STEPS = 20_000_000  # some seconds of work: that is lost at most when a sweep is killed
+_BLOCK_SEEDS = 25  # so that quick cells are spread over workers too
+_MOST_BLOCKS = 2_000  # more files would make a folder slow to read
+_CALIBRATION_SECONDS = 10.0  # a dry run is waited for
+_LINE_SECONDS = 60.0  # a night's log can still be read
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ def sweep(
     What is there already is not computed again. `backend` says where to compute: processes of this machine if not given.
     """
     chosen, wanted = stored_seeds(seeds), list(cells)
+    if backend is not None and n_jobs is not None:
+        raise ValueError(f"n_jobs is for processes of this machine: leave it out where a backend is given, got {validation.shown(n_jobs)}")
     place = backend or Local(n_jobs)
     place.workers()
     if not wanted:
@@ -138,8 +140,10 @@ def estimate_seconds(blocks: Sequence[Block], n_workers: int | None = None) -> f
 
     One seed of a cell is played with a tenth and with a fifth of its episodes: what starts a run is told apart from what
     every episode costs. When the time for that is used up, the other cells are judged by the steps of those like them. Cells
-    that cannot be trained are judged by all others.
+    that cannot be trained are judged by all others. Workers start at the same time, and each needs about what this process needed: to
+    import everything, which is most of what it has done so far, and to load the kernels.
     """
+    start = time.process_time()
     rates: dict[tuple[str, str], float] = {}
     total, known, unknown = 0.0, 0, 0
     begin = time.perf_counter()
@@ -152,17 +156,21 @@ def estimate_seconds(blocks: Sequence[Block], n_workers: int | None = None) -> f
         kind, steps = (cell.env, cell.agent), run_steps(cell) * by_cell[cell]
         if cell is kinds[kind] or time.perf_counter() - begin < _CALIBRATION_SECONDS:
             with suppress(ValueError):
-                rates[kind] = _run_seconds(cell) / run_steps(cell)
+                seconds, loading = _run_seconds(cell)
+                rates[kind] = seconds / run_steps(cell)
+                start += loading
         if kind in rates:
             total, known = total + rates[kind] * steps, known + steps
         else:
             unknown += steps
     if known:
         total *= (known + unknown) / known
-    return total / (n_workers or available_cores())
+    return start + total / (n_workers or available_cores())
 
 
-def _run_seconds(cell: Cell) -> float:
+def _run_seconds(cell: Cell) -> tuple[float, float]:
+    """How long a run takes, and what came on top the first time: loading the kernels."""
+
     def play(episodes: int) -> float:
         begin = time.perf_counter()
         train(cell.environment(), cell.player(), episodes, [0], n_jobs=1, progress=False)
@@ -170,9 +178,9 @@ def _run_seconds(cell: Cell) -> float:
 
     short = max(min(cell.episodes, 50), cell.episodes // 10)
     long = min(cell.episodes, 2 * short)
-    play(long)  # loads the kernels
-    first, second = play(short), play(long)
-    return second if long == cell.episodes else second + max(0.0, second - first) * (cell.episodes - long) / (long - short)
+    loaded, first, second = play(long), play(short), play(long)
+    rest = 0.0 if long == cell.episodes else max(0.0, second - first) * (cell.episodes - long) / (long - short)
+    return second + rest, max(0.0, loaded - second)
 
 
 @contextmanager
