@@ -1,6 +1,7 @@
 """The same sweep on Ray, started on this machine."""
 
 import sys
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -19,7 +20,7 @@ agent = {name = "oracleq-lat"}
 
 
 def test_a_cluster_that_cannot_be_reached_is_known_before_anything_is_written(tmp_path):
-    pytest.importorskip("ray", reason="Ray is not installed")
+    pytest.importorskip("ray", reason="Ray is not installed").shutdown()  # a process that is connected stays where it is
     with pytest.raises(ValueError, match=r"cannot reach a Ray cluster at 127.0.0.1:9: "):
         sweep(CELLS, 6, tmp_path / "out", backend=Ray("127.0.0.1:9"))
     assert not list(tmp_path.iterdir())
@@ -27,9 +28,12 @@ def test_a_cluster_that_cannot_be_reached_is_known_before_anything_is_written(tm
 
 @pytest.fixture(scope="module")
 def ray():
-    """Ray, which the first sweep starts and the others find running."""
+    """Ray, which the first sweep starts and the others find running; with two workers, however large the machine is."""
     module = pytest.importorskip("ray", reason="Ray is not installed")
-    yield module
+    module.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "init", partial(module.init, num_cpus=2))
+        yield module
     module.shutdown()
 
 
@@ -41,6 +45,7 @@ def expected(tmp_path_factory):
 def test_ray_changes_nothing(ray, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(machinery, "_BLOCK_SEEDS", 2)
     frame = sweep(CELLS, 6, tmp_path, backend=Ray())
+    assert Ray().workers() == 2
     pd.testing.assert_frame_equal(frame, expected, check_exact=True)
 
 

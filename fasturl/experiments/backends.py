@@ -188,7 +188,7 @@ class Dask:
 
 @dataclass(frozen=True)
 class Ray:
-    """A Ray cluster: the one at `address`, or one started on this machine."""
+    """A Ray cluster: the one that this process is connected to already, else the one at `address`, else one started on this machine."""
 
     address: str | None = None
 
