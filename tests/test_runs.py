@@ -8,6 +8,7 @@ import pytest
 
 import fasturl as fu
 from fasturl.models import Environment
+from fasturl.training import as_agent
 
 ENV = fu.LockBernoulli(horizon=4, switch=0.2)
 
