@@ -46,6 +46,8 @@ FORMAT = 3
 _CELL_NAME = re.compile("[0-9a-f]{16}")
 _FILE_NAME = re.compile(r"\d+-\d+-\d+-[0-9a-f]{16}\.parquet")
 _MOST_SEED = 2**63 - 1
+_TYPES = {"horizon": "int64", "switch": "float64", "noise": "float64", "episodes": "int64", "points": "int64", "v_star": "float64"}
+"""Of the frame, as in the files: a column does not become one of integers when all switches are 0."""
 _RESULTS = ("seed", "trajectories", "average_reward", "value", "value_error", "near_optimal")
 
 
@@ -205,7 +207,7 @@ class Store:
         # two processes on one folder may both have computed a seed; they agree to the last bit
         key = np.stack([codes, whole["seed"], whole["trajectories"]])
         fresh = np.append(True, np.any(np.diff(key), axis=0))
-        columns = pd.DataFrame(list(settings.values()))
+        columns = pd.DataFrame(list(settings.values())).astype(_TYPES)
         frame: pandas.DataFrame = pd.concat(
             [columns.take(codes[fresh]).reset_index(drop=True), whole[fresh].reset_index(drop=True)], axis="columns"
         )
@@ -349,7 +351,8 @@ def _parquet(cell: Cell, run: Run, made_with: dict[str, str]) -> bytes:
 def _settings(about: dict[str, Any]) -> dict[str, Any]:
     """The columns of the frame that are the same for a whole cell."""
     config = about["config"]
-    agent = {f"agent.{key}": json.dumps(value) if isinstance(value, dict) else value for key, value in config["agent_settings"].items()}
+    agent = dict(config["agent_settings"])
+    eyes = agent.pop("oracle_settings", None) or {}
     columns = {
         "cell": about["cell"],
         "env": config["env"],
@@ -357,8 +360,10 @@ def _settings(about: dict[str, Any]) -> dict[str, Any]:
         "noise": config["env_settings"].get("noise"),
         "agent": config["agent"],
         "oracle": about["oracle"],
-        **agent,
+        **{f"oracle.{key}": value for key, value in eyes.items()},
+        **{f"agent.{key}": value for key, value in agent.items()},
         "episodes": config["episodes"],
+        "points": config["points"],
         "v_star": about["v_star"],
     }
     return {name: np.nan if value is None else value for name, value in columns.items()}

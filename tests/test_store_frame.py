@@ -1,0 +1,48 @@
+"""The columns of the frame of all results."""
+
+import pyarrow.parquet
+import pytest
+
+from fasturl.experiments import Cell, load, summaries, sweep
+from fasturl.experiments.store import Store
+
+
+def swept(folder, *cells, seeds=2):
+    return sweep([Cell.make(*cell) for cell in cells], seeds, folder, n_jobs=1)
+
+
+def test_settings_of_an_oracle_are_columns(tmp_path):
+    oracles = [{"oracle": "kmeans", "oracle_settings": {"n_init": n}} for n in (1, 5)] + [{}]
+    cells = [Cell.make("lock-gaussian", {"horizon": 2}, "url", settings, 60, 3) for settings in oracles]
+    frame = sweep(cells, 2, tmp_path, n_jobs=1)
+    found = frame.drop_duplicates("cell").set_index("cell")["oracle.n_init"].fillna(-1)
+    assert [found[cell.id] for cell in cells] == [1, 5, -1]
+    assert "agent.oracle_settings" not in frame
+    assert summaries.parameter(frame, "n_init") == "oracle.n_init"
+    assert summaries.select(frame, ["n_init=5"])["cell"].unique().tolist() == [cells[1].id]
+    assert len(set(summaries.labels(frame).values())) == 3
+
+
+def test_cells_that_differ_in_points_alone_can_be_told_apart(tmp_path):
+    frame = swept(tmp_path, *(("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, 60, points) for points in (3, 6)))
+    assert frame.groupby("cell")["points"].unique().map(list).sort_values().tolist() == [[3], [6]]
+    assert frame.groupby("points").size().to_dict() == {3: 2 * 3, 6: 2 * 6}
+
+
+@pytest.mark.parametrize("switch", [0, 0.5])
+def test_columns_have_the_types_of_the_files_whatever_they_hold(switch, tmp_path):
+    frame = swept(tmp_path, ("lock-bernoulli", {"horizon": 2, "switch": switch}, "oracleq-lat", {}, 60, 3))
+    table = pyarrow.parquet.read_table(tmp_path / "results").to_pandas()
+    numbers = table.select_dtypes("number").columns
+    assert {"horizon", "switch", "noise", "episodes"} <= set(numbers)
+    assert frame[numbers].dtypes.to_dict() == table[numbers].dtypes.to_dict()
+    assert frame["v_star"].dtype == "float64"
+
+
+def test_every_run_has_an_id_that_its_rows_and_its_file_give_back(tmp_path):
+    cell = Cell.make("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, 60, 3)
+    sweep([cell], [5, 8], tmp_path, n_jobs=1)
+    runs = load(tmp_path)[["cell", "seed"]].drop_duplicates()
+    assert [f"{run.cell}-{run.seed}" for run in runs.itertuples()] == [cell.run_id(5), cell.run_id(8)]
+    (about,) = Store(tmp_path).about()
+    assert Cell.from_config(about["config"]) == cell
