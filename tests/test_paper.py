@@ -133,6 +133,7 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     judged = json.loads((tmp_path / "out" / "claims.json").read_text())
     assert [set(claim) for claim in judged] == [{"claim", "holds", "figures"}] * 4
     assert all(claim["claim"] in " ".join(first.stdout.split()) for claim in judged)
+    assert "A quick look with 2 seeds instead of 50 and runs of 0.005 times the paper's episodes" in " ".join(first.stdout.split())
 
     again = fasturl(*words)
     assert "0 of 90 runs to do" in " ".join(again.stdout.split())
@@ -141,7 +142,7 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     less = fasturl(*words, "--seeds", "1")
     assert (less.returncode, less.stderr.count("\n")) == (2, 1)
-    assert "fig2 of 1 seed at episodes-scale 0.005 would not show all of that: choose another --out" in less.stderr
+    assert "fig2 of 1 seed at episodes-scale 0.005 would not show all of that: choose another folder" in less.stderr
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
 
 
@@ -171,7 +172,7 @@ def test_figures_of_the_same_runs_join_those_that_are_there():
 )
 def test_less_never_takes_the_place_of_more(change, said):
     asked = dataclasses.replace(FULL, **change)
-    with pytest.raises(ValueError, match=f"out shows fig1, fig2 of 50 seeds; {said} would not show all of that: choose another --out"):
+    with pytest.raises(ValueError, match=f"out shows fig1, fig2 of 50 seeds; {said} would not show all of that: choose another folder"):
         asked.in_place_of(FULL, "out")
 
 
@@ -180,7 +181,7 @@ def test_what_a_folder_shows_is_kept_beside_it(tmp_path):
     FULL.write(tmp_path / paper.VIEW)
     assert paper.View.of(tmp_path) == FULL
     (tmp_path / paper.VIEW).write_text("{}")
-    with pytest.raises(ValueError, match=r"view\.json is damaged: remove it or choose another --out"):
+    with pytest.raises(ValueError, match=r"view\.json is damaged: remove it or choose another folder"):
         paper.View.of(tmp_path)
 
 

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from .. import optional, validation
+from ..experiments.paper import SEEDS
 from .options import parse_seeds
 from .outputs import whole_files
 
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 
 def reproduce(
-    seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = "50",
+    seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = str(SEEDS),
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results and figures go; what is there is not computed again.")] = Path(
         "results/paper"
     ),
@@ -76,6 +77,8 @@ def reproduce(
         paper.write_claims(verdicts, judged)
         view.write(record)
     console.print(paper.success_table(summary))
+    if view.caveat:
+        console.print(f"[yellow]{view.caveat}[/]", highlight=False)
     for claim in judged:
         console.print(f"[{'green]holds' if claim.holds else 'red]fails'}[/] {claim.claim}: {claim.figures}", highlight=False)
     console.print(f"figures {', '.join(f'{figure}.png' for figure in view.figures)} (and PDF), summary.csv and claims.json are in {out}")

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import optional
-from . import looks
+from . import looks, summaries
 from .cells import Cell
 from .hyperparameters import tuned_settings
 from .plots import curve_panel
-from .statistics import wilson_interval
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -40,6 +39,8 @@ WITHIN = 0.9
 """As good as the skyline: from this share of its average reward on."""
 FAR = 0.5
 """Far from optimal: an average reward below this share of V*."""
+_COLUMNS = {"reward_mean": "average_reward", "reward_std": "average_reward_std", "value_mean": "value"}
+_RATES = ("success_rate", "success_low", "success_high")
 VIEW = "view.json"
 """The file of a folder that says what its figures, summary and claims show."""
 
@@ -60,7 +61,7 @@ class View:
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
-            raise ValueError(f"{folder / VIEW} is damaged: remove it or choose another --out") from None
+            raise ValueError(f"{folder / VIEW} is damaged: remove it or choose another folder") from None
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self)) + "\n")
@@ -74,12 +75,23 @@ class View:
         others = set(kept.seeds) - set(self.seeds)
         if others or self.episodes_scale < kept.episodes_scale or not set(self.figures) >= set(kept.figures):
             same = ", not the same ones" if others and len(self.seeds) >= len(kept.seeds) else ""
-            raise ValueError(f"{folder} shows {kept}; {self}{same} would not show all of that: choose another --out")
+            raise ValueError(f"{folder} shows {kept}; {self}{same} would not show all of that: choose another folder")
         return self
+
+    @property
+    def caveat(self) -> str:
+        """What the verdicts lack where these are not all of the paper's runs."""
+        few = [f"{_seeds(len(self.seeds))} instead of {SEEDS}"] if len(self.seeds) < SEEDS else []
+        short = [f"runs of {self.episodes_scale:g} times the paper's episodes"] if self.episodes_scale < 1 else []
+        return f"A quick look with {' and '.join(few + short)}: the verdicts may be others in full." if few or short else ""
 
     def __str__(self) -> str:
         scale = "" if self.episodes_scale == 1 else f" at episodes-scale {self.episodes_scale:g}"
-        return f"{', '.join(self.figures)} of {len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''}{scale}"
+        return f"{', '.join(self.figures)} of {_seeds(len(self.seeds))}{scale}"
+
+
+def _seeds(number: int) -> str:
+    return f"{number} seed{'s' if number > 1 else ''}"
 
 
 def cells(figures: Iterable[str], episodes_scale: float = 1.0) -> list[Cell]:
@@ -148,29 +160,11 @@ class Claim:
 
 def ends(frame: pandas.DataFrame) -> pandas.DataFrame:
     """One row for each figure, horizon, switch and agent: final average reward, value and success rate over seeds."""
-    rows = []
-    for figure in FIGURES:
-        part = shown(rows_of(frame, figure))
-        last = part[part["trajectories"] == part.groupby("cell")["trajectories"].transform("max")]
-        for (horizon, switch, agent), group in last.groupby(["horizon", "switch", "agent"]):
-            low, high = wilson_interval(int(group["near_optimal"].sum()), len(group))
-            rows.append(
-                {
-                    "figure": figure,
-                    "horizon": horizon,
-                    "switch": switch,
-                    "agent": agent,
-                    "seeds": len(group),
-                    "average_reward": group["average_reward"].mean(),
-                    "average_reward_std": group["average_reward"].std(ddof=0),
-                    "value": group["value"].mean(),
-                    "success_rate": group["near_optimal"].mean(),
-                    "success_low": low,
-                    "success_high": high,
-                }
-            )
     pd = optional.need("pandas", "experiments", "summing up results")
-    summary: pandas.DataFrame = pd.DataFrame(rows)
+    parts = {figure: shown(rows_of(frame, figure)) for figure in FIGURES}
+    tables = [summaries.cell_table(part).assign(figure=figure) for figure, part in parts.items() if len(part)]
+    rows = pd.concat(tables).rename(columns=_COLUMNS).sort_values(["figure", "horizon", "switch", "agent"], ignore_index=True)
+    summary: pandas.DataFrame = rows[["figure", "horizon", "switch", "agent", "seeds", *_COLUMNS.values(), *_RATES]]
     return summary
 
 
@@ -193,7 +187,7 @@ def claims(summary: pandas.DataFrame, v_star: float = 0.5) -> list[Claim]:
                 f"near-optimal seeds at H = {best.index.min()}: {shares}, by switch",
             )
         )
-    ratio = (table["url"] / table["oracleq-lat"]).where(table["oracleq-lat"] > 0)  # beside who earns nothing nobody is good
+    ratio = (table["url"] / table["oracleq-lat"]).where(table["oracleq-lat"] > 0)  # no ratio where the skyline itself earns nothing
     as_good = ratio >= WITHIN
     judged.append(
         Claim(
