@@ -88,6 +88,14 @@ def test_a_panel_shows_the_optimal_value_and_starts_at_zero():
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["oracleq-lat"]
 
 
+def test_a_curve_of_one_point_has_a_marker():
+    axes = Figure().subplots()
+    plots.curve_panel(axes, frame_of(({}, SAMPLES[:, :1], SUCCEEDED)))
+    (bars,) = axes.containers
+    assert bars.lines[0].get_marker() not in ("", "None", None)
+    assert bars.lines[0].get_ydata().tolist() == [SAMPLES[:, 0].mean()]
+
+
 def test_a_figure_of_curves_says_which_band_is_drawn():
     frame = frame_of(({}, SAMPLES, SUCCEEDED))
     assert "Line: mean over 12 seeds. Shaded: one standard deviation." in texts(plots.curves(frame)).replace("\n", " ")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from stored_results import AGENTS, HORIZONS, SEEDS, SWITCHES, frame_of, run_small_sweep, turning
 
-from fasturl.experiments import load, looks, report, statistics, summaries
+from fasturl.experiments import Cell, load, looks, paper, report, statistics, summaries, sweep
 
 CLAIMS = [
     {"claim": "URL learns <em>fast</em> & well", "holds": True, "figures": "0.4 against 0.3"},
@@ -99,7 +99,7 @@ def test_the_filter_offers_what_there_is(page):
 
 
 def test_tables_stand_in_the_page_itself(folder, page):
-    text = page.read_text()
+    text = re.sub(r"</?span>", "", page.read_text()).replace("\u00a0", " ")
     row = summaries.cell_table(load(folder)).iloc[0]
     assert f"{row['reward_mean']:.3f} ± {row['reward_std']:.3f} [{row['reward_low']:.3f}, {row['reward_high']:.3f}]" in text
     assert f"{row['success_rate']:.0%} [{row['success_low']:.0%}, {row['success_high']:.0%}]" in text
@@ -114,6 +114,27 @@ def test_without_claims_there_is_no_table_of_them(folder, tmp_path):
     copy = shutil.copytree(folder, tmp_path / "copy")
     (copy / report.CLAIMS).unlink()
     assert "claims-title" not in report.page(copy)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "scale", "said"),
+    [
+        (
+            3,
+            0.1,
+            "A quick look with 3 seeds instead of 50 and runs of 0.1 times the paper&#x27;s episodes: the verdicts may be others in full.",
+        ),
+        (1, 1, "A quick look with 1 seed instead of 50: the verdicts"),
+        (50, 0.5, "A quick look with runs of 0.5 times the paper&#x27;s episodes: the verdicts"),
+        (50, 1, ""),
+    ],
+)
+def test_claims_of_a_quick_look_say_so(folder, tmp_path, seeds, scale, said):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    paper.View(("fig1",), tuple(range(seeds)), scale).write(copy / paper.VIEW)
+    text = report.page(copy)
+    assert said in text
+    assert ("quick look" in text) is bool(said)
 
 
 def test_claims_that_cannot_be_read_are_named(folder, tmp_path):
@@ -149,7 +170,7 @@ def test_too_few_seeds_for_an_interval_are_told():
     frame = frame_of(({}, [turning(100, 40)] * 5, [True] * 5))
     (cell,) = report.report_data(frame, summaries.cell_table(frame))["cells"]
     assert cell["needed"] == {"median": 100, "low": None, "high": None, "reached": 5}
-    assert "100 [too few seeds]" in report._results_table([cell])
+    assert "100 <span>[too few seeds]</span>" in report._results_table([cell])
 
 
 def test_the_wheel_holds_the_files_of_the_page(tmp_path, monkeypatch):
@@ -327,14 +348,28 @@ def test_readable_at_the_width_of_a_phone(tab, page):
     assert tab.problems == []
 
 
+@pytest.mark.parametrize("width", [1024, 1280, 1920])
+def test_tables_fit_the_screen(tab, page, width):
+    tab.open(page, width=width)
+    assert tab.value("[...document.querySelectorAll('.scroll')].every(part => part.scrollWidth <= part.clientWidth)")
+
+
+def test_a_curve_of_one_point_is_a_dot(tab, tmp_path):
+    sweep([Cell.make("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, 50, points=1)], 2, tmp_path / "one", n_jobs=1, progress=False)
+    report.write(tmp_path / "one", tmp_path / "one.html")
+    tab.open(tmp_path / "one.html")
+    assert count(tab, "#curves .series .dot") == count(tab, "#curves .series .bar") == 1
+    assert tab.problems == []
+
+
 def test_no_variant_of_an_agent_is_paler_than_the_agent():
     agents = [{"agent": agent, "agent.learning_rate": rate} for agent in looks.COLOURS for rate in (0.1, 0.2, 0.3, 0.4)]
     frame = frame_of(*((settings, np.full((3, 2), 0.4), [True] * 3) for settings in agents))
     cells = report.report_data(frame, summaries.cell_table(frame))["cells"]
-    for theme, paper in (("light", (255, 255, 255)), ("dark", (21, 23, 27))):
+    for theme, sheet in (("light", (255, 255, 255)), ("dark", (21, 23, 27))):
         for agent in looks.COLOURS:
             shades = [bytes.fromhex(cell["look"][theme][1:]) for cell in cells if cell["agent"] == agent]
-            contrasts = [ratio(shade, paper) for shade in shades]
+            contrasts = [ratio(shade, sheet) for shade in shades]
             assert contrasts == sorted(set(contrasts), reverse=True)
             assert contrasts[-1] > 2
 

@@ -61,10 +61,13 @@ def curve_panel(
     for position, (cell, label) in enumerate(named.items()):
         rows = groups[cell]
         drawn = summaries.curve(rows)
-        paint, line, *_ = look(rows["agent"].iloc[0], label, every.values())
+        paint, line, marker, _ = look(rows["agent"].iloc[0], label, every.values())
         front = 3 + (len(named) - position) / 100  # the agents that are named first lie on top
-        axes.plot(drawn.trajectories, drawn.mean, color=paint, linestyle=line, label=label, zorder=front)
         low, high = drawn.band(band)
+        if drawn.trajectories.size == 1:  # a line of one point has no length
+            bars = [drawn.mean - low, high - drawn.mean]
+            axes.errorbar(drawn.trajectories, drawn.mean, bars, color=paint, fmt=marker, markersize=3.5, clip_on=False, **_BARS)
+        axes.plot(drawn.trajectories, drawn.mean, color=paint, linestyle=line, label=label, zorder=front)
         axes.fill_between(drawn.trajectories, low, high, color=paint, alpha=0.18, linewidth=0, zorder=front - 1)
         limit = max(limit, int(drawn.trajectories[-1]))
     v_star = float(frame["v_star"].max())

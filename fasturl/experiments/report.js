@@ -181,6 +181,13 @@
         });
         return;
       }
+      if (one.x.length === 1) {
+        // a line of one point has no length
+        const px = sx(one.x[0]);
+        if (one.low) add(group, "path", { class: "bar", d: `M${px},${sy(one.low[0])}V${sy(one.high[0])}` });
+        add(group, "circle", { class: "dot", cx: px, cy: sy(one.y[0]), r: 4 });
+        return;
+      }
       if (one.low) {
         const edge = [...one.high.map(point), ...one.low.map(point).reverse()];
         add(group, "path", { class: "band", d: `M${edge.join("L")}Z` });

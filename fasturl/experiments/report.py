@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from .._version import __version__
 from ..runs import NEAR_OPTIMAL
 from . import looks, plots, statistics, summaries
+from .paper import View
 from .store import Store
 from .summaries import show
 
@@ -39,18 +40,18 @@ _ON_DARK = {
 }
 
 
-def page(folder: str | os.PathLike[str], *, title: str | None = None) -> str:
+def page(folder: str | os.PathLike[str]) -> str:
     """The page about the results of a folder. `claims.json` in it, a list of {claim, holds, figures}, becomes a table."""
     store = Store(folder)
     frame, about = store.frame(), store.about()
     table = summaries.cell_table(frame)
     content = report_data(frame, table)
     parts = {
-        "title": html.escape(title or Path(folder).resolve().name),
+        "title": html.escape(Path(folder).resolve().name),
         "lead": html.escape(_lead(frame, table)),
         "share": f"{NEAR_OPTIMAL:.0%}",
         "level": f"{statistics.LEVEL:.0%}",
-        "claims": _claims_table(_claims(Path(folder) / CLAIMS)),
+        "claims": _claims_table(_claims(Path(folder) / CLAIMS), View.of(Path(folder))),
         "results": _results_table(content["cells"]),
         "timings": _timings(about),
         "configuration": _configuration_table(content["cells"], about),
@@ -62,9 +63,9 @@ def page(folder: str | os.PathLike[str], *, title: str | None = None) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _file("report.html"))
 
 
-def write(folder: str | os.PathLike[str], out: str | os.PathLike[str], *, title: str | None = None) -> None:
+def write(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
     """Write the page about the results of a folder."""
-    Path(out).write_text(page(folder, title=title), encoding="utf-8")
+    Path(out).write_text(page(folder), encoding="utf-8")
 
 
 def report_data(frame: pandas.DataFrame, table: pandas.DataFrame) -> dict[str, Any]:
@@ -178,7 +179,7 @@ def _claims(path: Path) -> list[dict[str, Any]]:
         raise ValueError(f"cannot read {path}: it must be a list of objects with claim, holds and figures") from None
 
 
-def _claims_table(claims: list[dict[str, Any]]) -> str:
+def _claims_table(claims: list[dict[str, Any]], view: View | None) -> str:
     if not claims:
         return ""
     rows = [
@@ -187,10 +188,11 @@ def _claims_table(claims: list[dict[str, Any]]) -> str:
         for one in claims
     ]
     holding = sum(one["holds"] for one in claims)
+    caveat = f'<p class="notice">{html.escape(view.caveat)}</p>' if view and view.caveat else ""
     head = _head([("Claim", "word"), ("Verdict", "word"), ("Figures behind it", "word")])
     return (
         f'<section aria-labelledby="claims-title"><h2 id="claims-title">Claims: {holding} of {len(claims)} hold</h2>'
-        f'<div class="scroll"><table class="claims">{head}<tbody>{"".join(rows)}</tbody></table></div></section>'
+        f'{caveat}<div class="scroll"><table class="claims">{head}<tbody>{"".join(rows)}</tbody></table></div></section>'
     )
 
 
@@ -207,7 +209,7 @@ def _results_table(cells: list[dict[str, Any]]) -> str:
             cell["label"],
             f"{cell['seeds']}",
             f"{success['rate']:.0%} {_brackets(success, '.0%')}",
-            f"{reward['mean']:.3f} ± {reward['std']:.3f} {_brackets(reward, '.3f')}",
+            f"{reward['mean']:.3f}\u00a0±\u00a0{reward['std']:.3f} {_brackets(reward, '.3f')}",
             f"{reward['iqm']:.3f}",
             f"{value['mean']:.3f} {_brackets(value, '.3f')}",
             f"{value['iqm']:.3f}",
@@ -220,7 +222,7 @@ def _results_table(cells: list[dict[str, Any]]) -> str:
 def _needed(cell: dict[str, Any]) -> str:
     needed = cell["needed"]
     if needed["median"] is None:
-        return f"over {cell['trajectories']:,} ({needed['reached']} of {cell['seeds']} got there)"
+        return f"over\u00a0{cell['trajectories']:,} ({needed['reached']} of {cell['seeds']} got there)"
     if needed["low"] is None:
         return f"{needed['median']:,.0f} [too few seeds]"
     high = "∞" if needed["high"] is None else f"{needed['high']:,.0f}"
@@ -260,12 +262,16 @@ def _head(columns: Iterable[tuple[str, str]]) -> str:
 
 
 def _row(cell: str, columns: Iterable[tuple[str, str]], texts: Iterable[str]) -> str:
-    """Each cell of the table carries the name of its column, for screens too narrow for columns."""
+    """Each cell of the table carries the name of its column, for screens too narrow for columns; an interval stays in one piece."""
     cells = [
-        f'<td{_class(kind)} data-name="{html.escape(name)}">{html.escape(text)}</td>'
+        f'<td{_class(kind)} data-name="{html.escape(name)}">{html.escape(text) if kind else _together(html.escape(text))}</td>'
         for (name, kind), text in zip(columns, texts, strict=True)
     ]
     return f'<tr data-cell="{html.escape(cell)}">{"".join(cells)}</tr>'
+
+
+def _together(text: str) -> str:
+    return re.sub(r"\[.*\]|\(.*\)", r"<span>\g<0></span>", text)
 
 
 def _class(kind: str) -> str:
