@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
 from collections import Counter
@@ -66,8 +67,14 @@ def real(
 def choice(name: str, value: object, allowed: Iterable[str]) -> str:
     options = list(allowed)
     if not (isinstance(value, str) and value in options):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {shown(value)}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {shown(value)}{nearest(value, options)}")
     return str(value)
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """A hint for whoever wrote nearly one of the known words."""
+    close = difflib.get_close_matches(word, list(known), n=1) if isinstance(word, str) else []
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def real_array(name: str, value: object) -> NDArray[Any]:

@@ -83,6 +83,11 @@ def test_a_choice_is_one_of_the_allowed():
         validation.choice("colour", "green", ("red", "blue"))
 
 
+def test_nearly_one_of_the_allowed_is_told_which():
+    with pytest.raises(ValueError, match=r"^oracle must be one of 'kmeans', 'gmm', got 'kmean' \(did you mean kmeans\?\)$"):
+        validation.choice("oracle", "kmean", ("kmeans", "gmm"))
+
+
 @pytest.mark.parametrize("value", [None, 1, b"red", ["red"], np.array(["red", "blue"])], ids=validation.shown)
 def test_a_choice_is_a_text(value):
     with pytest.raises(ValueError, match=r"^colour must be one of 'red', 'blue', got "):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import catalog, optional, validation
+from .. import optional, validation
 from . import statistics
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def parameter(frame: pandas.DataFrame, name: str) -> str:
         if column in known:
             return column
     short = list(dict.fromkeys(map(short_name, known)))
-    raise ValueError(f"{name} is not a parameter of these results{catalog.nearest(name, short)}; they have {', '.join(short)}")
+    raise ValueError(f"{name} is not a parameter of these results{validation.nearest(name, short)}; they have {', '.join(short)}")
 
 
 def short_name(column: str) -> str:
