@@ -63,15 +63,6 @@ def test_bootstrap_is_repeatable_and_its_seed_matters():
     assert statistics.bootstrap_interval(values) != statistics.bootstrap_interval(values, seed=1)
 
 
-def test_bootstrap_of_another_statistic():
-    values = np.random.default_rng(5).random(20)
-    assert statistics.bootstrap_interval(values, statistic=lambda chosen: np.mean(chosen, axis=0)) == pytest.approx(
-        statistics.bootstrap_interval(values)
-    )
-    low, high = statistics.bootstrap_interval(values, statistic=statistics.interquartile_mean)
-    assert low < statistics.interquartile_mean(values) < high
-
-
 @pytest.mark.parametrize("n", [10, 50])
 def test_bootstrap_covers_the_mean_of_normal_values_as_often_as_said(n):
     """10,000 samples: a right interval fails this with probability below 1e-6 (5 standard errors, and 0.005 for finite resampling)."""
@@ -226,7 +217,6 @@ def test_censored_medians_are_left_out_of_the_slope():
         (lambda: statistics.bootstrap_interval([1.0], resamples=0), "resamples must be an integer >= 1, got 0"),
         (lambda: statistics.interquartile_mean([]), "samples must hold at least one value"),
         (lambda: statistics.log_log_slope([5, 5], [1, 2]), "a slope needs at least two different x"),
-        (lambda: statistics.near_optimal_from([1], [0.5], 0.5, share=0), r"share must be a number in \(0, 1\], got 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, message):

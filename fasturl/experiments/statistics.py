@@ -7,7 +7,6 @@ a summary of it. All functions are deterministic: those that resample take the s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import validation
-from ..runs import NEAR_OPTIMAL, near_optimal_value
+from ..runs import near_optimal_value
 
 Floats = NDArray[np.float64]
 
@@ -36,11 +35,6 @@ class Slope(NamedTuple):
     """Of the logarithms: y = exp(intercept) x^slope."""
 
 
-def mean(samples: ArrayLike) -> Any:
-    """(x_1 + ... + x_n) / n over the first axis."""
-    return np.mean(np.asarray(samples, np.float64), axis=0)
-
-
 def interquartile_mean(samples: ArrayLike) -> Any:
     """2/n times the integral of the sorted sample from n/4 to 3n/4: the mean of the middle half, over the first axis.
 
@@ -54,30 +48,20 @@ def interquartile_mean(samples: ArrayLike) -> Any:
     return np.tensordot(weights, ordered, axes=1)[()]
 
 
-def bootstrap_interval(
-    samples: ArrayLike,
-    *,
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    statistic: Callable[[ArrayLike], Any] = mean,
-) -> Interval:
-    """[q((1 - level)/2), q((1 + level)/2)], q the quantiles of T(x*_1..x*_n), each x*_i drawn uniformly from x_1..x_n.
+def bootstrap_interval(samples: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
+    """[q((1 - level)/2), q((1 + level)/2)], q the quantiles of the mean of x*_1..x*_n, each x*_i drawn uniformly from x_1..x_n.
 
-    Efron's percentile interval, of the mean unless another `statistic` over the first axis is given. `samples` is [seeds, ...]: whole
-    seeds are resampled, the same ones for all points of a curve. For n normal values the interval of the mean covers the true one
-    with probability P(|t_(n-1)| < z sqrt((n-1)/n)), that is 90 % for 10 seeds and 94 % for 50 at the nominal 95 %.
+    Efron's percentile interval of the mean. `samples` is [seeds, ...]: whole seeds are resampled, the same ones for all points of a
+    curve. For n normal values the interval covers the true mean with probability P(|t_(n-1)| < z sqrt((n-1)/n)), that is 90 % for 10
+    seeds and 94 % for 50 at the nominal 95 %.
     """
     values = _sample(samples)
     tail = (1 - _level(level)) / 2
     draws = np.random.default_rng(seed).integers(len(values), size=(validation.integer("resamples", resamples, least=1), len(values)))
-    if statistic is mean:
-        # how often each seed was drawn: the resampled means are then one product of matrices
-        rows = np.arange(len(draws))[:, None] * len(values)
-        counts = np.bincount((rows + draws).ravel(), minlength=draws.size).reshape(draws.shape)
-        resampled = np.tensordot(counts / len(values), values, axes=1)
-    else:
-        resampled = np.stack([statistic(values[chosen]) for chosen in draws])
+    # how often each seed was drawn: the resampled means are then one product of matrices
+    rows = np.arange(len(draws))[:, None] * len(values)
+    counts = np.bincount((rows + draws).ravel(), minlength=draws.size).reshape(draws.shape)
+    resampled = np.tensordot(counts / len(values), values, axes=1)
     low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
     return Interval(low[()], high[()])
 
@@ -121,17 +105,15 @@ def median(samples: ArrayLike) -> float:
     return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-def near_optimal_from(
-    trajectories: ArrayLike, average_reward: ArrayLike, v_star: float, near_optimal: ArrayLike = True, *, share: float = NEAR_OPTIMAL
-) -> Any:
-    """argmax over the recorded n of share * V* * n - S(n), with S(n) the sum of the first n rewards: n times the average reward.
+def near_optimal_from(trajectories: ArrayLike, average_reward: ArrayLike, v_star: float, near_optimal: ArrayLike = True) -> Any:
+    """argmax over the recorded n of 0.9 V* n - S(n), with S(n) the sum of the first n rewards: n times the average reward.
 
-    This is the number of trajectories a run needs before it plays near-optimally. share * V* * n - S(n) is what the run has lost so
+    This is the number of trajectories a run needs before it plays near-optimally. 0.9 V* n - S(n) is what the run has lost so
     far against a policy that is exactly near-optimal: it grows while the run plays worse than that and shrinks once it plays better,
     so its peak is where the one turns into the other. At the peak n*, and ties apart at no other point,
 
-        (S(m) - S(n*)) / (m - n*) >= share * V*  for every later recorded m, and
-        (S(n*) - S(m)) / (n* - m) <= share * V*  for every earlier one:
+        (S(m) - S(n*)) / (m - n*) >= 0.9 V*  for every later recorded m, and
+        (S(n*) - S(m)) / (n* - m) <= 0.9 V*  for every earlier one:
 
     the trajectories after n* are near-optimal on average wherever one stops, those before it are not. Waiting for the average reward
     itself to come within 10 % of V* would say about ten times as much, because the average never forgets the exploration.
@@ -141,7 +123,7 @@ def near_optimal_from(
     """
     n = np.asarray(trajectories, np.float64)
     averages = np.asarray(average_reward, np.float64)
-    loss = n * (near_optimal_value(v_star, validation.real("share", share, least=0, most=1, open_left=True)) - averages)
+    loss = n * (near_optimal_value(v_star) - averages)
     peak = np.argmax(loss, axis=-1)
     reached = (peak < n.size - 1) & np.asarray(near_optimal, bool)
     return np.where(reached, n[peak], np.inf)[()]
