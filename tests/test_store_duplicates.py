@@ -1,5 +1,6 @@
 """Runs that two processes on one folder have both computed."""
 
+import dataclasses
 import shutil
 
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from test_store import CELLS, files, written
 
 from fasturl.experiments import load, sweep
+from fasturl.experiments import store as storing
 from fasturl.experiments.store import Store
 
 
@@ -57,6 +59,23 @@ def test_files_that_two_processes_wrote_at_once_are_kept_once(blocks, kept, tmp_
         assert len(files(out)) == kept
         assert len(list((out / "duplicates").iterdir())) == len(blocks) - kept
     assert not frame.duplicated(["seed", "trajectories"]).any()
+
+
+def test_of_two_processes_that_write_at_once_the_later_sees_both_files(tmp_path, monkeypatch):
+    cell, run, made_with = written(CELLS[0], (3, 1, 8))
+    first, second = (Store(tmp_path, create=True) for _ in range(2))
+    encode = storing._parquet
+
+    def overtaken(*words):
+        monkeypatch.setattr(storing, "_parquet", encode)
+        second.write(cell, dataclasses.replace(run, wall_seconds=9.0), made_with)
+        return encode(*words)
+
+    monkeypatch.setattr(storing, "_parquet", overtaken)
+    first.write(cell, run, made_with)
+    assert len(files(tmp_path)) == 1
+    assert len(list((tmp_path / "duplicates").iterdir())) == 1
+    assert first.seeds(cell) == {1, 3, 8}
 
 
 def test_a_damaged_file_covers_nothing(tmp_path):

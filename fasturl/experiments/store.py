@@ -120,19 +120,31 @@ class Store:
             raise ValueError(f"{self.folder} is not empty and holds no results: choose another folder")
 
     def seeds(self, cell: Cell) -> set[int]:
-        """The seeds whose results are there and undamaged.
+        """The seeds whose results are there and undamaged."""
+        return self._gathered(self._files(cell))
+
+    def _gathered(self, paths: Iterable[Path]) -> set[int]:
+        """The seeds of some files of a cell.
 
         Who writes sets files aside whose seeds are all in larger ones, or in equal ones before them: two processes wrote them at the
         same moment. All processes go through the files in this order, so that none sets aside what another relies on.
         """
         found: set[int] = set()
-        for path in sorted(self._files(cell), key=lambda path: (-_named(path)[2], path.name)):
+        for path in sorted(paths, key=lambda path: (-_named(path)[2], path.name)):
             held = self._seeds_of(path)
             if held and self._writes and found.issuperset(held):
                 with contextlib.suppress(OSError):  # it does no harm where it is
-                    self._move(path, "duplicates", f"{cell.id}-{path.name}")
+                    self._move(path, "duplicates", f"{path.parent.name}-{path.name}")
             found.update(held)
         return found
+
+    def _nearby(self, cell: Cell, seeds: Collection[int]) -> set[int]:
+        """The seeds of the files that may hold one of these."""
+        paths = [path for path in self._files(cell) if _named(path)[0] <= max(seeds) and min(seeds) <= _named(path)[1]]
+        try:
+            return self._gathered(paths)
+        except ValueError:  # something cannot be read: rather twice than not at all
+            return set()
 
     def write(self, cell: Cell, run: Run, made_with: dict[str, str]) -> None:
         """Keep the results of some seeds of a cell, and the versions that they were computed with.
@@ -140,12 +152,7 @@ class Store:
         Seeds that another process has written in the meantime are left out, so that readers of the files see every run once.
         """
         folder = self.folder / "results" / cell.id
-        there: set[int] = set()
-        for path in self._files(cell):
-            first, last, _ = _named(path)
-            if first <= max(run.seeds) and min(run.seeds) <= last:
-                with contextlib.suppress(ValueError):  # it cannot be read: rather twice than not at all
-                    there.update(self._seeds_of(path))
+        there = self._nearby(cell, run.seeds)
         fresh = [position for position, seed in enumerate(run.seeds) if seed not in there]
         if not fresh:
             return
@@ -156,6 +163,7 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._write_whole(target, content)
+            self._nearby(cell, run.seeds)  # another process may have written just now
         except OSError as error:
             raise OSError(f"cannot write {target}: {error.strerror or error}; what was written before is kept") from None
 
