@@ -1,8 +1,14 @@
 """The hyperparameters that were found for the paper's figures."""
 
-import pytest
+import re
+import shlex
+from importlib import resources
 
-from fasturl import catalog
+import pytest
+import typer
+
+from fasturl import catalog, cli
+from fasturl.commands.options import parse_seeds
 from fasturl.experiments import hyperparameters
 from fasturl.experiments.problems import TUNING_SEEDS
 
@@ -23,6 +29,33 @@ def test_every_tuned_entry_is_accepted(agent, horizon, env):
         assert settings.items() <= catalog.agent_settings(name, **settings).items()
 
 
+FILE = resources.files("fasturl.experiments").joinpath("hyperparameters.toml").read_text(encoding="utf-8")
+TABLES = re.findall(r"((?:^# fasturl tune (?:.*\\\n)*.*\n)+)\[(.*)\].*\n((?:\w.*\n?)+)", FILE, re.MULTILINE)
+
+
+def test_every_table_has_the_commands_that_found_it():
+    assert len(TABLES) == len(re.findall(r"^\[", FILE, re.MULTILINE))
+
+
+@pytest.mark.parametrize(("commands", "table", "settings"), TABLES, ids=[table for _, table, _ in TABLES])
+def test_a_recorded_command_can_be_run_and_can_find_what_is_recorded(commands, table, settings):
+    agent, horizon, *place = re.match(r"([a-z-]+)\.(\d+)(?:\.(.*))?", table).groups()
+    found = dict(line.split(" = ") for line in settings.split("\n") if line)
+    for command in re.split(r"^# fasturl tune ", re.sub(r"\\\n#", "", commands), flags=re.MULTILINE)[1:]:
+        words = shlex.split(command)
+        given = typer.main.get_command(cli.app).commands["tune"].make_context("tune", words).params
+        assert given["agent"] == agent.partition("-linear")[0].partition("-neural")[0]
+        assert given["horizon"] == int(horizon)
+        assert min(parse_seeds(given["seeds"])) >= min(TUNING_SEEDS)
+        tried = dict(search.split("=") for search in given["search"] or [])
+        for name, values in tried.items():
+            assert name not in found or float(found[name]) in map(float, values.split(","))
+        for name, value in (setting.split("=") for setting in given["fixed"] or []):
+            assert name not in found or found[name] == f'"{value}"'
+        if place[0] and "switch" in place[0]:
+            assert [f"switch {switch:g}" for switch in given["switch"]] == [re.search(r"switch [\d.]+", place[0]).group()]
+
+
 def test_every_table_inside_an_entry_is_read():
     inside = {
         name
@@ -37,7 +70,7 @@ def test_every_table_inside_an_entry_is_read():
 
 def test_the_table_of_an_environment_and_a_switch_goes_before_those_of_either():
     places = [("lock-bernoulli", 0.2), ("lock-bernoulli", 0.5), ("lock-gaussian", 0.2), ("lock-gaussian", 0.5)]
-    assert [hyperparameters.tuned_settings("pcid-linear", env, 5, switch)["n_clusters"] for env, switch in places] == [3, 8, 3, 6]
+    assert [hyperparameters.tuned_settings("pcid-linear", env, 5, switch)["n_clusters"] for env, switch in places] == [3, 8, 3, 12]
 
 
 def test_tuned_settings_are_there_for_the_papers_horizons_alone():
