@@ -156,12 +156,11 @@ def test_points_that_follow_from_the_axis_do_not_set_cells_apart():
 
 
 def test_settings_of_an_oracle_have_names_of_their_own():
-    settings = [{"agent": "url", "oracle": "kmeans", "oracle.n_init": n, "agent.oracle_settings": f'{{"n_init": {n}}}'} for n in (1, 5)]
+    settings = [{"agent": "url", "oracle": "kmeans", "oracle.n_init": n} for n in (1, 5)]
     frame = frame_of(*((one, SAMPLES, SUCCEEDED) for one in settings))
     assert list(summaries.labels(frame).values()) == ["url, n init 1", "url, n init 5"]
     assert len(summaries.select(frame, ["n_init=5"])) == len(frame) / 2
     assert plots.success(frame, x="n_init").axes[0].lines[0].get_xdata().tolist() == [1, 5]
-    assert "agent.oracle_settings" not in summaries.parameters(frame)
 
 
 def test_every_agent_of_the_catalog_has_a_colour_of_its_own():

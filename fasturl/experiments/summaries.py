@@ -75,10 +75,8 @@ def env_settings(frame: pandas.DataFrame) -> list[str]:
 
 
 def parameters(frame: pandas.DataFrame) -> list[str]:
-    """All columns that say what was run, as opposed to what came out; settings of an oracle that have columns of their own count once."""
-    apart = any(name.startswith("oracle.") for name in frame.columns)
-    without = _RESULTS | _SUMMARY | ({"agent.oracle_settings"} if apart else set())
-    return [name for name in frame.columns if name not in without]
+    """All columns that say what was run, as opposed to what came out."""
+    return [name for name in frame.columns if name not in _RESULTS | _SUMMARY]
 
 
 def parameter(frame: pandas.DataFrame, name: str) -> str:
