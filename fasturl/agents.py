@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .learners import Labels, Learner, Task, learn
+from .learners import Labels, Learner, Task, learn, start
 from .models import Environment
 from .streams import Streams
 
@@ -92,7 +92,8 @@ class LatentAgent(Agent):
         model = env.draw(streams)
         tick(0)
         n_states = max(model.n_states)
-        memory = self.learner.start(Task(model.horizon, n_states, model.n_actions, model.max_return, episodes, streams.row("policy")))
+        task = Task(model.horizon, n_states, model.n_actions, model.max_return, episodes, streams.row("policy"))
+        memory = start(self.learner, task)
         tick(0)
         most = max(1, min(BLOCK, _TABLE_ENTRIES // ((model.horizon + 1) * n_states)))
         labels = latent_labels(min(most, episodes), model.horizon, n_states)

@@ -158,6 +158,10 @@ class Emission(ABC):
             raise ValueError(f"emission must be made for {n_levels} levels and {n_states} states, got {self.n_levels} and {self.n_states}")
         return self
 
+    def looks(self) -> NDArray[Any] | None:
+        """What each state looks like at each level, [H+1, S, ...]; None where that is the same at all levels or cannot be known."""
+        return None
+
     @property
     def block_episodes(self) -> int:
         """How many episodes make a block that stays in the cache."""
@@ -203,6 +207,9 @@ class Gaussian(Emission):
         _emission.fill_normals(lanes, bits, halves, np.float32(self.noise), noise.reshape(episodes, 2, pairs))
         return RealBlock(noise, self._means, self._head)
 
+    def looks(self) -> Reals:
+        return self._means.transpose(2, 0, 1)
+
     def _episode_bytes(self) -> int:
         return 4 * self.n_levels * self.dimension
 
@@ -247,6 +254,9 @@ class Bernoulli(Emission):
         _emission.bernoulli_words(raw.view(np.uint32), self._thresholds, words)
         return BitBlock(words, self.dimension)
 
+    def looks(self) -> Words:
+        return self._thresholds
+
     def _episode_bytes(self) -> int:
         return 4 * self.n_levels * self.dimension
 
@@ -266,6 +276,9 @@ class Categorical(Emission):
         words = np.empty((episodes, self.n_levels, self.n_states, -(-self.dimension // 64)), np.uint64)
         _emission.categorical_words(raw, self._cumulative, words)
         return BitBlock(words, self.dimension)
+
+    def looks(self) -> Floats:
+        return self._cumulative
 
     def _episode_bytes(self) -> int:
         return self.n_states * self.n_levels * 8 * -(-self.dimension // 64)

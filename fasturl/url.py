@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from . import evaluation, validation
 from .agents import Agent, Outcome, Phases, Tick
 from .decoders import MAX_LABELS, Decoder, Labels
-from .emissions import Bernoulli, Block, Categorical, Gaussian
+from .emissions import Block
 from .learners import Learner, Memory, OracleQ, Task, explore, learn, rollout, start
 from .models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_lanes, policy_table
 from .streams import Streams
@@ -207,14 +207,8 @@ class URL(Agent):
 
 def _n_looks(env: Environment) -> int:
     """How many labels it takes to tell all states apart where every level is decoded in the same way."""
-    match env.emission:
-        case Gaussian(_means=means):
-            looks = means.transpose(2, 0, 1)
-        case Bernoulli(_thresholds=looks) | Categorical(_cumulative=looks):
-            pass
-        case _:  # the same at every level, or known to a C function alone
-            return max(env.n_states)
-    if np.array_equal(looks[1:], looks[:-1]):
+    looks = env.emission.looks() if env.emission else None
+    if looks is None or np.array_equal(looks[1:], looks[:-1]):
         return max(env.n_states)
     return len(np.unique(np.concatenate([looks[h, :count] for h, count in enumerate(env.n_states)]), axis=0))
 
