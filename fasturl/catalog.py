@@ -5,9 +5,8 @@ A field that the named thing does not have is refused, so that no setting is eve
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import validation
@@ -107,10 +106,5 @@ def _make(kind: str, makers: Mapping[str, Callable[..., Any]], name: str, fields
     allowed = inspect.signature(makers[name]).parameters
     for field in fields:
         if field not in allowed:
-            raise ValueError(f"{field} is not a setting of {name}{nearest(field, allowed)}; it has {', '.join(allowed)}")
+            raise ValueError(f"{field} is not a setting of {name}{validation.nearest(field, allowed)}; it has {', '.join(allowed)}")
     return makers[name](**fields)
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f" (did you mean {close[0]}?)" if close else ""

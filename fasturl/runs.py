@@ -21,9 +21,9 @@ NEAR_OPTIMAL = 0.9
 """A final policy counts as near-optimal from this share of V* on."""
 
 
-def near_optimal_value(v_star: float, share: float = NEAR_OPTIMAL) -> float:
+def near_optimal_value(v_star: float) -> float:
     """From which value on a policy is near-optimal: one tenth of |V*| below V*, for a V* below 0 too."""
-    return share * v_star if v_star >= 0 else (2 - share) * v_star
+    return NEAR_OPTIMAL * v_star if v_star >= 0 else (2 - NEAR_OPTIMAL) * v_star
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,6 +105,7 @@ def _backend(n_jobs: int | None, dask: str | None, ray: bool, ray_address: str |
 
 
 def _show_plan(cells: Sequence[Cell], seeds: Sequence[int], blocks: Sequence[Block], workers: int) -> None:
+    from ..experiments.looks import duration
     from ..experiments.sweeping import estimate_seconds
 
     missing: dict[Cell, int] = {}
@@ -122,10 +123,12 @@ def _show_plan(cells: Sequence[Cell], seeds: Sequence[int], blocks: Sequence[Blo
     )
     if blocks:
         seconds = estimate_seconds(blocks, min(workers, len(blocks)))
-        console.print(f"about {_duration(seconds)} with {workers} worker{'s' if workers > 1 else ''} like this machine's cores")
+        console.print(f"about {duration(seconds)} with {workers} worker{'s' if workers > 1 else ''} like this machine's cores")
 
 
 def _show_results(store: Store, cells: Sequence[Cell], seeds: Sequence[int], computed: int, seconds: float) -> None:
+    from ..experiments.looks import duration
+
     near: dict[str, dict[int, bool]] = {cell.id: {} for cell in cells}
     spent = dict.fromkeys(near, 0.0)
     wanted = set(seeds)
@@ -142,7 +145,7 @@ def _show_results(store: Store, cells: Sequence[Cell], seeds: Sequence[int], com
         table.add_row(*_values(cell, varying), str(len(found)), rate, f"{spent[cell.id]:.1f}")
     console = _console()
     console.print(table)
-    console.print(f"{computed:,} of {len(cells) * len(seeds):,} runs computed in {_duration(seconds)}; results in {store.folder}")
+    console.print(f"{computed:,} of {len(cells) * len(seeds):,} runs computed in {duration(seconds)}; results in {store.folder}")
 
 
 def _console() -> Console:
@@ -150,7 +153,9 @@ def _console() -> Console:
 
 
 def _fields(cell: Cell) -> dict[str, Any]:
-    return {"env": cell.env} | cell.env_settings | {"agent": cell.agent} | cell.agent_settings | {"episodes": cell.episodes}
+    agent = {name: value for name, value in cell.agent_settings.items() if name != "oracle_settings"}
+    oracle = {f"oracle.{name}": value for name, value in cell.agent_settings.get("oracle_settings", {}).items()}
+    return {"env": cell.env} | cell.env_settings | {"agent": cell.agent} | agent | oracle | {"episodes": cell.episodes}
 
 
 def _varying(cells: Sequence[Cell]) -> list[str]:
@@ -166,9 +171,3 @@ def _varying(cells: Sequence[Cell]) -> list[str]:
 def _values(cell: Cell, names: Sequence[str]) -> list[str]:
     fields = _fields(cell)
     return ["" if fields.get(name) is None else str(fields[name]) for name in names]
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -180,6 +180,12 @@ def count_axis(axes: Axes) -> None:
     axes.yaxis.set_major_locator(ticker.MaxNLocator(5, steps=[1, 2, 5, 10]))
 
 
+def duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.3g} min" if seconds < 7200 else f"{seconds / 3600:.3g} h"
+
+
 def count(value: float) -> str:
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size:

@@ -233,7 +233,7 @@ def _timings(about: list[dict[str, Any]]) -> str:
     seconds = sum(block["wall_seconds"] for block in about)
     runs = sum(len(block["seeds"]) for block in about)
     versions = dict.fromkeys(", ".join(f"{name} {version}" for name, version in block["versions"].items()) for block in about)
-    entries = [("Time of all runs", f"{_duration(seconds)} in {_count(len(about), 'block')}, {seconds / runs:.3g} s a run")]
+    entries = [("Time of all runs", f"{looks.duration(seconds)} in {_count(len(about), 'block')}, {seconds / runs:.3g} s a run")]
     entries += [("Versions", version) for version in versions]
     return f"<dl>{''.join(f'<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>' for name, text in entries)}</dl>"
 
@@ -251,7 +251,7 @@ def _configuration_table(cells: list[dict[str, Any]], about: list[dict[str, Any]
         words = ", ".join(f"{name.replace('_', ' ')} {show(value)}" for name, value in settings.items() if value is not None)
         seconds = sum(block["wall_seconds"] for block in blocks[cell["id"]])
         rows.append(
-            _row(cell["id"], columns, [cell["place"], cell["agent"], words, f"{config['episodes']:,}", _duration(seconds), cell["id"]])
+            _row(cell["id"], columns, [cell["place"], cell["agent"], words, f"{config['episodes']:,}", looks.duration(seconds), cell["id"]])
         )
     return f'<table class="cells">{_head(columns)}<tbody>{"".join(rows)}</tbody></table>'
 
@@ -306,13 +306,6 @@ def _short(values: Any) -> list[float]:
 
 def _count(number: int, word: str, several: str | None = None) -> str:
     return f"{number:,} {word if number == 1 else several or word + 's'}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.3g} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
 def _file(name: str) -> str:

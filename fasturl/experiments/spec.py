@@ -157,7 +157,7 @@ class _Grid:
                 open_fields |= _parameters(catalog.AGENTS[name]) - set(table)
         for field in self.learner:
             if field not in open_fields - {"oracle", "oracle_settings"}:
-                raise ValueError(f"[learner] {field} is a setting that no agent here takes{catalog.nearest(field, open_fields)}")
+                raise ValueError(f"[learner] {field} is a setting that no agent here takes{validation.nearest(field, open_fields)}")
         if any(self.oracles) and "oracle" not in open_fields:
             raise ValueError("[oracle] is of no use: no agent here takes an oracle")
 
@@ -190,14 +190,14 @@ def _check_names(key: str, table: dict[str, Any], known: Mapping[str, Callable[.
         raise ValueError(f"[{key}] needs a name: one of {', '.join(known)}{_guess(table, 'name')}")
     for name in _options(table, key)["name"]:
         if not isinstance(name, str) or name not in known:
-            raise ValueError(f"[{key}] name must be one of {', '.join(known)}, got {name!r}{catalog.nearest(str(name), known)}")
+            raise ValueError(f"[{key}] name must be one of {', '.join(known)}, got {name!r}{validation.nearest(str(name), known)}")
         for field, parameter in inspect.signature(known[name]).parameters.items():
             if parameter.default is inspect.Parameter.empty and field not in table:
                 raise ValueError(f"[{key}] {field} is missing: {name} needs it{_guess(table, field)}")
 
 
 def _guess(table: dict[str, Any], wanted: str) -> str:
-    return "".join(f" (is {key} meant to be {wanted}?)" for key in table if catalog.nearest(key, [wanted]))
+    return "".join(f" (is {key} meant to be {wanted}?)" for key in table if validation.nearest(key, [wanted]))
 
 
 def _options(table: dict[str, Any], key: str) -> dict[str, list[Any]]:
@@ -224,7 +224,7 @@ def _parameters(maker: Callable[..., Any]) -> set[str]:
 def _refuse_unknown(where: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
     for key in table:
         if key not in known:
-            raise ValueError(f"{key} is not known in {where}{catalog.nearest(key, known)}; it may have {', '.join(known)}")
+            raise ValueError(f"{key} is not known in {where}{validation.nearest(key, known)}; it may have {', '.join(known)}")
 
 
 def _seeds(value: Any) -> list[int]:
