@@ -9,6 +9,7 @@ from sklearn.cluster import DBSCAN as SklearnDBSCAN
 from sklearn.cluster import Birch, FeatureAgglomeration, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -114,8 +115,18 @@ def test_the_random_state_chooses_the_points_that_dbscan_clusters():
 
 @pytest.mark.parametrize("name", ORACLES)
 def test_predicting_before_fitting_says_so(name):
-    with pytest.raises(ValueError, match="has not been fitted: call fit first"):
+    with pytest.raises(NotFittedError, match="has not been fitted: call fit first"):
         clone(ORACLES[name]).predict(np.zeros((3, 8)))
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_a_fitted_oracle_knows_how_many_coordinates_it_saw(name):
+    X, _ = observations(ENVS["bits"])
+    assert clone(ORACLES[name]).fit(X).n_features_in_ == 8
+
+
+def test_oracles_have_names():
+    assert {"kmeans": KMeans, "dbscan": DBSCAN, "gmm": GMM} == fu.oracles.BY_NAME
 
 
 # --- what they find ------------------------------------------------------------------------------------------------
@@ -193,7 +204,7 @@ def test_kmeans_on_principal_components_labels_as_the_pipeline_of_scikit_learn(e
 def test_dbscan_on_principal_components_labels_as_the_steps_of_scikit_learn():
     """PCA, DBSCAN on what has unit variance in each direction, support vectors."""
     X, _ = observations(ENVS["reals"])
-    ours = DBSCAN(projection="pca", random_state=0).fit_predict(X)
+    ours = DBSCAN(eps=0.5, min_share=0, projection="pca", random_state=0).fit_predict(X)
     points = PCA(2, whiten=True).fit_transform(X.astype(np.float64))
     clusters = SklearnDBSCAN(eps=0.5, min_samples=5).fit_predict(points)
     assert set(clusters) >= {0, 1, 2}
@@ -380,12 +391,38 @@ def test_observations_must_be_finite(name, value):
     X[5, 2] = value
     with pytest.raises(ValueError, match="X must be finite"):
         clone(ORACLES[name]).fit(X)
+    fitted = clone(ORACLES[name]).fit(np.delete(X, 5, axis=0))
+    with pytest.raises(ValueError, match="X must be finite"):
+        fitted.predict(X)
 
 
 @pytest.mark.parametrize("name", ORACLES)
 def test_observations_must_be_a_table(name):
     with pytest.raises(ValueError, match=r"X must have shape \[observations, coordinates\], got \(6,\)"):
         clone(ORACLES[name]).fit(np.zeros(6))
+
+
+@pytest.mark.parametrize("env", ["bits", "reals"])
+@pytest.mark.parametrize("name", ORACLES)
+def test_no_observations_have_no_labels(name, env):
+    X, _ = observations(ENVS[env])
+    labels = clone(ORACLES[name]).fit(X).predict(X[:0])
+    assert labels.shape == (0,)
+    assert labels.dtype == np.int64
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_observations_must_have_coordinates(name):
+    with pytest.raises(ValueError, match="X must have at least 1 coordinate, got 0"):
+        clone(ORACLES[name]).fit(np.zeros((20, 0)))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+@pytest.mark.parametrize("name", ORACLES)
+def test_observations_that_float32_cannot_tell_apart_are_refused(name, dtype):
+    X = (np.repeat(np.eye(3), 50, axis=0) + 1e8).astype(dtype)
+    with pytest.raises(ValueError, match=r"X must lie nearer to 0: coordinate 0 is 1e\+08 with a standard deviation of 0.47"):
+        clone(ORACLES[name]).fit(X)
 
 
 @pytest.mark.parametrize("name", ORACLES)
@@ -410,13 +447,13 @@ def test_fewer_distinct_observations_than_clusters_are_no_trouble(name, distinct
 
 def test_dbscan_that_finds_only_noise_says_what_to_change():
     X, _ = observations(ENVS["noisy reals"])
-    with pytest.raises(ValueError, match=r"found only noise .* eps=1e-06, min_samples=5: try a larger eps or smaller min_samples"):
+    with pytest.raises(ValueError, match=r"found only noise .* eps=1e-06, min_samples=6: try a larger eps, or a smaller"):
         DBSCAN(eps=1e-6).fit(X)
 
 
 def test_dbscan_that_finds_one_cluster_says_what_to_change():
     X, _ = observations(ENVS["noisy reals"])
-    with pytest.raises(ValueError, match=r"found one cluster .* eps=100.0, min_samples=5: try a smaller eps or larger min_samples"):
+    with pytest.raises(ValueError, match=r"found one cluster .* eps=100.0, min_samples=6: try a smaller eps, or a larger"):
         DBSCAN(eps=100.0).fit(X)
 
 
@@ -426,6 +463,7 @@ def test_dbscan_that_finds_one_cluster_says_what_to_change():
         (DBSCAN(eps=0), r"eps must be a number in \(0, inf\), got 0"),
         (DBSCAN(eps=np.nan), "eps must be .*, got nan"),
         (DBSCAN(min_samples=0), "min_samples must be an integer >= 1, got 0"),
+        (DBSCAN(min_share=2), r"min_share must be a number in \[0, 1\], got 2"),
         (DBSCAN(max_samples=2), "max_samples must be an integer >= 3, got 2"),
         (KMeans(n_components=0), "n_components must be an integer from 1 to 8, got 0"),
         (KMeans(n_components=9), "n_components must be an integer from 1 to 8, got 9"),
@@ -438,7 +476,7 @@ def test_dbscan_that_finds_one_cluster_says_what_to_change():
         (GMM(scale=0.0), "scale must be True, False or 'auto', got 0.0"),
         (DBSCAN(scale=None), "scale must be True, False or 'auto', got None"),
         (KMeans(scale=np.ones(2)), r"scale must be True, False or 'auto', got array\(\[1., 1.\]\)"),
-        (KMeans(projection="fourier"), "projection must be one of 'moments', 'pca', got 'fourier'"),
+        (KMeans(projection="fourier"), "projection must be one of 'auto', 'moments', 'pca', got 'fourier'"),
         (KMeans(n_init=0), "n_init.*0"),
         (KMeans(random_state=2**32), "random_state must be an integer from 0 to 4294967295, got 4294967296"),
     ],
