@@ -143,8 +143,11 @@ def _value(text: str) -> Any:
 def _print_tables(found: Tuning) -> None:
     console = Console()
     names = list(found.problem.space)
-    pruned = sum(trial.pruned for trial in found.trials)
+    failed = [trial.reason for trial in found.trials if trial.reason]
+    pruned = sum(trial.pruned for trial in found.trials) - len(failed)
     console.print(f"{found.problem}\n{len(found.trials)} trials, {pruned} of them given up early", highlight=False)
+    if failed:
+        console.print(f"{len(failed)} could not be trained; the first: {failed[0]}", highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in (*names, "average reward"):
         table.add_column(name, justify="right")
