@@ -47,18 +47,18 @@ class DefaultLearner(OracleQ):
 
     On a lock dead ends are tried again as often as the bonus is large, and it grows with H^1.5: ten times this confidence leaves 1
     policy in 30 at one when H = 100. Elsewhere bad luck may hide that an action pays more, and a small bonus never asks again: there the
-    bonus is of the size of a return's noise, which grows with sqrt(H).
+    bonus is 0.2 sqrt(log(S A T / p) / t), of the size of the noise of rewards, whatever the horizon.
     """
 
     confidence: float = 1e-5
     """On locks."""
     schedule: str = "jin"
     confidence_elsewhere: float = 0.2
-    """Divided by H."""
+    """Divided by H^1.5, with which the theoretical bonus grows."""
 
     def on(self, env: Environment) -> OracleQ:
         lock = isinstance(env, LockBernoulli | LockGaussian)
-        return OracleQ(schedule=self.schedule, confidence=self.confidence if lock else self.confidence_elsewhere / env.horizon)
+        return OracleQ(schedule=self.schedule, confidence=self.confidence if lock else self.confidence_elsewhere / env.horizon**1.5)
 
 
 DEFAULT_LEARNER = DefaultLearner()
@@ -81,7 +81,7 @@ class URL(Agent):
     bits and a Gaussian mixture for reals. A built-in oracle has as many labels as a level has states, or, where states look different
     from level to level, as many as there are looks: the practical form decodes all levels alike."""
     learner: Learner = DEFAULT_LEARNER
-    """A tabular learner on (level, label). If not given, OracleQ(schedule="jin"), with a confidence of 1e-5 on locks and of 0.2 / H
+    """A tabular learner on (level, label). If not given, OracleQ(schedule="jin"), with a confidence of 1e-5 on locks and of 0.2 / H^1.5
     elsewhere, where rewards may be noisy."""
     form: str = "practical"
     """"practical", or "as-written" for Algorithms 1 to 3, where `episodes` is the learner's number of episodes."""
