@@ -53,14 +53,13 @@ def _url(
 
 
 def _make_oracle(name: str | None, settings: dict[str, Any]) -> Any:
-    from . import oracles
+    from .oracles import BY_NAME
 
-    makers = {"kmeans": oracles.KMeans, "dbscan": oracles.DBSCAN, "gmm": oracles.GMM}
     if not isinstance(settings, Mapping):
         raise ValueError(f"oracle_settings must be a table of settings, got {validation.shown(settings)}")
     if name is None:  # the environment decides which oracle it is, so nobody knows yet which settings there are
-        raise ValueError(f"oracle must be one of {', '.join(map(repr, makers))} where oracle_settings are given, got None")
-    return _make("oracle", makers, name, dict(settings))
+        raise ValueError(f"oracle must be one of {', '.join(map(repr, BY_NAME))} where oracle_settings are given, got None")
+    return _make("oracle", BY_NAME, name, dict(settings))
 
 
 AGENTS: dict[str, Callable[..., Agent]] = {

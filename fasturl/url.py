@@ -35,6 +35,7 @@ DECODER_SHARE = 0.5
 """One half: a learner that waits for its decoder is at most twice as slow as one that need not."""
 
 ORACLES = ("kmeans", "dbscan", "gmm")
+"""The names in `oracles.BY_NAME`, for those who must not wait for scikit-learn to load."""
 AS_WRITTEN_DEFAULTS = {"epsilon": 0.1, "delta": 0.1, "epsilon_1": 0.01, "delta_1": 0.01}
 AS_WRITTEN_BATCH = 50
 _MOST_TRAJECTORIES = 10**9
@@ -124,12 +125,11 @@ class URL(Agent):
     def _oracle(self, env: Environment) -> Any:
         if self.oracle is not None and not isinstance(self.oracle, str):
             return self.oracle
-        from .oracles import DBSCAN, GMM, KMeans
+        from .oracles import BY_NAME
 
         assert env.emission is not None
-        makers = {"kmeans": KMeans, "dbscan": DBSCAN, "gmm": GMM}
         n_labels = _n_looks(env) if self.form == "practical" else max(env.n_states)
-        return makers[self.oracle or ("kmeans" if env.emission.discrete else "gmm")](min(max(2, n_labels), MAX_LABELS))
+        return BY_NAME[self.oracle or ("kmeans" if env.emission.discrete else "gmm")](min(max(2, n_labels), MAX_LABELS))
 
     def learner_on(self, env: Environment) -> Learner:
         """The learner that explores this environment."""

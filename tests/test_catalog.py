@@ -5,6 +5,8 @@ import pytest
 import fasturl as fu
 from fasturl import catalog
 from fasturl.observation_agent import ObservationAgent
+from fasturl.oracles import BY_NAME
+from fasturl.url import ORACLES
 
 
 def test_an_environment_is_made_from_its_name_and_settings():
@@ -64,3 +66,7 @@ def test_the_failure_probability_of_the_theoretical_schedule_is_a_setting_of_url
     assert catalog.agent("url", failure_probability=0.2).learner.failure_probability == 0.2
     with pytest.raises(ValueError, match="failure_probability must be left out when schedule='constant'"):
         catalog.agent("url", failure_probability=0.2, learning_rate=0.3)
+
+
+def test_the_names_of_oracles_that_are_known_without_scikit_learn_are_all_of_them():
+    assert tuple(BY_NAME) == ORACLES
