@@ -30,12 +30,8 @@ from .projection import KINDS, Floats, Observations, Projection, dependence, mer
 
 MIN_SEPARATION = 3.25
 """In standard deviations: above what k-means makes of one Gaussian, below what separates the states of a lock with noise 0.3."""
-
-
 MOST_DEPENDENCE = 2.0
 """Beyond this, bits go together that would not if labels were states: by chance it is 1, and nearer to that the more bits there are."""
-
-
 ENOUGH = 50
 """Observations for each state. Fewer fall apart by chance in one projection or another, so the first has to do."""
 
@@ -425,7 +421,7 @@ class DBSCAN(Oracle):
         n_found = found.max() + 1
         if not 1 < n_found <= 4 * self.n_states:
             return found
-        names = merged(n_found, separation(points, found, n_found), MIN_GAP).astype(np.int64)
+        names = merged(n_found, separation(points, found, n_found), MIN_GAP)
         return np.where(found < 0, -1, names[found])
 
 

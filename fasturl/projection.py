@@ -64,7 +64,7 @@ class Projection:
         self.weights = None if kind == "pca" else np.square(self.points).sum(axis=1)
 
 
-def merged(n_clusters: int, distance: Callable[[Group, Group], float], least: float) -> NDArray[np.uint8]:
+def merged(n_clusters: int, distance: Callable[[Group, Group], float], least: float) -> NDArray[np.int64]:
     """A renaming of clusters that gives one name to those less than `least` apart, the nearest first."""
     left: list[Group] = [[cluster] for cluster in range(n_clusters)]
     while len(left) > 1:
@@ -72,7 +72,7 @@ def merged(n_clusters: int, distance: Callable[[Group, Group], float], least: fl
         if nearest >= least:
             break
         left[a] += left.pop(b)
-    names = np.empty(n_clusters, np.uint8)
+    names = np.empty(n_clusters, np.int64)
     for name, group in enumerate(left):
         names[group] = name
     return names
