@@ -8,24 +8,21 @@ Any other object with `fit` and `predict` (a clusterer or a pipeline) serves as 
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import config_context
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN as _SklearnDBSCAN
 from sklearn.cluster import KMeans as _SklearnKMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from . import validation
-from .decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder, checked
+from .decoders import AffineDecoder, Decoder, QuadraticDecoder, SupportVectorDecoder
 from .projection import KINDS, Floats, Observations, Projection, dependence, merged, separation
 
 MIN_SEPARATION = 3.25
@@ -448,42 +445,3 @@ def mixture_decoder(mixture: Any, matrix: Floats | None = None, offset: Floats |
         return AffineDecoder(weights, log_weights - np.einsum("kd,kd->k", weights, means) / 2, None, matrix, offset)
     precisions = np.eye(dimension) / mixture.covariances_[:, None, :] if kind == "diag" else np.linalg.inv(mixture.covariances_)
     return QuadraticDecoder(means, precisions, log_weights, matrix, offset)
-
-
-def fit_decoder(oracle: Any, X: NDArray[np.generic], random_state: int, room: int = 2, *, grows: bool = True) -> Decoder:
-    """Fit a fresh copy of the oracle and return its decoder. The given oracle is left as it is.
-
-    An oracle that does not say how many labels it gives has room for `room` of them, and for more as they turn up where it `grows`.
-    """
-    fitted = clone(oracle) if hasattr(oracle, "get_params") else copy.deepcopy(oracle)
-    if hasattr(fitted, "get_params"):
-        seeds = {name: random_state for name, value in fitted.get_params().items() if name.endswith("random_state") and value is None}
-        fitted.set_params(**seeds)
-    # ours have checked their settings and the data by the time scikit-learn would check them again, for a good part of the time
-    trusted = isinstance(fitted, Oracle)
-    try:
-        with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
-            fitted.fit(X)
-        decoder = getattr(fitted, "decoder_", None)
-        if isinstance(decoder, Decoder):
-            return checked(decoder)
-        if (said := n_labels_of(fitted)) is not None:
-            return PredictDecoder(fitted, max(2, said))
-        decoder = PredictDecoder(fitted, room, grows=grows)
-        decoder.decode(X)  # which makes room for all labels of these observations
-        return decoder
-    except Exception as error:
-        error.add_note(f"while {type(oracle).__name__} was fitted on {X.shape[0]} observations of {X.shape[1]} coordinates")
-        raise
-
-
-def n_labels_of(oracle: Any) -> int | None:
-    """How many labels an oracle gives, if it says so."""
-    clusterer = oracle
-    while isinstance(clusterer, Pipeline):
-        clusterer = clusterer.steps[-1][1]  # earlier steps may have clusters and components too, but give no labels
-    says = ["n_states", "n_clusters"] + ["n_components"] * hasattr(clusterer, "weights_")  # the components of a mixture
-    for number in (getattr(clusterer, name, None) for name in says):
-        if isinstance(number, int | np.integer):
-            return int(number)
-    return None

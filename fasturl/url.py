@@ -138,14 +138,14 @@ class URL(Agent):
     def check(self, env: Environment) -> None:
         if env.emission is None:
             raise ValueError("env must have an emission: without one there is nothing for an oracle to learn from")
-        from . import oracles  # loaded before the workers start, so that its thread pools can be limited
+        from . import fitting, oracles  # loaded before the workers start, so that its thread pools can be limited
 
         oracle = self._oracle(env)
         if oracle is not self.oracle and max(env.n_states) > MAX_LABELS:
             raise ValueError(f"env must have at most {MAX_LABELS} states a level for a built-in oracle, got {max(env.n_states)}")
         if isinstance(oracle, oracles.Oracle):
             oracle.check_settings(env.emission.dimension)
-        elif (said := oracles.n_labels_of(oracle) or 0) > MAX_LABELS:
+        elif (said := fitting.n_labels_of(oracle) or 0) > MAX_LABELS:
             raise ValueError(f"oracle must give at most {MAX_LABELS} labels, got {said}")
         self._check_first_fit(env, "batch", self._first_batch(env))
 
@@ -292,7 +292,7 @@ class _PracticalRun:
 
     def _refit(self, fresh: NDArray[np.generic]) -> float:
         """Fit on all data and match labels with the old decoder; returns how well the two agree on the fresh data."""
-        from .oracles import fit_decoder
+        from .fitting import fit_decoder
 
         seed = int(self.oracle_seeds.integers(2**31))
         decoder = fit_decoder(self.oracle, np.concatenate(self.data), seed, max(2, *self.model.n_states))

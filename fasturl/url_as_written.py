@@ -27,9 +27,10 @@ from ._kernels import rng as _rng
 from .agents import Outcome, Phases, Tick
 from .decoders import Decoder, Labels, LevelDecoder
 from .emissions import Block
+from .fitting import fit_decoder
 from .learners import Floats, Ints, Learner, Task, check_policy, draw_policy, rollout, start
 from .models import BlockMDP, emission_lanes, policy_table
-from .oracles import OneCluster, fit_decoder
+from .oracles import OneCluster
 from .streams import Streams
 
 Observations = NDArray[np.generic]

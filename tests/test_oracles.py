@@ -17,8 +17,9 @@ from sklearn.svm import SVC
 
 import fasturl as fu
 from fasturl.decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
+from fasturl.fitting import fit_decoder
 from fasturl.models import emission_lanes
-from fasturl.oracles import DBSCAN, GMM, KMeans, fit_decoder, mixture_decoder
+from fasturl.oracles import DBSCAN, GMM, KMeans, mixture_decoder
 from fasturl.streams import Streams
 
 ENVS = {

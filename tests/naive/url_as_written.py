@@ -4,9 +4,9 @@ from math import ceil, log
 
 import numpy as np
 
+from fasturl.fitting import fit_decoder
 from fasturl.learners import Task
 from fasturl.models import emission_lanes
-from fasturl.oracles import fit_decoder
 from fasturl.streams import Streams
 
 from .dynamics import start_state, step
