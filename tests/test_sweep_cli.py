@@ -146,3 +146,11 @@ def test_without_a_file_there_is_nothing_to_run(words, message, tmp_path):
     assert done.returncode == 2
     assert message in done.stderr
     assert names(tmp_path) == []
+
+
+def test_the_table_has_a_column_for_what_varies_of_an_oracle(place):
+    grid = 'env = {name = "lock-bernoulli", horizon = 2}\nagent = {name = "url"}\n'
+    (place / "spec.toml").write_text(f'episodes = 300\nseeds = 1\n{grid}oracle = {{name = "kmeans", n_init = [1, 2]}}\n')
+    done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place)
+    header, *rows = [line.split() for line in done.stdout.splitlines()[:3]]
+    assert [row[header.index("oracle.n_init")] for row in rows] == ["1", "2"]

@@ -154,7 +154,7 @@ def _console() -> Console:
 
 def _fields(cell: Cell) -> dict[str, Any]:
     agent = {name: value for name, value in cell.agent_settings.items() if name != "oracle_settings"}
-    oracle = {f"oracle.{name}": value for name, value in cell.agent_settings.get("oracle_settings", {}).items()}
+    oracle = {f"oracle.{name}": value for name, value in (cell.agent_settings.get("oracle_settings") or {}).items()}
     return {"env": cell.env} | cell.env_settings | {"agent": cell.agent} | agent | oracle | {"episodes": cell.episodes}
 
 
