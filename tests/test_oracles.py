@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN as SklearnDBSCAN
-from sklearn.cluster import Birch, FeatureAgglomeration, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -16,8 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import fasturl as fu
-from fasturl.decoders import AffineDecoder, Decoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder
-from fasturl.fitting import fit_decoder
+from fasturl.decoders import AffineDecoder, Decoder, QuadraticDecoder, SupportVectorDecoder
 from fasturl.models import emission_lanes
 from fasturl.oracles import DBSCAN, GMM, KMeans, mixture_decoder
 from fasturl.streams import Streams
@@ -256,115 +254,6 @@ def test_gmm_decodes_as_its_mixture_predicts(covariance, n_components):
     if n_components == "all":
         renamed = oracle.decoder_.relabel[oracle.mixture_.predict(X.astype(np.float64))]
         assert disagreement(oracle.predict(X), renamed) <= 1 / len(X)
-
-
-# --- any oracle ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "oracle",
-    [
-        make_pipeline(StandardScaler(), PCA(2), SklearnKMeans(3, n_init=5)),
-        SklearnKMeans(3, n_init=5),
-        MiniBatchKMeans(3, n_init=5),
-        GaussianMixture(3, n_init=3),
-        make_pipeline(PCA(3), GaussianMixture(3, n_init=3)),
-        Birch(n_clusters=3, threshold=0.3),
-    ],
-    ids=lambda oracle: type(oracle).__name__,
-)
-def test_any_clusterer_or_pipeline_of_scikit_learn_is_accepted(oracle):
-    X, states = observations(ENVS["reals"])
-    X[:, :3] *= 3  # so that any of them finds the states
-    decoder = fit_decoder(oracle, X, random_state=5)
-    assert isinstance(decoder, PredictDecoder)
-    assert decoder.n_labels == 3
-    assert accuracy(decoder.decode(X), states) > 0.99
-    assert not hasattr(oracle, "labels_")
-    assert not hasattr(oracle, "means_")
-
-
-@pytest.mark.parametrize(
-    "last",
-    [SklearnKMeans(3), GaussianMixture(3), Birch(n_clusters=None), make_pipeline(FeatureAgglomeration(2), SklearnKMeans(3))],
-    ids=repr,
-)
-@pytest.mark.parametrize("groups", [2, 5])
-def test_the_last_step_of_a_pipeline_says_how_many_labels_there_are(groups, last):
-    """And not how many groups of coordinates a step before it makes."""
-    X, _ = observations(ENVS["reals"])
-    decoder = fit_decoder(make_pipeline(FeatureAgglomeration(groups), last), X, random_state=5)
-    assert decoder.n_labels == decoder.decode(X).max() + 1
-
-
-def test_the_random_state_reaches_the_steps_of_a_pipeline_and_replaces_none_that_was_set():
-    X, _ = observations(ENVS["reals"])
-    pipeline = make_pipeline(PCA(2, random_state=11), SklearnKMeans(3, n_init=1))
-    fitted = fit_decoder(pipeline, X, random_state=5)._predictor
-    assert fitted.get_params()["pca__random_state"] == 11
-    assert fitted.get_params()["kmeans__random_state"] == 5
-    assert pipeline.get_params()["kmeans__random_state"] is None
-
-
-@pytest.mark.parametrize("name", ORACLES)
-def test_our_oracles_hand_on_their_compiled_decoder(name):
-    X, _ = observations(ENVS["bits"])
-    decoder = fit_decoder(ORACLES[name], X, random_state=5)
-    assert not isinstance(decoder, PredictDecoder)
-    assert not hasattr(ORACLES[name], "decoder_")
-
-
-class Bare:
-    """An oracle with fit and predict and nothing else: knows neither how to be cloned nor how many labels it gives."""
-
-    def fit(self, X):
-        self.fitted_on = X.shape
-        return self
-
-    def predict(self, X):
-        return np.asarray(X)[:, :4].argmax(axis=1)
-
-
-def test_an_oracle_that_does_not_say_how_many_labels_it_gives_is_asked_about_its_data():
-    X, states = observations(ENVS["bits"])
-    decoder = fit_decoder(Bare(), X, random_state=0)
-    assert decoder.n_labels == 3
-    np.testing.assert_array_equal(decoder.decode(X), states)
-
-
-class Says(Bare):
-    def __init__(self, labels_of):
-        self.labels_of = labels_of
-
-    def predict(self, X):
-        return self.labels_of(len(X))
-
-
-@pytest.mark.parametrize(
-    ("labels_of", "message"),
-    [
-        (lambda n: np.full(n, "first"), "must give whole numbers, got <U5"),
-        (lambda n: None, r"must give one label for each of 1200 observations, got shape \(\)"),
-        (lambda n: [], r"must give one label for each of 1200 observations, got shape \(0,\)"),
-        (lambda n: np.zeros((n, 2)), r"must give one label for each of 1200 observations, got shape \(1200, 2\)"),
-        (lambda n: np.full(n, 1e30), r"must give labels from 0 to 255, got 1e\+30"),
-        (lambda n: np.full(n, np.nan), "must give labels from 0 to 255, got nan"),
-        (lambda n: np.full(n, 256), "must give labels from 0 to 255, got 256"),
-        (lambda n: np.full(n, -1), "must give labels from 0 to 255, got -1"),
-        (lambda n: np.full(n, 0.5), "must give labels from 0 to 255, got 0.5"),
-    ],
-)
-def test_labels_that_cannot_be_used_are_refused_by_name_where_their_number_is_not_known(labels_of, message):
-    X, _ = observations(ENVS["bits"])
-    with pytest.raises(ValueError, match=f"predict of Says {message}"):
-        fit_decoder(Says(labels_of), X, random_state=0)
-
-
-def test_an_oracle_whose_labels_are_no_array_is_named():
-    X, _ = observations(ENVS["bits"])
-    with pytest.raises(ValueError) as caught:  # noqa: PT011  # the text is NumPy's
-        fit_decoder(Says(lambda n: [[0], [0, 1]] * (n // 2)), X, random_state=0)
-    assert any("Says" in line for line in (str(caught.value), *getattr(caught.value, "__notes__", [])))
 
 
 # --- bad input -----------------------------------------------------------------------------------------------------
