@@ -18,7 +18,7 @@ from fasturl import catalog
 from fasturl.experiments.problems import SPACES, Problem, Range
 from fasturl.experiments.tuning import tune
 
-optuna = pytest.importorskip("optuna")
+optuna = pytest.importorskip("optuna", reason="Optuna is not installed")
 
 
 def small(**changes):
