@@ -47,11 +47,17 @@ def row(generator):
 
 def report(benchmark, **figures):
     """Figures beside the timing: in the saved file and in the table at the end."""
-    benchmark.extra_info.update({name: float(f"{value:.4g}") if isinstance(value, float) else value for name, value in figures.items()})
+    benchmark.extra_info.update(
+        {
+            name: float(f"{value:.4g}") if isinstance(value, float) else value
+            for name, value in figures.items()
+        }
+    )
 
 
 def best_seconds(benchmark):
-    """The fastest round: what the machine can do when nothing else disturbs it; None where timing is switched off."""
+    """The fastest round: what the machine can do when nothing else disturbs it; None where timing is switched
+    off."""
     return benchmark.stats.stats.min if benchmark.stats else None
 
 
@@ -66,7 +72,13 @@ def process(source, **environment):
     """
     program = "import json\n" + textwrap.dedent(peak) + textwrap.dedent(source)
     inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
-    done = subprocess.run([sys.executable, "-P", "-c", program], env=inherited | environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return json.loads(done.stdout)
 
 
@@ -78,10 +90,16 @@ def reference_rates():
 
 def pytest_terminal_summary(terminalreporter, config):
     session = getattr(config, "_benchmarksession", None)
-    rows = [(bench.name, bench.extra_info) for bench in session.benchmarks if bench.extra_info] if session else []
+    rows = (
+        [(bench.name, bench.extra_info) for bench in session.benchmarks if bench.extra_info]
+        if session
+        else []
+    )
     if not rows:
         return
     terminalreporter.section("figures")
     width = max(len(name) for name, _ in rows)
     for name, figures in rows:
-        terminalreporter.write_line(f"{name:<{width}}  " + "  ".join(f"{key}={value}" for key, value in figures.items()))
+        terminalreporter.write_line(
+            f"{name:<{width}}  " + "  ".join(f"{key}={value}" for key, value in figures.items())
+        )

@@ -1,4 +1,5 @@
-"""The C face: what a call costs, training through it beside training from Python, and a decoder in C beside the built-in one."""
+"""The C face: what a call costs, training through it beside training from Python, and a decoder in C beside
+the built-in one."""
 
 import time
 
@@ -7,15 +8,15 @@ import numpy as np
 import pytest
 from c_face import AFFINE, Training, affine_pair, done, dynamics, shared_library, struct
 from conftest import report
+from fasturl.learners.learners import Task
+from fasturl.problems.models import emission_lanes
 
 import fasturl as fu
+from fasturl._base.streams import Streams
 from fasturl._kernels.compiling import kernel
 from fasturl._kernels.dynamics import step
-from fasturl.agents import latent_labels
+from fasturl.agents.agent import latent_labels
 from fasturl.capi import table
-from fasturl.learners import Task
-from fasturl.models import emission_lanes
-from fasturl.streams import Streams
 
 ROUNDS = 15
 OVERHEAD_NS, TRAINING_RATIO, DECODER_RATIO = 30.0, 0.95, 2.0
@@ -106,14 +107,21 @@ def test_a_step(benchmark, guest):
     made, _kept = dynamics(model)
     rng = np.random.default_rng(0)
     states, actions, rewards = np.zeros(n, np.int64), rng.integers(4, size=n), np.zeros(n)
-    arrays = [own.from_buffer(f"{kind}[]", array) for kind, array in (("int64_t", states), ("int64_t", actions), ("double", rewards))]
+    arrays = [
+        own.from_buffer(f"{kind}[]", array)
+        for kind, array in (("int64_t", states), ("int64_t", actions), ("double", rewards))
+    ]
 
     def seconds(together):
         states[:] = rng.integers(3, size=n)
         return library.steps(own.cast("void *", table()), own.cast("void *", made), n, *arrays, together)
 
     long, luck = 100 * n, Streams(0).row("dynamics")
-    many_actions, many_states, many_rewards = rng.integers(4, size=long), rng.integers(3, size=long), np.zeros(long)
+    many_actions, many_states, many_rewards = (
+        rng.integers(4, size=long),
+        rng.integers(3, size=long),
+        np.zeros(long),
+    )
 
     def bare():
         bare_steps(model.dynamics, luck, many_actions, many_states.copy(), many_rewards)
@@ -121,7 +129,14 @@ def test_a_step(benchmark, guest):
     benchmark.pedantic(seconds, (1,), rounds=ROUNDS, warmup_rounds=1)
     one, many = (min(seconds(together) for _ in range(1_000)) / n * 1e9 for together in (1, n))
     work = best(bare, 50) / long * 1e9
-    report(benchmark, ns_per_call=one, ns_of_a_thousandth=many, ns_of_work=work, overhead_ns=one - work, must_stay_below=OVERHEAD_NS)
+    report(
+        benchmark,
+        ns_per_call=one,
+        ns_of_a_thousandth=many,
+        ns_of_work=work,
+        overhead_ns=one - work,
+        must_stay_below=OVERHEAD_NS,
+    )
     assert one - work < OVERHEAD_NS
 
 
@@ -150,7 +165,12 @@ def test_training(benchmark):
     benchmark.pedantic(in_c, rounds=ROUNDS, warmup_rounds=1)
     seconds, reference = best(in_c), best(in_python)
     assert np.array_equal(training.returns, returns)
-    report(benchmark, steps_per_second=horizon * episodes / seconds, ratio_to_python=reference / seconds, must_reach=TRAINING_RATIO)
+    report(
+        benchmark,
+        steps_per_second=horizon * episodes / seconds,
+        ratio_to_python=reference / seconds,
+        must_reach=TRAINING_RATIO,
+    )
     assert reference / seconds >= TRAINING_RATIO
 
 
@@ -165,5 +185,10 @@ def test_a_decoder_in_c(benchmark, guest, horizon):
     benchmark.pedantic(in_c.table, (block,), rounds=200, warmup_rounds=1)
     seconds, reference = best(lambda: in_c.table(block), 300), best(lambda: built_in.table(block), 300)
     steps = block.n_episodes * block.n_levels
-    report(benchmark, ns_per_step=seconds / steps * 1e9, times_built_in=seconds / reference, must_stay_below=DECODER_RATIO)
+    report(
+        benchmark,
+        ns_per_step=seconds / steps * 1e9,
+        times_built_in=seconds / reference,
+        must_stay_below=DECODER_RATIO,
+    )
     assert seconds / reference <= DECODER_RATIO

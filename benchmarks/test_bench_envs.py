@@ -1,4 +1,5 @@
-"""Vector environments beside Gymnasium's own vectorised CartPole and beside SyncVectorEnv of our scalar environment, in one run."""
+"""Vector environments beside Gymnasium's own vectorised CartPole and beside SyncVectorEnv of our scalar
+environment, in one run."""
 
 import gymnasium
 import numpy as np
@@ -90,7 +91,9 @@ def test_reset_with_a_seed_for_each(benchmark):
 
 
 @pytest.mark.parametrize(
-    "family", [fu.LockBernoulli(HORIZON, 0.2), fu.LockGaussian(HORIZON, 0.2)], ids=lambda family: type(family).__name__
+    "family",
+    [fu.LockBernoulli(HORIZON, 0.2), fu.LockGaussian(HORIZON, 0.2)],
+    ids=lambda family: type(family).__name__,
 )
 def test_rollout(benchmark, family):
     benchmark.group = "environments: rollout of whole episodes"

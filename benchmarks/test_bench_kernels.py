@@ -4,15 +4,15 @@ import naive
 import numpy as np
 import pytest
 from conftest import Work, row
+from fasturl.learners.learners import Task
+from fasturl.problems.models import emission_lanes
 
 import fasturl as fu
+from fasturl._base.streams import Streams
 from fasturl._kernels import decoding, dynamics, emission, hashing, labels, planning, rng, tabular, vector
-from fasturl.agents import latent_labels
-from fasturl.emissions import cumulative
-from fasturl.learners import Task
-from fasturl.models import emission_lanes
-from fasturl.observation_agent import _GrowingTable
-from fasturl.streams import Streams
+from fasturl.agents.agent import latent_labels
+from fasturl.agents.observation import _GrowingTable
+from fasturl.problems.emissions import cumulative
 
 HORIZON, EPISODES = 20, 5_000
 LEVELS, DIMENSION = HORIZON + 1, HORIZON + 3
@@ -47,13 +47,26 @@ def learning(learner):
     def arguments(stream):
         memory = learner.start(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
         schedules = memory.rates, memory.bonuses, memory.cap, memory.epsilons
-        return MODEL.dynamics, LABELS, memory.q, memory.visits, *schedules, stream(LUCK), stream(CHOICE), np.empty(EPISODES)
+        return (
+            MODEL.dynamics,
+            LABELS,
+            memory.q,
+            memory.visits,
+            *schedules,
+            stream(LUCK),
+            stream(CHOICE),
+            np.empty(EPISODES),
+        )
 
     return arguments
 
 
 def episodes(stream):
-    record = np.empty((EPISODES, HORIZON + 1), np.int64), np.empty((EPISODES, HORIZON), np.int64), np.empty((EPISODES, HORIZON))
+    record = (
+        np.empty((EPISODES, HORIZON + 1), np.int64),
+        np.empty((EPISODES, HORIZON), np.int64),
+        np.empty((EPISODES, HORIZON)),
+    )
     return MODEL.dynamics, LABELS, np.zeros((HORIZON, 3, 4)), 0.0, stream(LUCK), stream(CHOICE), *record
 
 
@@ -69,7 +82,8 @@ def every_row(stream):
     return np.zeros((2_000, 3, 4)), 0.1, stream(CHOICE), np.empty((2_000, 3), np.int64)
 
 
-# --- tables of observations ----------------------------------------------------------------------------------------
+# --- tables of observations
+# ----------------------------------------------------------------------------------------
 
 OBSERVATIONS = MODEL.emission.draw(emission_lanes(Streams(0)), EPISODES).words
 MET = EPISODES * HORIZON
@@ -80,7 +94,15 @@ def learning_observations(stream):
     table.make_room(MET)
     rules = fu.OracleQ().rules(Task(HORIZON, 2**DIMENSION, 4, 1.0, EPISODES, None))
     schedules = rules.rates, rules.bonuses, rules.cap, rules.epsilons
-    return MODEL.dynamics, OBSERVATIONS, table.arrays, *schedules, stream(LUCK), stream(CHOICE), np.empty(EPISODES)
+    return (
+        MODEL.dynamics,
+        OBSERVATIONS,
+        table.arrays,
+        *schedules,
+        stream(LUCK),
+        stream(CHOICE),
+        np.empty(EPISODES),
+    )
 
 
 def learned_table():
@@ -99,7 +121,8 @@ def entering(_):
     return (table,)
 
 
-# --- blocks of observations ----------------------------------------------------------------------------------------
+# --- blocks of observations
+# ----------------------------------------------------------------------------------------
 
 BLOCK = 100
 SEEN = BLOCK * LEVELS * 3
@@ -145,11 +168,24 @@ def unpacked(_):
 
 
 def observing(_):
-    return REALS.noise, REALS.means, DRAW.integers(3, size=(BLOCK, LEVELS)), np.empty((BLOCK, LEVELS, DIMENSION), np.float32)
+    return (
+        REALS.noise,
+        REALS.means,
+        DRAW.integers(3, size=(BLOCK, LEVELS)),
+        np.empty((BLOCK, LEVELS, DIMENSION), np.float32),
+    )
 
 
 def affine(_):
-    return REALS.noise, REALS.means, REALS.head, normals(3, DIMENSION), normals(3), normals(3, LEVELS), scores()
+    return (
+        REALS.noise,
+        REALS.means,
+        REALS.head,
+        normals(3, DIMENSION),
+        normals(3),
+        normals(3, LEVELS),
+        scores(),
+    )
 
 
 def squares(_):
@@ -158,7 +194,16 @@ def squares(_):
 
 def quadratic(_):
     """Points in the plane, as oracles show a lock to it."""
-    return normals(BLOCK, 2, LEVELS), normals(3, 2, LEVELS), 2, normals(3, 2, 2), normals(3, 2), normals(3), normals(4, LEVELS), scores()
+    return (
+        normals(BLOCK, 2, LEVELS),
+        normals(3, 2, LEVELS),
+        2,
+        normals(3, 2, 2),
+        normals(3, 2),
+        normals(3),
+        normals(4, LEVELS),
+        scores(),
+    )
 
 
 def byte_by_byte(_):
@@ -173,7 +218,15 @@ def support_vectors(_):
     """Thirty for each of three classes."""
     vectors, starts = DRAW.normal(size=(90, 2)), np.array([0, 30, 60, 90])
     scratch = np.empty(90), np.empty(3, np.int64), np.arange(3, dtype=np.uint8), table_of_labels()
-    return normals(BLOCK, 2, 3, LEVELS), vectors, starts, DRAW.normal(size=(2, 90)), DRAW.normal(size=3), 0.7, *scratch
+    return (
+        normals(BLOCK, 2, 3, LEVELS),
+        vectors,
+        starts,
+        DRAW.normal(size=(2, 90)),
+        DRAW.normal(size=3),
+        0.7,
+        *scratch,
+    )
 
 
 def pairs_of_labels(_):
@@ -181,13 +234,23 @@ def pairs_of_labels(_):
 
 
 def whole_policy(stream):
-    record = np.empty((EPISODES, LEVELS), np.int64), np.empty((EPISODES, HORIZON), np.int64), np.empty((EPISODES, HORIZON))
+    record = (
+        np.empty((EPISODES, LEVELS), np.int64),
+        np.empty((EPISODES, HORIZON), np.int64),
+        np.empty((EPISODES, HORIZON)),
+    )
     return MODEL.dynamics, cumulative(np.full((HORIZON, 3, 4), 0.25)), stream(LUCK), stream(CHOICE), *record
 
 
 def plan(*policy):
     model = fu.LockBernoulli(1_000, 0.2).instance(0)
-    return lambda stream: (model.transitions, model.rewards, *policy, np.empty((1_000, 3, 4)), np.empty((1_001, 3)))
+    return lambda stream: (
+        model.transitions,
+        model.rewards,
+        *policy,
+        np.empty((1_000, 3, 4)),
+        np.empty((1_001, 3)),
+    )
 
 
 WORK = {
@@ -196,13 +259,21 @@ WORK = {
     "dynamics: lock": Work(dynamics.draw_lock, naive.draw_lock, lock, 1_000),
     "dynamics: running sums": Work(dynamics.cumulate, naive.cumulate, running_sums, 12_000),
     "tabular: schedule of Jin et al.": Work(tabular.jin_schedule, naive.jin_schedule, jin_et_al, 10_000),
-    "tabular: share of random actions": Work(tabular.falling_epsilons, naive.falling_epsilons, exploring, 10_000),
+    "tabular: share of random actions": Work(
+        tabular.falling_epsilons, naive.falling_epsilons, exploring, 10_000
+    ),
     "tabular: learn, OracleQ": Work(tabular.learn, naive.learn, learning(fu.OracleQ()), EPISODES * HORIZON),
-    "tabular: learn, QLearning": Work(tabular.learn, naive.learn, learning(fu.QLearning()), EPISODES * HORIZON),
+    "tabular: learn, QLearning": Work(
+        tabular.learn, naive.learn, learning(fu.QLearning()), EPISODES * HORIZON
+    ),
     "tabular: rollout": Work(tabular.rollout, naive.rollout, episodes, EPISODES * HORIZON),
-    "tabular: update of a trajectory": Work(tabular.update_trajectory, naive.update_trajectory, trajectory, 5_000),
+    "tabular: update of a trajectory": Work(
+        tabular.update_trajectory, naive.update_trajectory, trajectory, 5_000
+    ),
     "tabular: policy of an episode": Work(tabular.draw_policy, naive.draw_policy, every_row, 6_000),
-    "tabular: episodes of a fixed policy": Work(vector.play_policy, naive.vector.play_policy, whole_policy, EPISODES * HORIZON),
+    "tabular: episodes of a fixed policy": Work(
+        vector.play_policy, naive.vector.play_policy, whole_policy, EPISODES * HORIZON
+    ),
     "hashing: learn, OracleQ": Work(hashing.learn, naive.hashing.learn, learning_observations, MET),
     "hashing: play": Work(hashing.play, naive.hashing.play, playing_observations, MET),
     "hashing: rows into a larger table": Work(hashing.rehash, naive.hashing.rehash, entering, MET),
@@ -211,16 +282,22 @@ WORK = {
     "emission: categories": Work(emission.categorical_words, naive.categorical_words, categories, SEEN),
     "emission: unpack": Work(emission.unpack, naive.unpack, packed, SEEN),
     "emission: pack": Work(emission.pack, naive.pack, unpacked, SEEN),
-    "emission: reals along a path": Work(emission.observe_reals, naive.observe_reals, observing, BLOCK * LEVELS),
+    "emission: reals along a path": Work(
+        emission.observe_reals, naive.observe_reals, observing, BLOCK * LEVELS
+    ),
     "decoding: affine scores": Work(decoding.affine_scores, naive.affine_scores, affine, SEEN),
     "decoding: squares": Work(decoding.add_squares, naive.add_squares, squares, SEEN),
     "decoding: quadratic scores": Work(decoding.quadratic_scores, naive.quadratic_scores, quadratic, SEEN),
     "decoding: scores of bytes": Work(decoding.byte_scores, naive.byte_scores, byte_by_byte, SEEN),
     "decoding: best labels": Work(decoding.best_labels, naive.best_labels, best, SEEN),
-    "decoding: support vectors": Work(decoding.support_vector_labels, naive.support_vector_labels, support_vectors, SEEN),
+    "decoding: support vectors": Work(
+        decoding.support_vector_labels, naive.support_vector_labels, support_vectors, SEEN
+    ),
     "labels: pairs": Work(labels.count_pairs, naive.count_pairs, pairs_of_labels, 100_000),
     "planning: optimal values": Work(planning.optimal_q, naive.optimal_q, plan(), 12_000),
-    "planning: policy values": Work(planning.policy_q, naive.policy_q, plan(np.full((1_000, 3, 4), 0.25)), 12_000),
+    "planning: policy values": Work(
+        planning.policy_q, naive.policy_q, plan(np.full((1_000, 3, 4), 0.25)), 12_000
+    ),
 }
 
 MUST_REACH = {"tabular: learn, OracleQ": 500}

@@ -1,4 +1,5 @@
-"""Observations, decoding and labels: each kernel beside what a NumPy or plain Python program would do for the same work."""
+"""Observations, decoding and labels: each kernel beside what a NumPy or plain Python program would do for the
+same work."""
 
 from collections import Counter
 from functools import partial
@@ -6,16 +7,16 @@ from functools import partial
 import numpy as np
 import pytest
 from conftest import best_seconds, report
+from fasturl.oracles.oracles import GMM, KMeans
+from fasturl.problems.models import emission_lanes
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fasturl as fu
+from fasturl._base.streams import Streams
 from fasturl._kernels import emission, labels
-from fasturl.models import emission_lanes
-from fasturl.oracles import GMM, KMeans
-from fasturl.streams import Streams
 
 HORIZON = 20
 LANES = emission_lanes(Streams(0))
@@ -23,7 +24,8 @@ GENERATOR = np.random.default_rng(0)
 
 
 def compare(benchmark, rates, group, work, count, must_reach=None, **options):
-    """Time `work`, which does something `count` times; the first of a group is the reference of the others."""
+    """Time `work`, which does something `count` times; the first of a group is the reference of the
+    others."""
     benchmark.group = group
     benchmark.pedantic(work, **({"rounds": 20, "warmup_rounds": 1} | options))
     if seconds := best_seconds(benchmark):
@@ -38,7 +40,8 @@ def compare(benchmark, rates, group, work, count, must_reach=None, **options):
             assert rate / rates[group] >= must_reach
 
 
-# --- normals: 10,752 for each of 48 episodes, float32, into an array that is there ---------------------------------
+# --- normals: 10,752 for each of 48 episodes, float32, into an array that is there
+# ---------------------------------
 
 NORMALS = "observations: float32 normals"
 EPISODES, PAIRS = 48, 5_376
@@ -46,16 +49,30 @@ EPISODES, PAIRS = 48, 5_376
 
 def test_normals_by_numpy(benchmark, reference_rates):
     out = np.empty((EPISODES, 2, PAIRS), np.float32)
-    compare(benchmark, reference_rates, NORMALS, lambda: GENERATOR.standard_normal(dtype=np.float32, out=out), out.size)
+    compare(
+        benchmark,
+        reference_rates,
+        NORMALS,
+        lambda: GENERATOR.standard_normal(dtype=np.float32, out=out),
+        out.size,
+    )
 
 
 def test_normals_by_the_kernel(benchmark, reference_rates):
     out, bits = np.empty((EPISODES, 2, PAIRS), np.float32), np.empty((PAIRS // 4, 4), np.uint64)
     halves, deviation = bits.view(np.uint32).reshape(2, PAIRS), np.float32(1.0)
-    compare(benchmark, reference_rates, NORMALS, lambda: emission.fill_normals(LANES, bits, halves, deviation, out), out.size, must_reach=3)
+    compare(
+        benchmark,
+        reference_rates,
+        NORMALS,
+        lambda: emission.fill_normals(LANES, bits, halves, deviation, out),
+        out.size,
+        must_reach=3,
+    )
 
 
-# --- coins of LockBernoulli: 20 for each of 21 levels of 500 episodes ----------------------------------------------
+# --- coins of LockBernoulli: 20 for each of 21 levels of 500 episodes
+# ----------------------------------------------
 
 COINS = "observations: coins of LockBernoulli, horizon 20"
 N_COINS = 500 * (HORIZON + 1) * HORIZON
@@ -67,7 +84,9 @@ def test_coins_by_numpy(benchmark, reference_rates):
 
 
 def test_coins_by_numpy_as_bytes(benchmark, reference_rates):
-    compare(benchmark, reference_rates, COINS, lambda: GENERATOR.integers(0, 2, N_COINS, dtype=np.uint8), N_COINS)
+    compare(
+        benchmark, reference_rates, COINS, lambda: GENERATOR.integers(0, 2, N_COINS, dtype=np.uint8), N_COINS
+    )
 
 
 def test_coins_by_the_kernels(benchmark, reference_rates):
@@ -87,10 +106,13 @@ def test_coins_by_the_kernel_raw(benchmark, reference_rates):
     """The packed noise itself: three levels in a word."""
     draws = -(-(HORIZON + 1) // (64 // HORIZON))
     raw = np.empty((500, -(-draws // 4), 4), np.uint64)
-    compare(benchmark, reference_rates, COINS, lambda: emission.fill_words(LANES, raw), N_COINS, must_reach=50)
+    compare(
+        benchmark, reference_rates, COINS, lambda: emission.fill_words(LANES, raw), N_COINS, must_reach=50
+    )
 
 
-# --- FixLabel's counts: the labels of 63 sets of 1,000 observations ------------------------------------------------
+# --- FixLabel's counts: the labels of 63 sets of 1,000 observations
+# ------------------------------------------------
 
 COUNTS = "labels: counts over the standard set"
 STARTS = np.arange(0, 63_001, 1_000)
@@ -104,7 +126,13 @@ def test_counts_by_counter(benchmark, reference_rates):
 
 def test_counts_by_counter_over_an_array(benchmark, reference_rates):
     """As a program whose labels are an array would call it."""
-    compare(benchmark, reference_rates, COUNTS + ", arrays", lambda: [Counter(LABELS[i : i + 1_000]) for i in STARTS[:-1]], LABELS.size)
+    compare(
+        benchmark,
+        reference_rates,
+        COUNTS + ", arrays",
+        lambda: [Counter(LABELS[i : i + 1_000]) for i in STARTS[:-1]],
+        LABELS.size,
+    )
 
 
 @pytest.mark.parametrize("group", [COUNTS, COUNTS + ", arrays"], ids=["lists", "arrays"])
@@ -114,7 +142,8 @@ def test_counts_by_the_kernel(benchmark, reference_rates, group):
     compare(benchmark, reference_rates, group, work, LABELS.size, must_reach=100, rounds=200)
 
 
-# --- label tables: every state of every level of 200 episodes ------------------------------------------------------
+# --- label tables: every state of every level of 200 episodes
+# ------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["bits", "reals"])
@@ -130,5 +159,13 @@ def test_decoding_by_scikit_learn_in_one_call(benchmark, reference_rates, kind):
 def test_decoding_by_label_table(benchmark, reference_rates, kind):
     env = fu.LockBernoulli(HORIZON) if kind == "bits" else fu.LockGaussian(HORIZON)
     block = env.emission.draw(LANES, 200)
-    oracle = (KMeans(random_state=0) if kind == "bits" else GMM(random_state=0)).fit(block.every_state().reshape(-1, HORIZON + 3))
-    compare(benchmark, reference_rates, f"decoding: {kind}", lambda: oracle.decoder_.table(block), 200 * (HORIZON + 1) * 3)
+    oracle = (KMeans(random_state=0) if kind == "bits" else GMM(random_state=0)).fit(
+        block.every_state().reshape(-1, HORIZON + 3)
+    )
+    compare(
+        benchmark,
+        reference_rates,
+        f"decoding: {kind}",
+        lambda: oracle.decoder_.table(block),
+        200 * (HORIZON + 1) * 3,
+    )

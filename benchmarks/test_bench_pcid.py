@@ -4,12 +4,12 @@ import naive
 import numpy as np
 import pytest
 from conftest import Work, best_seconds, report, row
+from fasturl.problems.models import emission_lanes
 
 import fasturl as fu
+from fasturl._base.streams import Streams
 from fasturl._kernels import fitting, pcid
-from fasturl.models import emission_lanes
-from fasturl.pcid import default_samples
-from fasturl.streams import Streams
+from fasturl.agents.pcid import default_samples
 
 HORIZON, EPISODES, SAMPLES = 20, 500, 600
 LUCK, CHOICE = [5, 6, 7, 8], [1, 2, 3, 4]
@@ -26,26 +26,52 @@ GROUP = "PCID: a run, horizon 20"
 
 def exploring(stream):
     record = [np.empty(EPISODES, kind) for kind in (int, int, float, int, float)]
-    return MODEL.dynamics, LABELS, DRAW.random((3, HORIZON - 1, 3, 4)), HORIZON, stream(LUCK), stream(CHOICE), *record
+    return (
+        MODEL.dynamics,
+        LABELS,
+        DRAW.random((3, HORIZON - 1, 3, 4)),
+        HORIZON,
+        stream(LUCK),
+        stream(CHOICE),
+        *record,
+    )
 
 
 def counting(_):
-    before, after, taken = DRAW.integers(3, size=10_000), DRAW.integers(3, size=10_000), DRAW.integers(4, size=10_000)
+    before, after, taken = (
+        DRAW.integers(3, size=10_000),
+        DRAW.integers(3, size=10_000),
+        DRAW.integers(4, size=10_000),
+    )
     return before, taken, np.ones(10_000), after, np.zeros((3, 4, 3)), np.zeros((3, 4))
 
 
 def bits(logistic):
-    found, mixing = np.full(HORIZON + 1, 3), DRAW.normal(size=(3, 4, HORIZON + 1) if logistic else (0, 0, HORIZON + 1)).astype(np.float32)
+    found, mixing = (
+        np.full(HORIZON + 1, 3),
+        DRAW.normal(size=(3, 4, HORIZON + 1) if logistic else (0, 0, HORIZON + 1)).astype(np.float32),
+    )
     tables = DRAW.normal(size=(HORIZON + 1, 6, 16, 4)).astype(np.float32)
     rows = np.empty((4, 3 * EPISODES), np.float32), np.empty((3, 3 * EPISODES), np.float32)
     return lambda _: (WORDS, tables, found, mixing, HORIZON + 1, *rows, np.empty(LABELS.shape, np.uint8))
 
 
 def reals(_):
-    weights, bias = DRAW.normal(size=(3, HORIZON + 3, HORIZON + 1)).astype(np.float32), np.zeros((3, HORIZON + 1), np.float32)
+    weights, bias = (
+        DRAW.normal(size=(3, HORIZON + 3, HORIZON + 1)).astype(np.float32),
+        np.zeros((3, HORIZON + 1), np.float32),
+    )
     scratch = *np.empty((3, *bias.shape), np.float32), np.empty(LABELS.shape, np.uint8)
     block = NORMALS.noise, NORMALS.means, NORMALS.head
-    return *block, weights, bias, np.full(HORIZON + 1, 3), np.empty((0, 0, HORIZON + 1), np.float32), HORIZON + 1, *scratch
+    return (
+        *block,
+        weights,
+        bias,
+        np.full(HORIZON + 1, 3),
+        np.empty((0, 0, HORIZON + 1), np.float32),
+        HORIZON + 1,
+        *scratch,
+    )
 
 
 def clustering(stream):
@@ -54,8 +80,24 @@ def clustering(stream):
     kind = np.float32 if compiled else np.float64
     points = np.ascontiguousarray((np.eye(12)[CODES % 3] + DRAW.normal(0, 0.1, (SAMPLES, 12))).T, kind)
     (centres, trial), (labels, last_labels) = np.empty((2, 3, 12), kind), np.empty((2, SAMPLES), np.int32)
-    scratch = trial, np.empty(3, bool), labels, last_labels, np.empty(SAMPLES, kind), np.empty((3, SAMPLES), kind)
-    return stream(CHOICE), points, np.ascontiguousarray(points.T), 10, 300, *scratch, centres, np.empty(3, int)
+    scratch = (
+        trial,
+        np.empty(3, bool),
+        labels,
+        last_labels,
+        np.empty(SAMPLES, kind),
+        np.empty((3, SAMPLES), kind),
+    )
+    return (
+        stream(CHOICE),
+        points,
+        np.ascontiguousarray(points.T),
+        10,
+        300,
+        *scratch,
+        centres,
+        np.empty(3, int),
+    )
 
 
 def regressing(_):
@@ -65,9 +107,26 @@ def regressing(_):
 def training(_):
     weights = DRAW.normal(size=(3, HORIZON + 3)), DRAW.normal(size=(4, 12))
     hidden, output = (table.astype(np.float32) for table in weights)
-    shapes = hidden.shape, output.shape, (2, *hidden.shape), (2, *output.shape), (4, SAMPLES), (12, SAMPLES), (3, SAMPLES)
+    shapes = (
+        hidden.shape,
+        output.shape,
+        (2, *hidden.shape),
+        (2, *output.shape),
+        (4, SAMPLES),
+        (12, SAMPLES),
+        (3, SAMPLES),
+    )
     rows = ROWS.astype(np.float32)
-    return rows, np.ascontiguousarray(rows.T), CODES, 0.02, 40, hidden, output, *(np.zeros(shape, np.float32) for shape in shapes)
+    return (
+        rows,
+        np.ascontiguousarray(rows.T),
+        CODES,
+        0.02,
+        40,
+        hidden,
+        output,
+        *(np.zeros(shape, np.float32) for shape in shapes),
+    )
 
 
 LABELLED = EPISODES * (HORIZON + 1) * 3
@@ -101,7 +160,9 @@ def play_naively(seed):
     """The same run, without the evaluation of its final policy."""
     streams = Streams(seed)
     samples = default_samples(HORIZON, 3, 4)
-    return naive.pcid.Explorer(ENV.instance(seed), streams, emission_lanes(streams), 3, samples).play(RUN_EPISODES)
+    return naive.pcid.Explorer(ENV.instance(seed), streams, emission_lanes(streams), 3, samples).play(
+        RUN_EPISODES
+    )
 
 
 def test_a_run_in_plain_python(benchmark, reference_rates):
@@ -116,7 +177,13 @@ def test_a_run_in_plain_python(benchmark, reference_rates):
 def test_a_run(benchmark, reference_rates, model):
     """Evaluation included. The reference is linear, and the neural model does more work than that."""
     benchmark.group = GROUP
-    benchmark.pedantic(fu.train, args=(ENV, fu.PCID(model=model), RUN_EPISODES), kwargs={"n_jobs": 1}, rounds=5, warmup_rounds=1)
+    benchmark.pedantic(
+        fu.train,
+        args=(ENV, fu.PCID(model=model), RUN_EPISODES),
+        kwargs={"n_jobs": 1},
+        rounds=5,
+        warmup_rounds=1,
+    )
     if seconds := best_seconds(benchmark):
         report(benchmark, steps_per_second=RUN_EPISODES * HORIZON / seconds)
         if GROUP in reference_rates and model == "linear":
@@ -131,6 +198,10 @@ def test_fifty_levels_with_a_network(benchmark):
     env, samples = fu.LockBernoulli(50, 0.2), default_samples(50, 3, 4)
     values = []
     benchmark.pedantic(
-        lambda: values.append(fu.train(env, fu.PCID(model="neural"), 50 * samples + 2_000, n_jobs=1).values[0]), rounds=3, warmup_rounds=1
+        lambda: values.append(
+            fu.train(env, fu.PCID(model="neural"), 50 * samples + 2_000, n_jobs=1).values[0]
+        ),
+        rounds=3,
+        warmup_rounds=1,
     )
     report(benchmark, seconds=best_seconds(benchmark) or 0.0, value=min(values), must_reach="5 s")

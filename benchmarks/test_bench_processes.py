@@ -25,7 +25,7 @@ FIRST_RESULT = """
 
 FIRST_RESULT_OF_THE_COMMAND = """
     import sys
-    from fasturl.cli import main
+    from fasturl.cli.main import main
     sys.argv = ["fasturl", *"train lock-bernoulli --switch 0.2 --agent oracleq-lat --episodes 100 --seeds 1 --json -".split()]
     main()
 """
@@ -48,18 +48,28 @@ def warm(tmp_path_factory):
 @pytest.mark.benchmark(group="process: import")
 def test_import(benchmark, warm):
     seen = []
-    benchmark.pedantic(lambda: seen.append(process(IMPORT, FASTURL_CACHE_DIR=str(warm))), rounds=5, warmup_rounds=1)
-    report(benchmark, **min(seen, key=lambda figures: figures["fasturl_seconds_beyond_numba"]), must_reach="0.2 s beyond numba")
+    benchmark.pedantic(
+        lambda: seen.append(process(IMPORT, FASTURL_CACHE_DIR=str(warm))), rounds=5, warmup_rounds=1
+    )
+    report(
+        benchmark,
+        **min(seen, key=lambda figures: figures["fasturl_seconds_beyond_numba"]),
+        must_reach="0.2 s beyond numba",
+    )
 
 
 @pytest.mark.benchmark(group="process: first result")
 def test_first_result_ever_compiling_included(benchmark, tmp_path):
     folders = iter(range(2))
-    benchmark.pedantic(lambda: process(FIRST_RESULT, FASTURL_CACHE_DIR=str(tmp_path / str(next(folders)))), rounds=2)
+    benchmark.pedantic(
+        lambda: process(FIRST_RESULT, FASTURL_CACHE_DIR=str(tmp_path / str(next(folders)))), rounds=2
+    )
     report(benchmark, seconds=best_seconds(benchmark), must_reach="20 s")
 
 
-@pytest.mark.parametrize("program", [FIRST_RESULT, FIRST_RESULT_OF_THE_COMMAND], ids=["python", "command line"])
+@pytest.mark.parametrize(
+    "program", [FIRST_RESULT, FIRST_RESULT_OF_THE_COMMAND], ids=["python", "command line"]
+)
 @pytest.mark.benchmark(group="process: first result")
 def test_first_result_of_a_later_process(benchmark, warm, program):
     benchmark.pedantic(process, args=(program,), kwargs={"FASTURL_CACHE_DIR": str(warm)}, rounds=5)
@@ -71,4 +81,8 @@ def test_first_result_of_a_later_process(benchmark, warm, program):
 def test_fifty_seeds(benchmark, warm):
     seen = []
     benchmark.pedantic(lambda: seen.append(process(FIFTY_SEEDS, FASTURL_CACHE_DIR=str(warm))), rounds=2)
-    report(benchmark, **max(seen, key=lambda figures: figures["peak_megabytes"]), must_reach="a few seconds, 400 MB")
+    report(
+        benchmark,
+        **max(seen, key=lambda figures: figures["peak_megabytes"]),
+        must_reach="a few seconds, 400 MB",
+    )

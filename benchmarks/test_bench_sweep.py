@@ -1,4 +1,5 @@
-"""What the machinery of sweeps costs: ids, plan, files, progress, and finding everything again when a sweep is resumed."""
+"""What the machinery of sweeps costs: ids, plan, files, progress, and finding everything again when a sweep
+is resumed."""
 
 import dataclasses
 import sys
@@ -8,9 +9,9 @@ import pytest
 from conftest import best_seconds, process, report
 
 from fasturl.experiments import Cell
-from fasturl.experiments import sweeping as machinery
-from fasturl.experiments.backends import Local
-from fasturl.experiments.store import Store
+from fasturl.experiments.running import sweeping as machinery
+from fasturl.experiments.running.backends import Local
+from fasturl.experiments.running.store import Store
 
 RUN = {"env": "lock-bernoulli", "agent": "oracleq-lat", "agent_settings": {}}
 
@@ -62,22 +63,32 @@ SWEEP = f"""{COSTS}
 @pytest.mark.skipif(sys.platform == "win32", reason="processor seconds are asked for as Unix counts them")
 @pytest.mark.benchmark(group="sweep: machinery beside the runs")
 def test_overhead(benchmark, tmp_path):
-    """A sweep of 1,000 runs of 0.1 s or longer in the default worker processes, beside a bare loop over the same runs in as many processes.
+    """A sweep of 1,000 runs of 0.1 s or longer in the default worker processes, beside a bare loop over the
+    same runs in as many processes.
 
-    The sweep has ids, a plan, files, a bar of progress on a terminal, and all its results loaded in the end; the loop keeps nothing.
-    Both are processes of their own that start their workers inside the timing. What processors did is asserted: time on the clock
-    belongs to everything that runs on the machine.
+    The sweep has ids, a plan, files, a bar of progress on a terminal, and all its results loaded in the end;
+    the loop keeps nothing. Both are processes of their own that start their workers inside the timing. What
+    processors did is asserted: time on the clock belongs to everything that runs on the machine.
     """
     bare, swept = [], []
 
     def sweep_them():
-        swept.append(process(SWEEP, OUT=str(tmp_path / str(len(swept))), FORCE_COLOR="1"))  # the bar moves as on a terminal
+        swept.append(
+            process(SWEEP, OUT=str(tmp_path / str(len(swept))), FORCE_COLOR="1")
+        )  # the bar moves as on a terminal
 
     benchmark.pedantic(sweep_them, setup=lambda: bare.append(process(BARE_LOOP)), rounds=2)
     assert {side["runs"] for side in bare + swept} == {1_000}
-    clock, processors = (min(side[cost] for side in swept) / min(side[cost] for side in bare) for cost in ("seconds", "processor_seconds"))
+    clock, processors = (
+        min(side[cost] for side in swept) / min(side[cost] for side in bare)
+        for cost in ("seconds", "processor_seconds")
+    )
     files, shortest = len(list((tmp_path / "0").rglob("*.parquet"))), min(side["shortest"] for side in bare)
-    figures = {"ratio_of_processor_seconds": processors, "ratio_of_seconds": clock, "must_stay_below": OVERHEAD}
+    figures = {
+        "ratio_of_processor_seconds": processors,
+        "ratio_of_seconds": clock,
+        "must_stay_below": OVERHEAD,
+    }
     report(benchmark, **figures, seconds_of_the_shortest_run=shortest, files=files)
     assert processors < OVERHEAD
 
@@ -85,14 +96,23 @@ def test_overhead(benchmark, tmp_path):
 @pytest.fixture(scope="module", params=[10, 5])
 def finished(request, tmp_path_factory):
     """The files of 200 cells x 50 seeds, 200 points each; what is in them is made up."""
-    cells = [Cell.make(env_settings={"horizon": 20, "switch": n / 1000}, episodes=50_000, **RUN) for n in range(200)]
+    cells = [
+        Cell.make(env_settings={"horizon": 20, "switch": n / 1000}, episodes=50_000, **RUN)
+        for n in range(200)
+    ]
     store = Store(tmp_path_factory.mktemp("finished") / "out", create=True)
     draws = np.random.default_rng(0)
-    _, run, made_with = machinery.compute(machinery.Block(dataclasses.replace(cells[0], episodes=200), tuple(range(request.param))))
+    _, run, made_with = machinery.compute(
+        machinery.Block(dataclasses.replace(cells[0], episodes=200), tuple(range(request.param)))
+    )
     for cell in cells:
         for first in range(0, 50, request.param):
             seeds = list(range(first, first + request.param))
-            store.write(cell, dataclasses.replace(run, seeds=seeds, average_reward=draws.random(run.average_reward.shape)), made_with)
+            store.write(
+                cell,
+                dataclasses.replace(run, seeds=seeds, average_reward=draws.random(run.average_reward.shape)),
+                made_with,
+            )
     return store.folder, cells
 
 
@@ -100,7 +120,9 @@ def finished(request, tmp_path_factory):
 def test_resume(benchmark, finished):
     """Every byte of every file is checked, and all results are loaded."""
     folder, cells = finished
-    frame = benchmark.pedantic(machinery.sweep, args=(cells, 50, folder), kwargs={"backend": Local(1)}, rounds=3)
+    frame = benchmark.pedantic(
+        machinery.sweep, args=(cells, 50, folder), kwargs={"backend": Local(1)}, rounds=3
+    )
     assert len(frame) == 10_000 * 200
     files = len(list(folder.rglob("*.parquet")))
     report(benchmark, files=files, seconds=best_seconds(benchmark) or float("nan"), must_reach="under 5 s")

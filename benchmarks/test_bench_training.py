@@ -4,10 +4,10 @@ import naive
 import numpy as np
 import pytest
 from conftest import best_seconds, report
+from fasturl.learners.learners import Task
 
 import fasturl as fu
-from fasturl.learners import Task
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
 from fasturl.training import available_cores
 
 ENV, AGENT, HORIZON = fu.LockBernoulli(20, 0.2), fu.OracleQ(), 20
@@ -15,7 +15,8 @@ GROUP = "train: OracleQ, latent states, horizon 20"
 
 
 def train_naively(episodes, seed):
-    """What `train` does for one seed, in plain Python: the lock, the episodes, the curve, the value of the final policy."""
+    """What `train` does for one seed, in plain Python: the lock, the episodes, the curve, the value of the
+    final policy."""
     lock, luck, choice = (Streams(seed).row(name).tolist() for name in ("lock", "dynamics", "policy"))
     transitions, rewards = np.empty((HORIZON, 3, 4, 3)), np.zeros((HORIZON, 3, 4, 3))
     naive.draw_lock(lock, 0.2, [0] * 4, transitions)
@@ -23,8 +24,19 @@ def train_naively(episodes, seed):
     memory = AGENT.start(Task(HORIZON, 3, 4, 1.0, episodes, None))
     labels, returns = np.tile(np.arange(3), (episodes, HORIZON + 1, 1)), np.empty(episodes)
     schedules = memory.rates, memory.bonuses, memory.cap, memory.epsilons
-    naive.learn(fu.BlockMDP(transitions, rewards).dynamics, labels, memory.q, memory.visits, *schedules, luck, choice, returns)
-    naive.policy_q(transitions, rewards, memory.final_policy(), np.empty((HORIZON, 3, 4)), np.empty((HORIZON + 1, 3)))
+    naive.learn(
+        fu.BlockMDP(transitions, rewards).dynamics,
+        labels,
+        memory.q,
+        memory.visits,
+        *schedules,
+        luck,
+        choice,
+        returns,
+    )
+    naive.policy_q(
+        transitions, rewards, memory.final_policy(), np.empty((HORIZON, 3, 4)), np.empty((HORIZON + 1, 3))
+    )
     return np.cumsum(returns) / np.arange(1, episodes + 1)
 
 
@@ -52,9 +64,16 @@ def test_train_on_one_core(benchmark, reference_rates):
 def test_train_with_workers(benchmark, reference_rates, n_jobs):
     """Reported and not asserted: another process on a core is enough to spoil it."""
     benchmark.group = "train: 50 seeds by number of workers"
-    benchmark.pedantic(fu.train, args=(ENV, AGENT, 50_000, 50), kwargs={"n_jobs": n_jobs}, rounds=4, warmup_rounds=1)
+    benchmark.pedantic(
+        fu.train, args=(ENV, AGENT, 50_000, 50), kwargs={"n_jobs": n_jobs}, rounds=4, warmup_rounds=1
+    )
     if seconds := best_seconds(benchmark):
         rate = reference_rates["workers", n_jobs] = 50 * 50_000 * HORIZON / seconds
         report(benchmark, steps_per_second=rate)
         if n_jobs == 2 and ("workers", 1) in reference_rates:
-            report(benchmark, ratio_to_one_worker=rate / reference_rates["workers", 1], must_reach=1.8, cores=available_cores())
+            report(
+                benchmark,
+                ratio_to_one_worker=rate / reference_rates["workers", 1],
+                must_reach=1.8,
+                cores=available_cores(),
+            )

@@ -1,7 +1,9 @@
-"""URL end to end: against a program that observes, decodes and learns one step at a time; 50 seeds; growth with H; memory.
+"""URL end to end: against a program that observes, decodes and learns one step at a time; 50 seeds; growth
+with H; memory.
 
-The twin is given what costs it nothing: its decoder is already fitted, and it is not evaluated at the end. `train` pays for
-exploration, oracle fits, learning and evaluation. Both are compared by environment steps per second.
+The twin is given what costs it nothing: its decoder is already fitted, and it is not evaluated at the end.
+`train` pays for exploration, oracle fits, learning and evaluation. Both are compared by environment steps per
+second.
 """
 
 import sys
@@ -10,6 +12,9 @@ import naive
 import numpy as np
 import pytest
 from conftest import best_seconds, process, report
+from fasturl.learners.learners import Task
+from fasturl.oracles.oracles import GMM, KMeans
+from fasturl.problems.models import emission_lanes
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
@@ -17,10 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fasturl as fu
-from fasturl.learners import Task
-from fasturl.models import emission_lanes
-from fasturl.oracles import GMM, KMeans
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
 from fasturl.training import available_cores
 
 HORIZON, EPISODES = 20, 50_000
@@ -38,7 +40,8 @@ CASES = {
 
 
 def one_step_at_a_time(env, model, episodes):
-    """Play and learn as a plain program does: an observation by NumPy, a label by `predict`, an update after the episode."""
+    """Play and learn as a plain program does: an observation by NumPy, a label by `predict`, an update after
+    the episode."""
     draw = np.random.default_rng(0)
     lock = env.instance(0)
     memory = fu.URL().learner.start(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
@@ -61,7 +64,9 @@ def one_step_at_a_time(env, model, episodes):
             labels.append(int(model.predict(observe(s)[None])[0]))
             actions.append(a)
             rewards.append(reward)
-        naive.update_trajectory(memory.q, memory.visits, labels, actions, rewards, memory.rates, memory.bonuses, memory.cap)
+        naive.update_trajectory(
+            memory.q, memory.visits, labels, actions, rewards, memory.rates, memory.bonuses, memory.cap
+        )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -69,7 +74,12 @@ def test_url_one_step_at_a_time(benchmark, reference_rates, case):
     """50 episodes; the compiled run below has 50,000."""
     env, _, model, _ = CASES[case]
     states = np.random.default_rng(1).choice(3, (300, HORIZON + 1))
-    seen = env.emission.draw(emission_lanes(Streams(0)), 300).observe(states).reshape(-1, HORIZON + 3).astype(np.float64)
+    seen = (
+        env.emission.draw(emission_lanes(Streams(0)), 300)
+        .observe(states)
+        .reshape(-1, HORIZON + 3)
+        .astype(np.float64)
+    )
     model.fit(seen)
     benchmark.group = case
     benchmark.pedantic(one_step_at_a_time, args=(env, model, 50), rounds=2)
@@ -91,12 +101,17 @@ def test_url_on_one_core(benchmark, reference_rates, case):
             assert rate / reference_rates[case] >= must_reach
 
 
-@pytest.mark.parametrize(("env", "goal"), [(BITS, "10 s on two cores"), (REALS, "20 s on two cores")], ids=["bits", "reals"])
+@pytest.mark.parametrize(
+    ("env", "goal"), [(BITS, "10 s on two cores"), (REALS, "20 s on two cores")], ids=["bits", "reals"]
+)
 def test_url_fifty_seeds(benchmark, env, goal):
-    """One cell of the paper's figures, solved on every seed. Seconds belong to a machine, so they are reported and not asserted."""
+    """One cell of the paper's figures, solved on every seed. Seconds belong to a machine, so they are
+    reported and not asserted."""
     benchmark.group = "url: 50 seeds x 50,000 episodes, horizon 20"
     runs = []
-    benchmark.pedantic(lambda: runs.append(fu.train(env, fu.URL(), EPISODES, seeds=50)), rounds=1, warmup_rounds=0)
+    benchmark.pedantic(
+        lambda: runs.append(fu.train(env, fu.URL(), EPISODES, seeds=50)), rounds=1, warmup_rounds=0
+    )
     run = runs[-1]
     rate = 50 * EPISODES * HORIZON / run.wall_seconds
     report(
@@ -113,7 +128,8 @@ def test_url_fifty_seeds(benchmark, env, goal):
 @pytest.mark.parametrize("horizon", [20, 100])
 @pytest.mark.parametrize("lock", [fu.LockBernoulli, fu.LockGaussian])
 def test_growth_with_the_horizon(benchmark, reference_rates, lock, horizon):
-    """Nanoseconds for each step and coordinate, once the decoder is there: noise, label tables and learning."""
+    """Nanoseconds for each step and coordinate, once the decoder is there: noise, label tables and
+    learning."""
     benchmark.group = f"url: growth, {lock.name}"
     env = lock(horizon, 0.2)
     decoder = _fitted(env)
@@ -139,7 +155,12 @@ def test_growth_with_the_horizon(benchmark, reference_rates, lock, horizon):
 def _fitted(env):
     states = np.random.default_rng(1).choice(3, (300, env.horizon + 1))
     seen = env.emission.draw(emission_lanes(Streams(0)), 300).observe(states)
-    return (KMeans(3) if env.emission.discrete else GMM(3)).set_params(random_state=0).fit(seen.reshape(-1, seen.shape[-1])).decoder_
+    return (
+        (KMeans(3) if env.emission.discrete else GMM(3))
+        .set_params(random_state=0)
+        .fit(seen.reshape(-1, seen.shape[-1]))
+        .decoder_
+    )
 
 
 MOST_MEGABYTES = 1500
@@ -154,7 +175,8 @@ MEMORY = """
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory in /proc")
 @pytest.mark.parametrize("lock", ["LockBernoulli", "LockGaussian"])
 def test_peak_memory_of_a_long_horizon(benchmark, lock):
-    """What takes memory is the decoder's data, which is all there after a few thousand trajectories and gone when a seed is done.
+    """What takes memory is the decoder's data, which is all there after a few thousand trajectories and gone
+    when a seed is done.
 
     So ten seeds of 3,000 trajectories stand for fifty of 50,000: their returns are 20 MB more.
     """

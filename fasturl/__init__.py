@@ -9,28 +9,55 @@ run.success_rate
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import compile_cache as _compile_cache
+from ._base import compile_cache as _compile_cache
 from ._version import __version__ as __version__
 
 # Kernels look for their cache while they are imported, so this comes before everything that imports them.
 CACHE_FOLDER = _compile_cache.folder()
 with _compile_cache.keeping_in(CACHE_FOLDER):
-    from .learners import OracleQ, QLearning
-    from .models import BlockMDP, LockBernoulli, LockGaussian
-    from .pcid import PCID
-    from .runs import Run
+    from ._base.names import register
+    from ._base.schema import setting
+    from .agents.pcid import PCID
+    from .agents.url import URL
+    from .agents.url_as_written import URLAsWritten
+    from .learners.oracleq import OracleQ
+    from .learners.qlearning import QLearning
+    from .problems.block_mdp import BlockMDP
+    from .problems.environment import Environment
+    from .problems.locks import LockBernoulli, LockGaussian
+    from .run import Run
     from .training import train
-    from .url import URL
 
-__all__ = ["PCID", "URL", "BlockMDP", "LockBernoulli", "LockGaussian", "OracleQ", "QLearning", "Run", "train"]
+__all__ = [
+    "PCID",
+    "URL",
+    "BlockMDP",
+    "Environment",
+    "LockBernoulli",
+    "LockGaussian",
+    "OracleQ",
+    "QLearning",
+    "Run",
+    "URLAsWritten",
+    "register",
+    "setting",
+    "train",
+]
 
 if _TYPE_CHECKING:
     from . import envs as envs
     from . import experiments as experiments
     from . import oracles as oracles
     from .experiments import load as load
+    from .problems import emissions as emissions
 
-_LATER = {"envs": "envs", "experiments": "experiments", "oracles": "oracles", "load": "experiments"}
+_LATER = {
+    "emissions": "fasturl.problems.emissions",
+    "envs": "fasturl.envs",
+    "experiments": "fasturl.experiments",
+    "oracles": "fasturl.oracles",
+    "load": "fasturl.experiments:load",
+}
 """What is imported when it is first asked for: it brings libraries that `import fasturl` does without."""
 
 
@@ -39,9 +66,10 @@ def __getattr__(name: str) -> _Any:
         raise AttributeError(f"module 'fasturl' has no attribute {name!r}")
     from importlib import import_module
 
+    module, _, attribute = _LATER[name].partition(":")
     with _compile_cache.keeping_in(CACHE_FOLDER):
-        module = import_module(f"fasturl.{_LATER[name]}")
-    return module if name == _LATER[name] else getattr(module, name)
+        loaded = import_module(module)
+    return getattr(loaded, attribute) if attribute else loaded
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,5 @@
 """`python -m fasturl` is the command `fasturl`."""
 
-from .cli import main
+from .cli.main import main
 
 main()

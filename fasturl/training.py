@@ -1,7 +1,7 @@
 """`train`: one environment and one agent over many seeds, on all cores.
 
-Each seed is one task in a pool of threads: the kernels run without the GIL, so threads use all cores and share
-what is compiled. A run draws from its own streams only, so the result does not depend on the number of
+Each seed is one task in a pool of threads: the kernels run without the GIL, so threads use all cores and
+share what is compiled. A run draws from its own streams only, so the result does not depend on the number of
 threads or on the order in which they work.
 """
 
@@ -20,13 +20,17 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from . import validation
-from .agents import Agent, LatentAgent, Tick
-from .learners import Learner
-from .models import Environment
-from .observation_agent import ObservationAgent
-from .runs import Run
-from .streams import Streams
+from ._base import checks
+from ._base.streams import Streams
+from .agents.agent import Agent, Outcome
+from .agents.game import Game
+from .agents.latent import LatentAgent
+from .agents.ledger import Ledger, Tick
+from .agents.observation import ObservationAgent
+from .learners.learner import Learner
+from .problems.block_mdp import BlockMDP
+from .problems.environment import Environment
+from .run import Run
 
 _POLL_SECONDS = 0.1
 _QUIET_SECONDS = 1.0
@@ -56,43 +60,51 @@ def train(
     seeds
         A count n, for the seeds 0..n-1, or distinct non-negative integers.
     sees
-        For a learner. "latent", which is what it sees if not given: the latent states. "observation": every (level, observation) is a
-        state of its own, which needs discrete observations.
+        For a learner. "latent", which is what it sees if not given: the latent states. "observation": every
+        (level, observation) is a state of its own, which needs discrete observations.
     points
-        How many points of the learning curve to record, evenly spaced up to the last trajectory, or at which numbers of trajectories:
-        the curve then has these points alone, while `final_average` and `summary()` are of all trajectories in any case.
+        How many points of the learning curve to record, evenly spaced up to the last trajectory, or at which
+        numbers of trajectories: the curve then has these points alone, while `final_average` and `summary()`
+        are of all trajectories in any case.
     n_jobs
-        Number of threads; all cores if not given, and never more than there are seeds. The result is the same, bit for bit, for any
-        number.
+        Number of threads; all cores if not given, and never more than there are seeds. The result is the
+        same, bit for bit, for any number.
     progress
         Whether to show a progress bar; if not given, when it takes long and standard error is a terminal.
     """
     if not isinstance(env, Environment):
-        raise ValueError(f"env must be an environment such as LockBernoulli or BlockMDP, got {env!r}")
-    count = validation.integer("episodes", episodes, least=1)
-    chosen = validation.seeds(seeds)
+        raise ValueError(f"env must be an environment such as BlockMDP, got {env!r}")
+    count = checks.integer("episodes", episodes, least=1)
+    chosen = checks.seeds(seeds)
     player = as_agent(agent, sees)
-    player.check(env)
-    total = player.trajectories(env, count)
+    description = env.describe()
+    player.check(description)
+    total = player.trajectories(description, count)
     trajectories = _curve_points(points, total)
     if progress not in (True, False, None):
         raise ValueError(f"progress must be True, False or None, got {progress!r}")
-    workers = min(len(chosen), available_cores() if n_jobs is None else validation.integer("n_jobs", n_jobs, least=1))
+    workers = min(
+        len(chosen), available_cores() if n_jobs is None else checks.integer("n_jobs", n_jobs, least=1)
+    )
 
     def play(seed: int, tick: Tick) -> _Record:
-        outcome = player.play(env, Streams(seed), count, tick)
-        earned = np.cumsum(outcome.returns)
-        average_reward = earned[trajectories - 1] / trajectories
-        final = earned[-1] / earned.size
-        return _Record(env.optimal_value(seed), final, average_reward, outcome.value, outcome.value_error, outcome.diagnostics)
+        streams = Streams(seed)
+        instance = env.drawn(streams)
+        ledger = Ledger(count, total, tick)
+        outcome = player.play(Game(instance, streams, latent=player.sees_latent_states), ledger)
+        if ledger.left:
+            raise ValueError(
+                f"play of {type(player).__name__} must enter {total} returns in its ledger, got {ledger.played}"
+            )
+        return _judged(outcome, ledger.returns, trajectories, instance, streams)
 
     begin = time.perf_counter()
     records = _play_all(play, total, chosen, workers, progress)
     return Run(
         env=env.name,
-        parameters=env.parameters(),
+        settings=env.settings(),
         agent=player.name,
-        oracle=player.oracle_name(env),
+        oracle=player.oracle_name(description),
         episodes=count,
         seeds=chosen,
         optimal_values=np.array([record.optimal_value for record in records]),
@@ -109,13 +121,17 @@ def train(
 
 def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
     if sees is not None:
-        validation.choice("sees", sees, ("latent", "observation"))
+        checks.choice("sees", sees, ("latent", "observation"))
     if isinstance(agent, type):
-        raise ValueError(f"agent must be an instance, got the class {agent.__name__}: write {agent.__name__}()")
+        raise ValueError(
+            f"agent must be an instance, got the class {agent.__name__}: write {agent.__name__}()"
+        )
     if isinstance(agent, Agent):
         if sees is not None:
             name = type(agent).__name__
-            raise ValueError(f"sees must be left out for {name}: it applies to learners only; agents choose what they see, got {sees!r}")
+            raise ValueError(
+                f"sees must be left out for {name}: it applies to learners only; agents choose what they see, got {sees!r}"
+            )
         return agent
     if callable(getattr(agent, "start", None)):
         return ObservationAgent(agent) if sees == "observation" else LatentAgent(agent)
@@ -127,17 +143,18 @@ def available_cores() -> int:
 
 
 def _curve_points(points: SupportsIndex | Iterable[SupportsIndex], episodes: int) -> NDArray[np.int64]:
-    if not validation.are_several(points):
-        count = min(validation.integer("points", points, least=1), episodes)
+    if not checks.are_several(points):
+        count = min(checks.integer("points", points, least=1), episodes)
         return np.unique(np.linspace(episodes / count, episodes, count).round().astype(np.int64))
-    chosen = [validation.integer("points", point, least=1, most=episodes) for point in points]
+    chosen = [checks.integer("points", point, least=1, most=episodes) for point in points]
     if not chosen or sorted(set(chosen)) != chosen:
         raise ValueError(f"points must be increasing numbers of trajectories, got {points!r}")
     return np.array(chosen, np.int64)
 
 
 class _Record(NamedTuple):
-    """What is kept of a run: the returns of all its trajectories would fill the memory where there are many seeds."""
+    """What is kept of a run: the returns of all its trajectories would fill the memory where there are many
+    seeds."""
 
     optimal_value: float
     final_average: float
@@ -147,8 +164,33 @@ class _Record(NamedTuple):
     diagnostics: dict[str, Any]
 
 
+def _judged(
+    outcome: Outcome,
+    returns: NDArray[np.float64],
+    trajectories: NDArray[np.int64],
+    instance: BlockMDP,
+    streams: Streams,
+) -> _Record:
+    """What is kept of a run, with the verdict on its final policy."""
+    begin = time.perf_counter()
+    verdict = outcome.policy.judge(instance, streams.evaluation())
+    diagnostics = outcome.diagnostics | (verdict.diagnostics or {})
+    if "seconds" in diagnostics:
+        diagnostics["seconds"] = diagnostics["seconds"] | {"evaluation": time.perf_counter() - begin}
+    earned = np.cumsum(returns)
+    final_average = float(earned[-1] / earned.size)
+    average_reward = earned[trajectories - 1] / trajectories
+    return _Record(
+        instance.optimal_value(), final_average, average_reward, verdict.value, verdict.error, diagnostics
+    )
+
+
 def _play_all(
-    play: Callable[[int, Tick], _Record], trajectories: int, seeds: list[int], workers: int, progress: bool | None
+    play: Callable[[int, Tick], _Record],
+    trajectories: int,
+    seeds: list[int],
+    workers: int,
+    progress: bool | None,
 ) -> list[_Record]:
     """`play` of every seed; each of them plays so many trajectories."""
     stop = threading.Event()
@@ -172,11 +214,17 @@ def _play_all(
 
 
 def _in_threads(
-    play: Callable[[int], _Record], count: int, workers: int, prepare: Callable[[], object], stop: threading.Event, look: Callable[[], None]
+    play: Callable[[int], _Record],
+    count: int,
+    workers: int,
+    prepare: Callable[[], object],
+    stop: threading.Event,
+    look: Callable[[], None],
 ) -> list[_Record]:
     """play(0), ..., play(count - 1), with a look at the progress now and then.
 
-    A pool of `concurrent.futures` would do, but Ctrl-C while one waits for its futures may leave their locks held, and then nothing ends.
+    A pool of `concurrent.futures` would do, but Ctrl-C while one waits for its futures may leave their locks
+    held, and then nothing ends.
     """
     positions = iter(range(count))
     finished: SimpleQueue[tuple[int, _Record | BaseException]] = SimpleQueue()
@@ -197,8 +245,12 @@ def _in_threads(
         for started, thread in enumerate(threads):
             try:
                 thread.start()
-            except RuntimeError:  # to go on with those that run would end in want of memory, where that is what threads are short of
-                raise ValueError(f"n_jobs must be threads that the system can start, got {workers}, of which {started} started") from None
+            # to go on with those that run would end in want of memory, where that is what threads are short
+            # of
+            except RuntimeError:
+                raise ValueError(
+                    f"n_jobs must be threads that the system can start, got {workers}, of which {started} started"
+                ) from None
         while len(records) < count:
             try:
                 position, record = finished.get(timeout=_POLL_SECONDS)
@@ -221,10 +273,11 @@ def _in_threads(
 
 @contextmanager
 def _single_threaded_libraries() -> Iterator[Callable[[], object]]:
-    """One thread for each call into BLAS and OpenMP while seeds run in parallel; yields what a worker calls at its start.
+    """One thread for each call into BLAS and OpenMP while seeds run in parallel; yields what a worker calls
+    at its start.
 
-    Their pools would fight with ours for the cores, and their sums depend on the number of threads. Where scikit-learn has not
-    been imported by now, no agent is going to use it.
+    Their pools would fight with ours for the cores, and their sums depend on the number of threads. Where
+    scikit-learn has not been imported by now, no agent is going to use it.
     """
     if "sklearn" not in sys.modules:
         yield lambda: None
@@ -252,9 +305,17 @@ def _progress_bar(total: int, wanted: bool | None) -> Iterator[Tick]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     begin = time.perf_counter()
-    columns = (TextColumn("[bold]training"), BarColumn(), MofNCompleteColumn(), TextColumn("trajectories"), TimeRemainingColumn())
+    columns = (
+        TextColumn("[bold]training"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("trajectories"),
+        TimeRemainingColumn(),
+    )
     console = Console(stderr=True)
-    bar = Progress(*columns, console=console, transient=console.is_terminal)  # elsewhere its last state is all that is written
+    bar = Progress(
+        *columns, console=console, transient=console.is_terminal
+    )  # elsewhere its last state is all that is written
     task = bar.add_task("", total=total)
 
     def show(completed: int) -> None:

@@ -1,4 +1,5 @@
-"""Calling the C face from tests and benchmarks: arrays as pointers with lengths, trainings as structs, a decoder and programs in C."""
+"""Calling the C face from tests and benchmarks: arrays as pointers with lengths, trainings as structs, a
+decoder and programs in C."""
 
 import os
 import shutil
@@ -9,11 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fasturl.decoders.decoders import AffineDecoder, CDecoder
 
 from fasturl.capi import HEADER, ffi, lib
-from fasturl.decoders import AffineDecoder, CDecoder
 
-C_NAMES = {"float64": "double", "float32": "float", "int64": "int64_t", "uint64": "uint64_t", "uint32": "uint32_t", "uint8": "uint8_t"}
+C_NAMES = {
+    "float64": "double",
+    "float32": "float",
+    "int64": "int64_t",
+    "uint64": "uint64_t",
+    "uint32": "uint32_t",
+    "uint8": "uint8_t",
+}
 
 
 def needs_compiler(name):
@@ -24,7 +32,8 @@ needs_cc = needs_compiler("cc")
 
 
 def missing_to_embed():
-    """What a C program that embeds this Python could not be built without; empty where everything is there."""
+    """What a C program that embeds this Python could not be built without; empty where everything is
+    there."""
     paths, variable = sysconfig.get_paths(), sysconfig.get_config_var
     folders = [Path(variable("LIBDIR") or ""), Path(variable("LIBDIR") or "", variable("MULTIARCH") or "")]
     if not variable("Py_ENABLE_SHARED"):
@@ -40,10 +49,16 @@ needs_shared_python = pytest.mark.skipif(bool(missing_to_embed()), reason=missin
 
 
 def run_program(*command, timeout=None, **settings):
-    """Run a C program where this Python's environment is activated: the embedded Python is that of the first python3 in PATH."""
+    """Run a C program where this Python's environment is activated: the embedded Python is that of the first
+    python3 in PATH."""
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
     return subprocess.run(
-        list(map(str, command)), env=os.environ | {"PATH": path} | settings, capture_output=True, text=True, timeout=timeout, check=False
+        list(map(str, command)),
+        env=os.environ | {"PATH": path} | settings,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
     )
 
 
@@ -54,7 +69,8 @@ def spread(array):
 
 
 def struct(name, **members):
-    """A struct with its size first; an array fills a pointer and its length. Returns the pointer and what must be kept alive."""
+    """A struct with its size first; an array fills a pointer and its length. Returns the pointer and what
+    must be kept alive."""
     made = ffi.new(f"{name} *")
     made.size = ffi.sizeof(name)
     for member, value in members.items():
@@ -91,7 +107,13 @@ def dynamics(model):
     """The tables of a model as a struct, and the arrays it points to."""
     tables = model.dynamics
     arrays = {name: np.array(table) for name, table in tables._asdict().items()}
-    made = struct("fasturl_dynamics", horizon=model.horizon, n_states=model.transitions.shape[1], n_actions=model.n_actions, **arrays)
+    made = struct(
+        "fasturl_dynamics",
+        horizon=model.horizon,
+        n_states=model.transitions.shape[1],
+        n_actions=model.n_actions,
+        **arrays,
+    )
     return made, arrays
 
 
@@ -113,12 +135,23 @@ class Training:
 
     def struct(self, **changes):
         members = {name: getattr(self, name) for name in self.ARRAYS}
-        members |= {"dynamics": self.dynamics, "episodes": self.episodes, "n_labels": self.n_labels, "cap": self.cap}
+        members |= {
+            "dynamics": self.dynamics,
+            "episodes": self.episodes,
+            "n_labels": self.n_labels,
+            "cap": self.cap,
+        }
         return struct("fasturl_training", **(members | {"label_rows": self.labels.shape[0]} | changes))
 
 
 def oracleq(**changes):
-    settings = {"schedule": 0, "learning_rate": 0.3, "confidence": 1e-3, "failure_probability": 0.05, "max_return": 1.0}
+    settings = {
+        "schedule": 0,
+        "learning_rate": 0.3,
+        "confidence": 1e-3,
+        "failure_probability": 0.05,
+        "max_return": 1.0,
+    }
     return struct("fasturl_oracleq", **(settings | changes))
 
 
@@ -168,7 +201,18 @@ def shared_library(folder, source):
     if not shutil.which("cc"):
         pytest.skip("there is no compiler cc here")
     (folder / "library.c").write_text(source)
-    flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC", f"-I{HEADER.parent}"]
+    flags = [
+        "-std=c99",
+        "-O3",
+        "-ffp-contract=off",
+        "-Wall",
+        "-Wextra",
+        "-pedantic",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        f"-I{HEADER.parent}",
+    ]
     subprocess.run(["cc", *flags, str(folder / "library.c"), "-o", str(folder / "library.so")], check=True)
     return str(folder / "library.so")
 

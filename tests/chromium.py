@@ -1,4 +1,5 @@
-"""A headless Chromium, driven over its debugging pipe (two file descriptors, JSON messages that end in a zero byte)."""
+"""A headless Chromium, driven over its debugging pipe (two file descriptors, JSON messages that end in a zero
+byte)."""
 
 import base64
 import contextlib
@@ -19,7 +20,12 @@ PATIENCE = 60  # seconds for an answer, after which the browser counts as hung
 def works(program):
     """A program of that name may do no more than tell how to install the browser."""
     try:
-        return subprocess.run([program, "--version"], capture_output=True, timeout=PATIENCE, check=False).returncode == 0
+        return (
+            subprocess.run(
+                [program, "--version"], capture_output=True, timeout=PATIENCE, check=False
+            ).returncode
+            == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
 
@@ -59,10 +65,24 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         hear, self._write = os.pipe()
         self._read, speak = os.pipe()
-        command = [sys.executable, "-c", LAUNCHER, str(hear), str(speak), PROGRAM, *FLAGS, f"--user-data-dir={self._profile.name}"]
+        command = [
+            sys.executable,
+            "-c",
+            LAUNCHER,
+            str(hear),
+            str(speak),
+            PROGRAM,
+            *FLAGS,
+            f"--user-data-dir={self._profile.name}",
+        ]
         quiet = subprocess.DEVNULL
         self._process = subprocess.Popen(
-            [*command, "about:blank"], pass_fds=(hear, speak), stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+            [*command, "about:blank"],
+            pass_fds=(hear, speak),
+            stdin=quiet,
+            stdout=quiet,
+            stderr=quiet,
+            start_new_session=True,
         )
         os.close(hear)
         os.close(speak)
@@ -90,7 +110,9 @@ class Browser:
     def call(self, method, **parameters):
         """The answer of the browser; events that come before it are noted."""
         number = next(self._numbers)
-        message = {"id": number, "method": method, "params": parameters} | ({"sessionId": self._session} if self._session else {})
+        message = {"id": number, "method": method, "params": parameters} | (
+            {"sessionId": self._session} if self._session else {}
+        )
         os.write(self._write, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._next()
@@ -101,7 +123,10 @@ class Browser:
 
     def open(self, path, width=1280, height=900, scale=1, dark=False):
         self.resize(width, height, scale)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
+        )
         self.problems.clear()
         self.requests.clear()
         self.call("Page.navigate", url=path.as_uri())
@@ -109,11 +134,19 @@ class Browser:
         self.settle()
 
     def resize(self, width, height, scale=1):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=width < 600)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=scale,
+            mobile=width < 600,
+        )
 
     def settle(self):
         """Two frames: observers have been told and what they changed is drawn."""
-        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+        self.value(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+        )
 
     def value(self, expression):
         """What a JavaScript expression is; a promise is waited for."""
@@ -145,7 +178,12 @@ class Browser:
         self.mouse("mouseMoved", *start)
         self.mouse("mousePressed", *start, button="left", buttons=1, clickCount=1)
         for share in (0.3, 0.7, 1):
-            self.mouse("mouseMoved", *(a + share * (b - a) for a, b in zip(start, end, strict=True)), button="left", buttons=1)
+            self.mouse(
+                "mouseMoved",
+                *(a + share * (b - a) for a, b in zip(start, end, strict=True)),
+                button="left",
+                buttons=1,
+            )
         self.mouse("mouseReleased", *end, button="left", clickCount=1)
         self.settle()
 
@@ -155,7 +193,9 @@ class Browser:
         self.settle()
 
     def screenshot(self, path, whole=True):
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]))
+        path.write_bytes(
+            base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"])
+        )
 
     def pdf(self, path):
         path.write_bytes(base64.b64decode(self.call("Page.printToPDF", printBackground=False)["data"]))
@@ -175,7 +215,10 @@ class Browser:
 
     def _note(self, method, detail):
         if method == "Runtime.exceptionThrown":
-            self.problems.append(detail["exceptionDetails"].get("exception", {}).get("description") or detail["exceptionDetails"]["text"])
+            self.problems.append(
+                detail["exceptionDetails"].get("exception", {}).get("description")
+                or detail["exceptionDetails"]["text"]
+            )
         elif method == "Runtime.consoleAPICalled" and detail["type"] in ("error", "warning", "assert"):
             self.problems.append(" ".join(str(one.get("value")) for one in detail["args"]))
         elif method == "Log.entryAdded" and detail["entry"]["level"] in ("error", "warning"):

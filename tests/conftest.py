@@ -12,12 +12,15 @@ for name in ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE", "COLUMNS", "PYTHONWAR
     os.environ.pop(name, None)  # commands that tests run print what they print off a terminal
 
 # The same examples every time, and no deadline: the first example of a kernel pays for its compilation.
-hypothesis.settings.register_profile("fasturl", deadline=None, derandomize=True, max_examples=50, database=None)
+hypothesis.settings.register_profile(
+    "fasturl", deadline=None, derandomize=True, max_examples=50, database=None
+)
 hypothesis.settings.load_profile("fasturl")
 
 
 @pytest.fixture(autouse=bool(numba.config.DISABLE_JIT))
 def uint64_wraps_around():
-    """Not compiled, the generator's additions are numpy scalars, which warn when they wrap around as they should."""
+    """Not compiled, the generator's additions are numpy scalars, which warn when they wrap around as they
+    should."""
     with np.errstate(over="ignore"):
         yield

@@ -22,7 +22,8 @@ def run_small_sweep(folder):
 
 
 def frame_of(*cells):
-    """A frame as `load` gives it, from cells written as (settings, average rewards [seeds, points], near_optimal [seeds])."""
+    """A frame as `load` gives it, from cells written as (settings, average rewards [seeds, points],
+    near_optimal [seeds])."""
     parts = []
     for number, (settings, samples, near_optimal) in enumerate(cells):
         samples = np.asarray(samples, float)
@@ -36,9 +37,26 @@ def frame_of(*cells):
             "value_error": 0.0,
             "near_optimal": np.repeat(near_optimal, points),
         }
-        fixed = {"cell": f"{number:016x}", "env": "lock-bernoulli", "horizon": 5, "switch": 0.0, "noise": np.nan, "agent": "oracleq-lat"}
-        fixed |= {"oracle": None, "agent.learning_rate": 0.1, "agent.confidence": 0.001, "episodes": points * every, "v_star": 0.5}
-        parts.append(pd.DataFrame(rows).assign(**(fixed | {key: value for key, value in settings.items() if key != "every"})))
+        fixed = {
+            "cell": f"{number:016x}",
+            "env": "lock-bernoulli",
+            "horizon": 5,
+            "switch": 0.0,
+            "noise": np.nan,
+            "agent": "oracleq-lat",
+        }
+        fixed |= {
+            "oracle": None,
+            "agent.learning_rate": 0.1,
+            "agent.confidence": 0.001,
+            "episodes": points * every,
+            "v_star": 0.5,
+        }
+        parts.append(
+            pd.DataFrame(rows).assign(
+                **(fixed | {key: value for key, value in settings.items() if key != "every"})
+            )
+        )
     return pd.concat(parts, ignore_index=True)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from fasturl.records import Dynamics
+from fasturl._kernels.records import Dynamics
 
 WORDS = st.integers(0, 2**64 - 1)
 GENERATORS = st.lists(WORDS, min_size=4, max_size=4).filter(any)

@@ -1,4 +1,5 @@
-"""The header, the table and its constants: types are those of fasturl.h, and nothing is compiled before it is asked for."""
+"""The header, the table and its constants: types are those of fasturl.h, and nothing is compiled before it is
+asked for."""
 
 import hashlib
 import inspect
@@ -13,15 +14,17 @@ from numba.core import sigutils
 from numba.core.ccallback import CFunc
 
 import fasturl as fu
+from fasturl._base.streams import NAMES
 from fasturl._kernels import tabular
 from fasturl._kernels.compiling import _OPTIONS
 from fasturl.capi import HEADER, binding, checks, ffi, functions, header, lib, table
-from fasturl.streams import NAMES
 
 LAYOUTS = {(1, 0): "75be397906d0920a"}
-"""A digest of the layout of each version. A layout that has been released never changes: a new one is a new version.
+"""A digest of the layout of each version. A layout that has been released never changes: a new one is a new
+version.
 
-An addition at the end of the table is a new minor version, anything else a new major one (docs/calling-from-c.md)."""
+An addition at the end of the table is a new minor version, anything else a new major one
+(docs/calling-from-c.md)."""
 
 
 def test_the_layout_does_not_change_without_the_version():
@@ -45,14 +48,22 @@ def test_the_layout_holds_the_macros_that_are_compiled_into_programs():
 @pytest.mark.parametrize("prototypes", ["", "#define FASTURL_NO_PROTOTYPES"])
 def test_the_header_is_valid(language, prototypes, tmp_path):
     source = tmp_path / "includes.c"
-    source.write_text(f'{prototypes}\n#include "fasturl.h"\n#include "fasturl.h"\nint main(void) {{ return FASTURL_OK; }}\n')
+    source.write_text(
+        f'{prototypes}\n#include "fasturl.h"\n#include "fasturl.h"\nint main(void) {{ return FASTURL_OK; }}\n'
+    )
     flags = ["-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes"][: 4 if language[0] == "cc" else 3]
-    subprocess.run([*language, *flags, "-Werror", "-fsyntax-only", f"-I{HEADER.parent}", str(source)], check=True)
+    subprocess.run(
+        [*language, *flags, "-Werror", "-fsyntax-only", f"-I{HEADER.parent}", str(source)], check=True
+    )
 
 
 def test_every_name_of_the_header_has_the_prefix():
     text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
-    declared = re.findall(r"^#define (\w+)|^typedef [\w *]*?(\w+)\(|^(?:enum|typedef struct) (\w+)|^    (FASTURL\w+) =", text, re.MULTILINE)
+    declared = re.findall(
+        r"^#define (\w+)|^typedef [\w *]*?(\w+)\(|^(?:enum|typedef struct) (\w+)|^    (FASTURL\w+) =",
+        text,
+        re.MULTILINE,
+    )
     names = [name for found in declared for name in found if name]
     assert len(names) > 40
     assert [name for name in names if not name.lower().startswith("fasturl_")] == []
@@ -62,39 +73,60 @@ def test_every_name_of_the_header_has_the_prefix():
 def test_a_function_has_the_signature_of_the_header(name):
     assert binding.compiled(name)._sig == header.signature(name)
     assert len(inspect.signature(getattr(functions, name)).parameters) == len(header.FUNCTIONS[name].args)
-    assert ffi.typeof(getattr(lib, f"fasturl_{name}")) is header.FUNCTIONS[name] is ffi.typeof(f"fasturl_{name}_fn *")
+    assert (
+        ffi.typeof(getattr(lib, f"fasturl_{name}"))
+        is header.FUNCTIONS[name]
+        is ffi.typeof(f"fasturl_{name}_fn *")
+    )
     assert f"FASTURL_API fasturl_{name}_fn fasturl_{name};" in HEADER.read_text()
 
 
 def test_pointers_become_arrays_of_the_type_that_the_kernel_takes():
-    """The views of a call have the types that the kernel is compiled for when Python calls it: one compilation serves both."""
+    """The views of a call have the types that the kernel is compiled for when Python calls it: one
+    compilation serves both."""
     fu.train(fu.LockBernoulli(2), fu.OracleQ(), episodes=3)
     before = list(tabular.learn.signatures)
-    CFunc(functions.learn, sigutils.normalize_signature(header.signature("learn")), {}, dict(_OPTIONS)).compile()  # without a cache
+    CFunc(
+        functions.learn, sigutils.normalize_signature(header.signature("learn")), {}, dict(_OPTIONS)
+    ).compile()  # without a cache
     assert before == tabular.learn.signatures != []
 
 
 def test_the_table_holds_every_function_and_its_version():
     made = table()
     assert made.size == ffi.sizeof("fasturl_table")
-    assert (made.abi_major, made.abi_minor) == (lib.FASTURL_ABI_MAJOR, lib.FASTURL_ABI_MINOR) == header.abi_version()
+    assert (
+        (made.abi_major, made.abi_minor)
+        == (lib.FASTURL_ABI_MAJOR, lib.FASTURL_ABI_MINOR)
+        == header.abi_version()
+    )
     for name in header.FUNCTIONS:
         assert getattr(made, name) == getattr(lib, f"fasturl_{name}") != ffi.NULL
     assert lib.fasturl_get_table() == made
 
 
 def test_every_status_has_a_text_of_its_own():
-    statuses = {name: value for name, value in header.CONSTANTS.items() if not name.startswith("FASTURL_STREAM")}
+    statuses = {
+        name: value for name, value in header.CONSTANTS.items() if not name.startswith("FASTURL_STREAM")
+    }
     texts = {ffi.string(lib.fasturl_strerror(value)).decode() for value in statuses.values()}
     assert set(checks.MESSAGES) == set(statuses)
     assert texts == set(checks.MESSAGES.values())
-    assert {ffi.string(lib.fasturl_strerror(status)) for status in (-1, 12, 2**31 - 1)} == {checks.UNKNOWN.encode()}
+    assert {ffi.string(lib.fasturl_strerror(status)) for status in (-1, 12, 2**31 - 1)} == {
+        checks.UNKNOWN.encode()
+    }
 
 
 def test_a_name_that_the_header_does_not_have():
     with pytest.raises(AttributeError, match=r"fasturl.h declares no 'fasturl_nothing'"):
         _ = lib.fasturl_nothing
-    assert {"fasturl_step", "fasturl_get_table", "FASTURL_OK", "FASTURL_ABI_MAJOR", "FASTURL_ABI_MINOR"} <= set(dir(lib))
+    assert {
+        "fasturl_step",
+        "fasturl_get_table",
+        "FASTURL_OK",
+        "FASTURL_ABI_MAJOR",
+        "FASTURL_ABI_MINOR",
+    } <= set(dir(lib))
 
 
 def test_the_streams_have_python_s_names():
@@ -112,5 +144,10 @@ print(binding.compiled.cache_info().currsize, binding.compiled("fill_bits").cach
 
 def test_functions_are_compiled_when_they_are_asked_for_and_kept_for_later_processes(tmp_path):
     settings = os.environ | {"FASTURL_CACHE_DIR": str(tmp_path)}
-    seen = [subprocess.run([sys.executable, "-c", LAZY], env=settings, check=True, capture_output=True, text=True).stdout for _ in range(2)]
+    seen = [
+        subprocess.run(
+            [sys.executable, "-c", LAZY], env=settings, check=True, capture_output=True, text=True
+        ).stdout
+        for _ in range(2)
+    ]
     assert seen == ["1 0\n", "1 1\n"]

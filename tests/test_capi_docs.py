@@ -1,4 +1,5 @@
-"""The C code of the documentation compiles without a warning and runs; its Python blocks are run by test_docs."""
+"""The C code of the documentation compiles without a warning and runs; its Python blocks are run by
+test_docs."""
 
 import re
 import subprocess
@@ -15,7 +16,9 @@ STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 
 
 def blocks(page, language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return re.findall(
+        rf"^```{language}\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
 
 
 @needs_shared_python
@@ -24,7 +27,9 @@ def test_the_program_of_the_page_runs(tmp_path):
     (tmp_path / "program.c").write_text(source)
     embed.build(tmp_path)
     flags = [*embed.cflags(), *embed.libs(tmp_path)]
-    subprocess.run(["cc", *STRICT, str(tmp_path / "program.c"), *flags, "-o", str(tmp_path / "program")], check=True)
+    subprocess.run(
+        ["cc", *STRICT, str(tmp_path / "program.c"), *flags, "-o", str(tmp_path / "program")], check=True
+    )
     done = run_program(tmp_path / "program")
     assert (done.returncode, done.stderr) == (0, "")
     chances = [float(line.split()[-1]) for line in done.stdout.splitlines()]
@@ -38,4 +43,6 @@ def test_the_plug_ins_that_the_page_shows_are_those_that_it_runs(tmp_path):
     bare = re.sub(r"/\*.*?\*/\n", "", shown)
     assert bare.split() == re.search(r'write_text\("""(.*?)"""\)', python, re.DOTALL).group(1).split()
     (tmp_path / "plugins.c").write_text(shown)
-    subprocess.run(["cc", *STRICT, "-fsyntax-only", f"-I{HEADER.parent}", str(tmp_path / "plugins.c")], check=True)
+    subprocess.run(
+        ["cc", *STRICT, "-fsyntax-only", f"-I{HEADER.parent}", str(tmp_path / "plugins.c")], check=True
+    )

@@ -3,26 +3,33 @@
 import numpy as np
 import pytest
 from c_face import Training, call, done, dynamics, oracleq, qlearning, stream, struct
+from fasturl.decoders.decoders import AffineDecoder
+from fasturl.learners.learners import Task, rollout
+from fasturl.problems.models import emission_lanes
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fasturl as fu
+from fasturl._base.streams import NAMES, Streams
 from fasturl._kernels.tabular import update_trajectory
-from fasturl.agents import latent_labels
+from fasturl.agents.agent import latent_labels
 from fasturl.capi import lib
-from fasturl.decoders import AffineDecoder
-from fasturl.emissions import Gaussian, LockBits, cumulative
-from fasturl.learners import Task, rollout
-from fasturl.models import emission_lanes
-from fasturl.streams import NAMES, Streams
+from fasturl.problems.emissions import Gaussian, LockBits, cumulative
 
-# --- streams and dynamics ------------------------------------------------------------------------------------------
+# --- streams and dynamics
+# ------------------------------------------------------------------------------------------
 
 
-@given(seed=st.integers(0, 2**64 - 1), key=st.lists(st.integers(0, 2**32 - 1), max_size=9), words=st.integers(1, 17))
+@given(
+    seed=st.integers(0, 2**64 - 1),
+    key=st.lists(st.integers(0, 2**32 - 1), max_size=9),
+    words=st.integers(1, 17),
+)
 def test_seeds_are_those_of_numpy(seed, key, words):
     made = stream(seed, *key, words=words)
-    assert made.tolist() == np.random.SeedSequence(seed, spawn_key=key).generate_state(words, np.uint64).tolist()
+    assert (
+        made.tolist() == np.random.SeedSequence(seed, spawn_key=key).generate_state(words, np.uint64).tolist()
+    )
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**63])
@@ -68,7 +75,9 @@ def test_steps_meet_the_luck_of_a_run():
     luck = stream(3, 1)
     streams = Streams(3)
     q = np.random.default_rng(0).random((5, 3, 4))
-    states, actions, rewards = rollout(model.dynamics, latent_labels(40, 5, 3), q, 0.0, streams.row("dynamics"), streams.row("policy"))
+    states, actions, rewards = rollout(
+        model.dynamics, latent_labels(40, 5, 3), q, 0.0, streams.row("dynamics"), streams.row("policy")
+    )
     for e in range(40):
         state, reward = np.empty(1, np.int64), np.empty(1)
         done("start", made, luck, 1, state)
@@ -103,14 +112,18 @@ def test_backward_induction_is_python_s():
     assert values[0, 0] == 0.5
 
 
-# --- observations and decoding -------------------------------------------------------------------------------------
+# --- observations and decoding
+# -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 20, 33, 61, 62, 150])
 def test_bits_of_a_lock_are_those_of_a_run(horizon):
     n_words = -(-(horizon + 3) // 64)
     draws = (horizon + 1) * n_words if n_words > 1 else -(-(horizon + 1) // max(1, 64 // horizon))
-    words, scratch = np.empty((5, horizon + 1, 3, n_words), np.uint64), np.empty(-(-draws // 4) * 4, np.uint64)
+    words, scratch = (
+        np.empty((5, horizon + 1, 3, n_words), np.uint64),
+        np.empty(-(-draws // 4) * 4, np.uint64),
+    )
     done("lock_words", stream(4, 2, words=16), horizon, 5, scratch, words)
     assert np.array_equal(words, LockBits(horizon).draw(emission_lanes(Streams(4)), 5).words)
     status = call("lock_words", stream(4, 2, words=16), horizon, 5, scratch[:-1], words)
@@ -121,8 +134,20 @@ def gaussian_block(emission, episodes, seed):
     """The same noise drawn twice: Python's block, and the struct and its array of the C face."""
     expected = emission.draw(emission_lanes(Streams(seed)), episodes)
     noise = np.full(expected.noise.shape, np.nan, np.float32)
-    sizes = {"episodes": episodes, "n_levels": expected.n_levels, "n_states": expected.n_states, "dimension": expected.dimension}
-    made = struct("fasturl_block", **sizes, coordinates=noise.shape[1], head=expected.head, noise=noise, means=expected.means)
+    sizes = {
+        "episodes": episodes,
+        "n_levels": expected.n_levels,
+        "n_states": expected.n_states,
+        "dimension": expected.dimension,
+    }
+    made = struct(
+        "fasturl_block",
+        **sizes,
+        coordinates=noise.shape[1],
+        head=expected.head,
+        noise=noise,
+        means=expected.means,
+    )
     scratch = np.empty(noise[0].size // 2, np.uint64)
     done("gaussian_noise", stream(seed, 2, words=16), emission.noise, made, scratch)
     return expected, made, noise
@@ -139,7 +164,9 @@ def test_gaussian_observations_and_their_labels_are_those_of_a_run(horizon):
     done("observe", made, states, seen)
     assert np.array_equal(seen, expected.observe(states))
 
-    decoder = AffineDecoder(rng.normal(size=(4, horizon + 3)), 0.1 * rng.normal(size=4)).relabelled([2, 0, 3, 1])
+    decoder = AffineDecoder(rng.normal(size=(4, horizon + 3)), 0.1 * rng.normal(size=4)).relabelled(
+        [2, 0, 3, 1]
+    )
     labels, scratch = np.empty((7, horizon + 1, 3), np.uint8), np.empty((4, 4, horizon + 1), np.float32)
     parts = decoder._scores.weights, decoder._scores.bias, decoder.relabel
     done("decode_affine", made, 4, *parts, scratch, labels)
@@ -151,7 +178,10 @@ def test_noise_comes_in_eights():
     emission = Gaussian(np.eye(2, 3), 0.1, n_levels=3)
     _, made, _ = gaussian_block(emission, 2, 0)
     made.coordinates = 3
-    assert call("gaussian_noise", stream(0, 2, words=16), 0.1, made, np.empty(99, np.uint64)) == lib.FASTURL_E_SIZE
+    assert (
+        call("gaussian_noise", stream(0, 2, words=16), 0.1, made, np.empty(99, np.uint64))
+        == lib.FASTURL_E_SIZE
+    )
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=30), min_size=1, max_size=6), st.integers(0, 2**32))
@@ -171,7 +201,8 @@ def test_labels_are_fixed_as_python_does(sets, seed):
     assert relabel.tolist() == wanted.tolist()
 
 
-# --- learning ------------------------------------------------------------------------------------------------------
+# --- learning
+# ------------------------------------------------------------------------------------------------------
 
 
 def python_s(model, learner, episodes, seed):
@@ -185,7 +216,11 @@ def python_s(model, learner, episodes, seed):
 
 LEARNERS = {
     "constant": (fu.OracleQ(), "train_oracleq", oracleq()),
-    "jin": (fu.OracleQ(schedule="jin", confidence=1e-4), "train_oracleq", oracleq(schedule=1, confidence=1e-4)),
+    "jin": (
+        fu.OracleQ(schedule="jin", confidence=1e-4),
+        "train_oracleq",
+        oracleq(schedule=1, confidence=1e-4),
+    ),
     "qlearning": (fu.QLearning(), "train_qlearning", qlearning()),
 }
 
@@ -216,10 +251,21 @@ def test_learning_in_pieces_is_learning_at_once():
     labels = np.random.default_rng(0).integers(3, size=(60, 4, 3))
     whole, parts = Training(model, labels, 60, 2), Training(model, labels, 60, 2)
     done("train_oracleq", whole.struct(), oracleq())
-    parts.rates[:], parts.bonuses[:], parts.epsilons[:], parts.q[:], parts.visits[:] = whole.rates, whole.bonuses, 0.0, 1.0, 0
+    parts.rates[:], parts.bonuses[:], parts.epsilons[:], parts.q[:], parts.visits[:] = (
+        whole.rates,
+        whole.bonuses,
+        0.0,
+        1.0,
+        0,
+    )
     for first in range(0, 60, 20):
         piece = slice(first, first + 20)
-        changes = {"labels": parts.labels[piece], "label_rows": 20, "episodes": 20, "returns": parts.returns[piece]}
+        changes = {
+            "labels": parts.labels[piece],
+            "label_rows": 20,
+            "episodes": 20,
+            "returns": parts.returns[piece],
+        }
         done("learn", parts.struct(**changes))
     assert np.array_equal(whole.returns, parts.returns)
     assert np.array_equal(whole.q, parts.q)

@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_face import Training, done, needs_cc, needs_shared_python, oracleq, run_program
+from fasturl.learners.learners import Task
 from typer.testing import CliRunner
 
 import fasturl as fu
-from fasturl.agents import latent_labels
+from fasturl._base.streams import Streams
+from fasturl.agents.agent import latent_labels
 from fasturl.capi import HEADER, embed, header
-from fasturl.cli import app
-from fasturl.learners import Task
-from fasturl.streams import Streams
+from fasturl.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "oracleq.c"
@@ -37,7 +37,10 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def host(folder):
     program = folder / "oracleq"
-    subprocess.run(["cc", *STRICT, "-g", str(EXAMPLE), *embed.cflags(), *embed.libs(folder), "-o", str(program)], check=True)
+    subprocess.run(
+        ["cc", *STRICT, "-g", str(EXAMPLE), *embed.cflags(), *embed.libs(folder), "-o", str(program)],
+        check=True,
+    )
     return program
 
 
@@ -82,8 +85,17 @@ def test_a_library_that_cannot_load_the_package_gives_a_status(host, tmp_path):
 @needs_shared_python
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
 def test_the_program_s_own_memory_is_clean_under_valgrind(host):
-    """Errors count where our program or the functions of the table are on the stack; the interpreter's own are not ours to judge."""
-    command = ["valgrind", "--error-exitcode=0", "--xml=no", "--num-callers=40", "--leak-check=no", "--undef-value-errors=no", host]
+    """Errors count where our program or the functions of the table are on the stack; the interpreter's own
+    are not ours to judge."""
+    command = [
+        "valgrind",
+        "--error-exitcode=0",
+        "--xml=no",
+        "--num-callers=40",
+        "--leak-check=no",
+        "--undef-value-errors=no",
+        host,
+    ]
     try:
         ran = run_program(*command, 2, 0.2, 20, 7, PYTHONMALLOC="malloc", timeout=240)
     except subprocess.TimeoutExpired:
@@ -96,13 +108,15 @@ def test_the_program_s_own_memory_is_clean_under_valgrind(host):
 
 
 def own_errors(stderr):
-    """The reports of valgrind that have our program on the stack. A line with nothing but the process's number ends a report."""
+    """The reports of valgrind that have our program on the stack. A line with nothing but the process's
+    number ends a report."""
     reports = [block for block in re.split(r"^==\d+== *$", stderr, flags=re.MULTILINE) if "Invalid " in block]
     return [report for report in reports if "oracleq" in report or "libfasturl" in report]
 
 
 def what_valgrind_cannot_do(stderr):
-    """What it says of itself, for example that it does not know an instruction. It stops at a damaged heap too, which may be our doing."""
+    """What it says of itself, for example that it does not know an instruction. It stops at a damaged heap
+    too, which may be our doing."""
     said = re.findall(r"^(?:==\d+== )?valgrind: (.+)$", stderr, re.MULTILINE)
     return None if any("m_mallocfree" in line for line in said) else next(iter(said), None)
 
@@ -110,17 +124,31 @@ def what_valgrind_cannot_do(stderr):
 def test_only_what_valgrind_says_of_itself_excuses_a_program_that_ended():
     killed = "==7== Process terminating with default action of signal 4 (SIGILL)\n"
     assert what_valgrind_cannot_do(killed) is None
-    assert what_valgrind_cannot_do(f"==7== valgrind: Unrecognised instruction at address 0x4c1.\n{killed}").startswith("Unrecognised")
-    assert what_valgrind_cannot_do("valgrind: failed to start tool 'memcheck'\n") == "failed to start tool 'memcheck'"
-    assert what_valgrind_cannot_do("valgrind: m_mallocfree.c:303 (get_bszB_as_is): Assertion failed.\nvalgrind: Heap block lo/hi\n") is None
+    assert what_valgrind_cannot_do(
+        f"==7== valgrind: Unrecognised instruction at address 0x4c1.\n{killed}"
+    ).startswith("Unrecognised")
+    assert (
+        what_valgrind_cannot_do("valgrind: failed to start tool 'memcheck'\n")
+        == "failed to start tool 'memcheck'"
+    )
+    assert (
+        what_valgrind_cannot_do(
+            "valgrind: m_mallocfree.c:303 (get_bszB_as_is): Assertion failed.\nvalgrind: Heap block lo/hi\n"
+        )
+        is None
+    )
 
 
 def test_valgrind_s_reports_are_told_apart():
     head = "==7== Command: ./oracleq 2\n==7== \n"
-    theirs = "==7== Invalid read of size 4\n==7==    at 0x1: unicode_dealloc (in /usr/lib/libpython3.so)\n==7== \n"
+    theirs = (
+        "==7== Invalid read of size 4\n==7==    at 0x1: unicode_dealloc (in /usr/lib/libpython3.so)\n==7== \n"
+    )
     ours = "==7== Invalid write of size 8\n==7==    at 0x2: main (oracleq.c:20)\n"
     assert own_errors(head + theirs + "==7== \n") == []
-    assert [report.strip() for report in own_errors(head + theirs + ours + "==7== \n" + theirs)] == [ours.strip()]
+    assert [report.strip() for report in own_errors(head + theirs + ours + "==7== \n" + theirs)] == [
+        ours.strip()
+    ]
 
 
 SANITIZED = ["cc", *STRICT, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -132,7 +160,9 @@ NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
 def sanitizers(tmp_path):
     """Skips where a program that does nothing cannot be built with them, or cannot be run."""
     (tmp_path / "nothing.c").write_text("int main(void) { return 0; }\n")
-    built = subprocess.run([*SANITIZED, tmp_path / "nothing.c", "-o", tmp_path / "nothing"], capture_output=True, text=True)
+    built = subprocess.run(
+        [*SANITIZED, tmp_path / "nothing.c", "-o", tmp_path / "nothing"], capture_output=True, text=True
+    )
     if built.returncode != 0:
         pytest.skip(f"the compiler has no sanitizers here: {built.stderr.strip()}")
     ran = run_program(tmp_path / "nothing", **NO_LEAKS)
@@ -149,7 +179,8 @@ def test_the_program_is_clean_under_the_sanitizers(folder, sanitizers):
     assert numbers(ran.stdout) == python_s(4, 0.2, 50, 7)
 
 
-# --- the table handed to C that runs inside Python -----------------------------------------------------------------
+# --- the table handed to C that runs inside Python
+# -----------------------------------------------------------------
 
 GUEST = r"""
 #define FASTURL_NO_PROTOTYPES
@@ -172,12 +203,24 @@ double chance_of_first(const fasturl_table *table, uint64_t seed, int64_t horizo
 def test_c_code_inside_python_is_handed_the_table(tmp_path):
     (tmp_path / "guest.c").write_text(GUEST)
     subprocess.run(
-        ["cc", *STRICT, "-shared", "-fPIC", f"-I{HEADER.parent}", str(tmp_path / "guest.c"), "-o", tmp_path / "guest.so"], check=True
+        [
+            "cc",
+            *STRICT,
+            "-shared",
+            "-fPIC",
+            f"-I{HEADER.parent}",
+            str(tmp_path / "guest.c"),
+            "-o",
+            tmp_path / "guest.so",
+        ],
+        check=True,
     )
     from fasturl.capi import ffi, table
 
     other = type(ffi)()
-    other.cdef("double chance_of_first(const void *table, uint64_t seed, int64_t horizon, double *memory, int64_t length);")
+    other.cdef(
+        "double chance_of_first(const void *table, uint64_t seed, int64_t horizon, double *memory, int64_t length);"
+    )
     guest, out = other.dlopen(str(tmp_path / "guest.so")), np.zeros((5, 3, 4, 3))
     memory = other.from_buffer("double[]", out)
     assert guest.chance_of_first(other.cast("void *", table()), 7, 5, memory, out.size) == out[0, 0, 0, 0]
@@ -187,7 +230,9 @@ def test_c_code_inside_python_is_handed_the_table(tmp_path):
 def test_calls_from_many_threads_do_not_disturb_each_other():
     """They begin together, and each takes far longer than it takes to begin the others."""
     model, settings, gate = fu.LockBernoulli(4, 0.2).instance(1), oracleq(), threading.Barrier(8)
-    alone, together = ([Training(model, latent_labels(8, 4, 3), 300_000, seed) for seed in range(8)] for _ in range(2))
+    alone, together = (
+        [Training(model, latent_labels(8, 4, 3), 300_000, seed) for seed in range(8)] for _ in range(2)
+    )
     for training in alone:
         done("train_oracleq", training.struct(), settings)
 
@@ -206,7 +251,8 @@ def test_calls_from_many_threads_do_not_disturb_each_other():
     assert not np.array_equal(together[0].returns, together[1].returns)
 
 
-# --- the command ---------------------------------------------------------------------------------------------------
+# --- the command
+# ---------------------------------------------------------------------------------------------------
 
 
 def shown(*arguments):
@@ -235,7 +281,7 @@ def test_the_command_builds_the_library_and_prints_what_the_linker_needs(tmp_pat
 
 
 def test_the_command_wants_to_know_what_to_show(capsys, monkeypatch):
-    from fasturl import cli
+    from fasturl.cli import main as cli
 
     monkeypatch.setattr(sys, "argv", ["fasturl", "capi"])
     with pytest.raises(SystemExit, match="2"):
@@ -260,7 +306,10 @@ def test_a_compiler_that_fails_is_heard(monkeypatch, tmp_path):
 @pytest.mark.parametrize("compiler", ["nocompiler", "/dev/null"])
 def test_without_a_compiler_the_error_says_how_to_name_one(compiler, monkeypatch, tmp_path):
     monkeypatch.setenv("CC", f"{compiler} -O1")
-    with pytest.raises(OSError, match=rf"^libfasturl needs a C compiler .*, and '{compiler}' cannot be run: CC names the compiler$"):
+    with pytest.raises(
+        OSError,
+        match=rf"^libfasturl needs a C compiler .*, and '{compiler}' cannot be run: CC names the compiler$",
+    ):
         embed.build(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -272,7 +321,8 @@ def test_an_empty_name_of_a_compiler_is_none(monkeypatch):
 
 
 def test_each_python_environment_has_a_library_of_its_own(monkeypatch, tmp_path):
-    """The interpreter and its folders are built into the library: another environment's would load another package."""
+    """The interpreter and its folders are built into the library: another environment's would load another
+    package."""
     monkeypatch.setattr(embed.binding, "folder", lambda: tmp_path)
     ours = embed.default_folder()
     assert (ours.parent, embed.default_folder()) == (tmp_path, ours)

@@ -1,10 +1,11 @@
 """100,000 calls with random and hostile arguments: each gives a status, and none writes where it may not.
 
-Everything that a call is given lies in one piece of memory with guard zones between arrays. A valid call is taken and up to three of its
-arguments are spoiled: pointers are null, crooked or those of another array, lengths too small, numbers absurd, contents random. A call that
-is refused must leave every byte as it was; one that succeeds may change only the arrays that the header does not call const, and these may
-not begin where anything else is, nor anything be crooked. What chance would hardly find, wrong numbers in an array, is tried number by
-number and for all at once.
+Everything that a call is given lies in one piece of memory with guard zones between arrays. A valid call is
+taken and up to three of its arguments are spoiled: pointers are null, crooked or those of another array,
+lengths too small, numbers absurd, contents random. A call that is refused must leave every byte as it was;
+one that succeeds may change only the arrays that the header does not call const, and these may not begin
+where anything else is, nor anything be crooked. What chance would hardly find, wrong numbers in an array, is
+tried number by number and for all at once.
 """
 
 import random
@@ -19,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fasturl as fu
-from fasturl.agents import latent_labels
+from fasturl.agents.agent import latent_labels
 from fasturl.capi import HEADER, ffi, header, lib
 
 CALLS, EXAMPLES = 100_000, 50
@@ -53,7 +54,10 @@ class Slot(NamedTuple):
 def parameters_of(name):
     """For each argument its name, and whether the header calls what it points to const."""
     (arguments,) = re.findall(rf"^typedef [\w *]*fasturl_{name}_fn\((.*?)\);", TEXT, re.DOTALL | re.MULTILINE)
-    return [(re.split(r"[ *]", argument)[-1], argument.strip().startswith("const ")) for argument in arguments.split(",")]
+    return [
+        (re.split(r"[ *]", argument)[-1], argument.strip().startswith("const "))
+        for argument in arguments.split(",")
+    ]
 
 
 def constant_member(struct, member):
@@ -89,7 +93,9 @@ class Case:
         if isinstance(value, np.ndarray):
             kept = self._array(value)
             self.arguments += [ffi.cast(f"{C_NAMES[value.dtype.name]} *", kept), value.size]
-            self.slots.append(Slot("pointer", name, position, None, kept, value.itemsize, value.size, constant))
+            self.slots.append(
+                Slot("pointer", name, position, None, kept, value.itemsize, value.size, constant)
+            )
             self.slots.append(Slot("length", next(parameters)[0], position + 1, None, value.size))
         elif isinstance(value, Struct):
             place = self._struct(value)
@@ -120,7 +126,9 @@ class Case:
                 setattr(made, f"{member}_length", value.size)
                 length = (made, f"{member}_length", kinds[f"{member}_length"].type)
                 constant = constant_member(struct.name, member) or (self.name, member) in ONLY_READ
-                self.slots.append(Slot("pointer", member, None, place, kept, value.itemsize, value.size, constant))
+                self.slots.append(
+                    Slot("pointer", member, None, place, kept, value.itemsize, value.size, constant)
+                )
                 self.slots.append(Slot("length", length[1], None, length, value.size))
             elif isinstance(value, Struct):
                 inner = self._struct(value)
@@ -134,7 +142,11 @@ class Case:
     def _set(self, arguments, slot, value):
         if slot.place is not None:
             made, member, kind = slot.place
-            setattr(made, member, ffi.cast(kind, value) if kind.kind == "pointer" or not isinstance(value, float) else value)
+            setattr(
+                made,
+                member,
+                ffi.cast(kind, value) if kind.kind == "pointer" or not isinstance(value, float) else value,
+            )
         else:
             kind = ffi.typeof(self.function).args[slot.position]
             arguments[slot.position] = value if isinstance(value, float) else ffi.cast(kind, value)
@@ -147,19 +159,31 @@ class Case:
         if chance.random() < 0.25 and self.arrays:
             where, size = chance.choice(self.arrays)
             spot = where + 8 * chance.randrange(-(-size // 8))
-            odd = chance.choice([chance.randbytes(8), bytes(8), b"\xff" * 8, np.float64(chance.choice(ODD_NUMBERS)).tobytes()])
+            odd = chance.choice(
+                [chance.randbytes(8), bytes(8), b"\xff" * 8, np.float64(chance.choice(ODD_NUMBERS)).tobytes()]
+            )
             ffi.memmove(self.arena + spot, odd[: min(8, where + size - spot)], min(8, where + size - spot))
             return
         slot = chance.choice(self.slots)
         kind, value = slot.kind, slot.value
         if kind in ("pointer", "struct"):
             others = [other.value for other in self.slots if other.kind in ("pointer", "struct")]
-            near = chance.choice([value + 8 * chance.randrange(8), chance.choice(others), chance.choice(others) + 8])
+            near = chance.choice(
+                [value + 8 * chance.randrange(8), chance.choice(others), chance.choice(others) + 8]
+            )
             self._set(arguments, slot, chance.choice([0, value + 1, value + 4, near]))
         elif kind == "length":
-            self._set(arguments, slot, chance.choice([-(2**63), -1, 0, 1, value // 2, value - 1, chance.randrange(value + 1)]))
+            self._set(
+                arguments,
+                slot,
+                chance.choice([-(2**63), -1, 0, 1, value // 2, value - 1, chance.randrange(value + 1)]),
+            )
         elif kind == "int":
-            self._set(arguments, slot, chance.choice([*ODD_INTEGERS, value - 1, value + 1, chance.randrange(-(2**63), 2**63)]))
+            self._set(
+                arguments,
+                slot,
+                chance.choice([*ODD_INTEGERS, value - 1, value + 1, chance.randrange(-(2**63), 2**63)]),
+            )
         else:
             self._set(arguments, slot, chance.choice(ODD_NUMBERS))
 
@@ -182,31 +206,43 @@ class Case:
             for slot, first, length in self._given(arguments):
                 if not slot.constant:
                     changed[first : first + length * slot.item] = False
-            assert not changed.any(), f"{self.name} has written at {np.flatnonzero(changed)[:5]}, outside what it was given"
+            assert not changed.any(), (
+                f"{self.name} has written at {np.flatnonzero(changed)[:5]}, outside what it was given"
+            )
             self._see_that_it_could_be_accepted(arguments)
         return status
 
     def _given(self, arguments):
-        """Arrays and structs as they are given: slot, place in the arena, length. At least the first element is used, if there is one."""
+        """Arrays and structs as they are given: slot, place in the arena, length. At least the first element
+        is used, if there is one."""
         for slot in self.slots:
             if slot.kind in ("pointer", "struct"):
                 pointer = arguments[slot.position] if slot.place is None else getattr(*slot.place[:2])
                 length = 1
                 if slot.kind == "pointer":
-                    length = int(arguments[slot.position + 1] if slot.place is None else getattr(slot.place[0], f"{slot.name}_length"))
+                    length = int(
+                        arguments[slot.position + 1]
+                        if slot.place is None
+                        else getattr(slot.place[0], f"{slot.name}_length")
+                    )
                 yield slot, int(ffi.cast("intptr_t", pointer)) - self.base, length
 
     def _see_that_it_could_be_accepted(self, arguments):
         used = [
             (slot, first, first + slot.item)
             for slot, first, length in self._given(arguments)
-            if length > 0 and (self.name, slot.name) != ("gaussian_noise", "means")  # which it does not look at
+            if length > 0
+            and (self.name, slot.name) != ("gaussian_noise", "means")  # which it does not look at
         ]
         for i, (slot, first, end) in enumerate(used):
-            assert (self.base + first) % min(slot.item, 8) == 0, f"{self.name} has taken {slot.name}, which is not aligned"
+            assert (self.base + first) % min(slot.item, 8) == 0, (
+                f"{self.name} has taken {slot.name}, which is not aligned"
+            )
             for other, begin, after in used[:i]:
                 if not (slot.constant and other.constant):
-                    assert end <= begin or after <= first, f"{self.name} has taken {slot.name} and {other.name} in the same place"
+                    assert end <= begin or after <= first, (
+                        f"{self.name} has taken {slot.name} and {other.name} in the same place"
+                    )
 
 
 def cases():
@@ -220,19 +256,43 @@ def cases():
 
     def block(**changes):
         sizes = {"episodes": 2, "n_levels": 2, "n_states": 3, "dimension": 3, "coordinates": 4, "head": 3}
-        arrays = {"noise": rng.normal(size=(2, 4, 2)).astype(np.float32), "means": rng.normal(size=(3, 3, 2)).astype(np.float32)}
+        arrays = {
+            "noise": rng.normal(size=(2, 4, 2)).astype(np.float32),
+            "means": rng.normal(size=(3, 3, 2)).astype(np.float32),
+        }
         return Struct("fasturl_block", **(sizes | arrays | changes))
 
     def training():
-        arrays = {"labels": latent_labels(2, 2, 3), "luck": stream(0, 1), "choice": stream(0, 3), "q": np.ones((2, 3, 4))}
-        arrays |= {"visits": np.zeros((2, 3, 4), np.int64), "rates": np.full(6, 0.3), "bonuses": np.zeros(6), "epsilons": np.zeros(5)}
+        arrays = {
+            "labels": latent_labels(2, 2, 3),
+            "luck": stream(0, 1),
+            "choice": stream(0, 3),
+            "q": np.ones((2, 3, 4)),
+        }
+        arrays |= {
+            "visits": np.zeros((2, 3, 4), np.int64),
+            "rates": np.full(6, 0.3),
+            "bonuses": np.zeros(6),
+            "epsilons": np.zeros(5),
+        }
         sizes = {"dynamics": dynamics(), "episodes": 5, "n_labels": 3, "label_rows": 2, "cap": 1.0}
         return Struct("fasturl_training", **arrays, **sizes, returns=np.zeros(5))
 
-    oracleq = Struct("fasturl_oracleq", schedule=0, learning_rate=0.3, confidence=1e-3, failure_probability=0.05, max_return=1.0)
+    oracleq = Struct(
+        "fasturl_oracleq",
+        schedule=0,
+        learning_rate=0.3,
+        confidence=1e-3,
+        failure_probability=0.05,
+        max_return=1.0,
+    )
     qlearning = Struct("fasturl_qlearning", learning_rate=0.3, exploration_fraction=0.5)
     lanes, luck, numbers = stream(0, 2, words=16), stream(0, 1), rng.random(6)
-    weights, bias, relabel = rng.normal(size=(3, 3)).astype(np.float32), np.zeros(3, np.float32), np.arange(3, dtype=np.uint8)
+    weights, bias, relabel = (
+        rng.normal(size=(3, 3)).astype(np.float32),
+        np.zeros(3, np.float32),
+        np.arange(3, dtype=np.uint8),
+    )
     actions, states = np.array([0, 1, 3]), np.array([0, 1, 2])
     chances, rewards = np.array(model.transitions), np.array(model.rewards)
     path, doubles, visits = np.array([0, 1, 2]), np.ones((2, 3, 4)), np.zeros((2, 3, 4), np.int64)
@@ -248,11 +308,40 @@ def cases():
         Case("lock_words", lanes, 5, 2, np.zeros(4, np.uint64), np.zeros((2, 6, 3, 1), np.uint64)),
         Case("gaussian_noise", lanes, 0.1, block(), np.zeros(4, np.uint64)),
         Case("observe", block(), np.array([[0, 1], [2, 0]]), np.zeros((2, 2, 3), np.float32)),
-        Case("decode_affine", block(), 3, weights, bias, relabel, np.zeros((4, 3, 2), np.float32), np.zeros((2, 2, 3), np.uint8)),
+        Case(
+            "decode_affine",
+            block(),
+            3,
+            weights,
+            bias,
+            relabel,
+            np.zeros((4, 3, 2), np.float32),
+            np.zeros((2, 2, 3), np.uint8),
+        ),
         Case("latent_labels", 2, 2, 3, np.zeros((2, 3, 3), np.uint8)),
-        Case("count_labels", np.array([0, 1, 2, 1], np.uint8), 2, 3, np.array([0, 1, 4]), np.zeros((2, 3), np.int64)),
+        Case(
+            "count_labels",
+            np.array([0, 1, 2, 1], np.uint8),
+            2,
+            3,
+            np.array([0, 1, 4]),
+            np.zeros((2, 3), np.int64),
+        ),
         Case("fix_labels", np.array([[0, 0, 9], [1, 5, 0]]), 2, 3, np.array([0, 1]), relabel),
-        Case("update_trajectory", 2, 3, 4, path, np.array([1, 3]), np.zeros(2), numbers, numbers, 1.0, doubles, visits),
+        Case(
+            "update_trajectory",
+            2,
+            3,
+            4,
+            path,
+            np.array([1, 3]),
+            np.zeros(2),
+            numbers,
+            numbers,
+            1.0,
+            doubles,
+            visits,
+        ),
         Case("learn", training()),
         Case("train_oracleq", training(), oracleq),
         Case("train_qlearning", training(), qlearning),
@@ -293,7 +382,14 @@ def test_hostile_calls_give_a_status_and_write_nowhere_else(table):
     assert set(statuses) == set(range(11))  # every status but that of a missing library, and no other
     for case in table[1:]:
         assert seen[case.name, lib.FASTURL_OK] > 100
-        assert sum(count for (name, status), count in seen.items() if name == case.name and status != lib.FASTURL_OK) > 100
+        assert (
+            sum(
+                count
+                for (name, status), count in seen.items()
+                if name == case.name and status != lib.FASTURL_OK
+            )
+            > 100
+        )
 
 
 WRONG = [
@@ -345,8 +441,13 @@ def case_of(table, function):
 @pytest.mark.parametrize(("function", "array", "value", "status"), WRONG)
 def test_wrong_numbers_are_refused_wherever_they_are_read(table, function, array, value, status):
     case = case_of(table, function)
-    slot = min((slot for slot in case.slots if (slot.name, slot.kind) == (array, "pointer")), key=lambda slot: not slot.constant)
-    numbers = ffi.cast(slot.place[2] if slot.place else ffi.typeof(case.function).args[slot.position], slot.value)
+    slot = min(
+        (slot for slot in case.slots if (slot.name, slot.kind) == (array, "pointer")),
+        key=lambda slot: not slot.constant,
+    )
+    numbers = ffi.cast(
+        slot.place[2] if slot.place else ffi.typeof(case.function).args[slot.position], slot.value
+    )
     expected = getattr(lib, f"FASTURL_{status}")
     statuses = set()
     for places in [*([place] for place in range(slot.count)), range(slot.count)]:
@@ -360,7 +461,9 @@ def test_wrong_numbers_are_refused_wherever_they_are_read(table, function, array
 
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf, -0.5])
-@pytest.mark.parametrize(("function", "name"), [("draw_lock", "switch_probability"), ("gaussian_noise", "deviation")])
+@pytest.mark.parametrize(
+    ("function", "name"), [("draw_lock", "switch_probability"), ("gaussian_noise", "deviation")]
+)
 def test_a_number_outside_its_interval_is_refused(table, function, name, value):
     assert status_with(case_of(table, function), name, value) == lib.FASTURL_E_NUMBER
 

@@ -11,14 +11,14 @@ import numba
 import numpy as np
 import pytest
 from c_face import AFFINE, affine_pair, shared_library
+from fasturl.decoders.decoders import CDecoder, LevelDecoder, PredictDecoder, block_of
+from fasturl.problems.models import CEmission, emission_lanes
 from numba import types
 
 import fasturl as fu
+from fasturl._base.c_functions import SIGNATURES, CFunction, Context, _cffi_code
+from fasturl._base.streams import Streams
 from fasturl.capi import HEADER, header
-from fasturl.decoders import CDecoder, LevelDecoder, PredictDecoder, block_of
-from fasturl.models import CEmission, emission_lanes
-from fasturl.plugins import SIGNATURES, CFunction, Context, _cffi_code
-from fasturl.streams import Streams
 
 SOURCE = r"""
 #include <math.h>
@@ -89,7 +89,9 @@ EMISSION = "int32_t {}(uint64_t *, int64_t, int64_t, float *, int64_t, void *);"
 DECODERS = ("affine", "tells_level", "fills_nothing", "fails")
 EMISSIONS = ("uniform_noise", "not_a_number", "gives_up", "writes_nothing")
 ABI = cffi.FFI()
-ABI.cdef("\n".join([*(DECODER.format(name) for name in DECODERS), *(EMISSION.format(name) for name in EMISSIONS)]))
+ABI.cdef(
+    "\n".join([*(DECODER.format(name) for name in DECODERS), *(EMISSION.format(name) for name in EMISSIONS)])
+)
 
 
 @pytest.fixture(scope="session")
@@ -116,7 +118,8 @@ class Fixed:
         return self.decoder_.decode(X)
 
 
-# --- decoders ------------------------------------------------------------------------------------------------------
+# --- decoders
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("horizon", [1, 5, 20])
@@ -139,7 +142,10 @@ def test_url_trained_with_a_decoder_in_c_equals_url_with_the_built_in_one(plugin
     built_in, in_c = affine_pair(plugins, 7)
     runs = [
         fu.train(env, fu.URL(oracle=oracle), episodes=2_000, seeds=3, points=200, n_jobs=jobs)
-        for oracle, jobs in [(Fixed(built_in), 1), (in_c if form == "given as the oracle" else Fixed(in_c), 2)]
+        for oracle, jobs in [
+            (Fixed(built_in), 1),
+            (in_c if form == "given as the oracle" else Fixed(in_c), 2),
+        ]
     ]
     assert np.array_equal(runs[0].average_reward, runs[1].average_reward)
     assert np.array_equal(runs[0].values, runs[1].values)
@@ -171,10 +177,16 @@ def test_a_decoder_in_c_is_told_the_level(plugins):
 )
 def test_a_run_whose_decoder_is_wrong_stops_and_says_where(plugins, name, n_labels, message):
     with pytest.raises(ValueError, match=message):
-        fu.train(fu.LockGaussian(4), fu.URL(oracle=CDecoder(getattr(plugins, name), n_labels)), episodes=500, seeds=2)
+        fu.train(
+            fu.LockGaussian(4),
+            fu.URL(oracle=CDecoder(getattr(plugins, name), n_labels)),
+            episodes=500,
+            seeds=2,
+        )
 
 
-# --- emissions -----------------------------------------------------------------------------------------------------
+# --- emissions
+# -----------------------------------------------------------------------------------------------------
 
 
 def model_with(emission, horizon=3):
@@ -219,7 +231,9 @@ def test_every_decoder_can_see_through_an_emission_in_c(plugins):
 
 
 def test_url_learns_through_an_emission_in_c(plugins):
-    run = fu.train(model_with(CEmission(plugins.uniform_noise, 5, np.array([0.3]))), fu.URL(), episodes=2_000, seeds=2)
+    run = fu.train(
+        model_with(CEmission(plugins.uniform_noise, 5, np.array([0.3]))), fu.URL(), episodes=2_000, seeds=2
+    )
     assert run.values.min() > 0.4
 
 
@@ -243,17 +257,34 @@ def test_an_emission_of_another_size_is_refused(plugins):
         CEmission(plugins.uniform_noise, 0)
 
 
-# --- where functions come from -------------------------------------------------------------------------------------
+# --- where functions come from
+# -------------------------------------------------------------------------------------
 
 
 def with_argtypes(function):
     function.restype = ctypes.c_int32
     integer, address = ctypes.c_int64, ctypes.c_void_p
-    function.argtypes = [ctypes.POINTER(ctypes.c_float), integer, integer, integer, ctypes.POINTER(ctypes.c_int32), address]
+    function.argtypes = [
+        ctypes.POINTER(ctypes.c_float),
+        integer,
+        integer,
+        integer,
+        ctypes.POINTER(ctypes.c_int32),
+        address,
+    ]
     return function
 
 
-@numba.cfunc(types.int32(types.CPointer(types.float32), types.int64, types.int64, types.int64, types.CPointer(types.int32), types.voidptr))
+@numba.cfunc(
+    types.int32(
+        types.CPointer(types.float32),
+        types.int64,
+        types.int64,
+        types.int64,
+        types.CPointer(types.int32),
+        types.voidptr,
+    )
+)
 def level_in_numba(_x, n, _dimension, level, labels, _context):
     for i in range(n):
         labels[i] = level + i
@@ -293,7 +324,9 @@ def test_a_function_may_come_from(source, plugins, library, request):
     assert decoder.decode(np.zeros((2, 3)), level=4).tolist() == [4, 4]
 
 
-@pytest.mark.parametrize("wrong", [None, 17, len, "affine", cffi.FFI().new("int *")], ids=["None", "int", "builtin", "str", "data"])
+@pytest.mark.parametrize(
+    "wrong", [None, 17, len, "affine", cffi.FFI().new("int *")], ids=["None", "int", "builtin", "str", "data"]
+)
 def test_what_is_no_function_pointer_is_refused(wrong):
     with pytest.raises(ValueError, match="pointer must be a cffi function pointer"):
         CDecoder(wrong, 3)
@@ -316,7 +349,8 @@ def test_signatures_are_those_of_the_header(name):
     assert SIGNATURES[name] == (_cffi_code(function.result), "".join(map(_cffi_code, function.args)))
 
 
-# --- contexts and other processes ----------------------------------------------------------------------------------
+# --- contexts and other processes
+# ----------------------------------------------------------------------------------
 
 
 def test_a_context_is_any_memory_that_is_kept_alive():
@@ -325,7 +359,11 @@ def test_a_context_is_any_memory_that_is_kept_alive():
     assert Context(None).address == 0
     assert Context(array).address == array.ctypes.data
     assert Context(in_cffi).address == int(ABI.cast("intptr_t", in_cffi))
-    assert Context(in_ctypes).address == Context(ctypes.pointer(in_ctypes)).address == ctypes.addressof(in_ctypes)
+    assert (
+        Context(in_ctypes).address
+        == Context(ctypes.pointer(in_ctypes)).address
+        == ctypes.addressof(in_ctypes)
+    )
     assert Context(ctypes.c_void_p(12)).address == 12
     with pytest.raises(ValueError, match="context must be None, a NumPy array, or a pointer"):
         Context([1, 2])
@@ -347,12 +385,16 @@ def test_a_plug_in_is_pickled_as_library_and_symbol(plugins, library, tmp_path):
     (tmp_path / "decoder").write_bytes(pickle.dumps(in_c))
     script = "import pickle, sys, numpy as np; X = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32); "
     script += "print(pickle.load(open(sys.argv[1], 'rb')).decode(X).tolist())"
-    done = subprocess.run([sys.executable, "-c", script, tmp_path / "decoder"], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path / "decoder"], check=True, capture_output=True, text=True
+    )
     assert done.stdout.strip() == str(built_in.decode(points).tolist())
 
 
 def test_what_cannot_be_loaded_elsewhere_says_so(plugins):
-    with pytest.raises(TypeError, match="level_in_numba cannot be sent to another process: no shared library exports it"):
+    with pytest.raises(
+        TypeError, match="level_in_numba cannot be sent to another process: no shared library exports it"
+    ):
         pickle.dumps(CDecoder(level_in_numba, 3))
     with pytest.raises(TypeError, match="give a NumPy array"):
         pickle.dumps(CDecoder(plugins.affine, 3, ABI.new("float[3]")))

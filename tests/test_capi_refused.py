@@ -7,7 +7,7 @@ import pytest
 from c_face import Training, call, oracleq, qlearning, spread
 
 import fasturl as fu
-from fasturl.agents import latent_labels
+from fasturl.agents.agent import latent_labels
 from fasturl.capi import ffi, lib
 
 REFUSED = {
@@ -41,7 +41,9 @@ WRITTEN = ["q", "visits", "returns", "rates", "bonuses", "epsilons", "luck", "ch
 OTHERS = ["q", "labels", "returns", "luck", "dynamics", "transitions"]
 
 
-@pytest.mark.parametrize(("written", "other"), [pair for pair in itertools.product(WRITTEN, OTHERS) if len(set(pair)) == 2])
+@pytest.mark.parametrize(
+    ("written", "other"), [pair for pair in itertools.product(WRITTEN, OTHERS) if len(set(pair)) == 2]
+)
 def test_overlapping_memory_is_refused(written, other):
     training = Training(fu.LockBernoulli(3).instance(0), latent_labels(4, 3, 3), 10, 0)
     made = training.struct()
@@ -53,7 +55,10 @@ def test_overlapping_memory_is_refused(written, other):
         place = ffi.cast("char *", getattr(made, other))
     setattr(made, written, ffi.cast(ffi.typeof(getattr(made, written)), place))
     status = call("train_qlearning", made, qlearning())
-    assert status in (lib.FASTURL_E_OVERLAP, lib.FASTURL_E_STREAM if written in ("luck", "choice") else lib.FASTURL_E_OVERLAP)
+    assert status in (
+        lib.FASTURL_E_OVERLAP,
+        lib.FASTURL_E_STREAM if written in ("luck", "choice") else lib.FASTURL_E_OVERLAP,
+    )
 
 
 TABLES = {

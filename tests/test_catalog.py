@@ -1,12 +1,12 @@
 """Environments and agents by name."""
 
 import pytest
+from fasturl.oracles.oracles import BY_NAME
 
 import fasturl as fu
-from fasturl import catalog
-from fasturl.observation_agent import ObservationAgent
-from fasturl.oracles import BY_NAME
-from fasturl.url import ORACLES
+from fasturl import registry as catalog
+from fasturl.agents.observation import ObservationAgent
+from fasturl.agents.url import ORACLES
 
 
 def test_an_environment_is_made_from_its_name_and_settings():
@@ -27,18 +27,34 @@ def test_settings_reach_the_learner():
 
 def test_url_keeps_its_own_learner_unless_told_otherwise():
     lock = fu.LockBernoulli(3)
-    assert catalog.agent("url").learner_on(lock) == fu.URL().learner_on(lock) == fu.OracleQ(schedule="jin", confidence=1e-5)
+    assert (
+        catalog.agent("url").learner_on(lock)
+        == fu.URL().learner_on(lock)
+        == fu.OracleQ(schedule="jin", confidence=1e-5)
+    )
 
 
 def test_a_learning_rate_asks_url_for_the_constant_schedule():
-    assert catalog.agent("url", learning_rate=0.3).learner == fu.OracleQ(learning_rate=0.3, confidence=1e-5, schedule="constant")
+    assert catalog.agent("url", learning_rate=0.3).learner == fu.OracleQ(
+        learning_rate=0.3, confidence=1e-5, schedule="constant"
+    )
 
 
 @pytest.mark.parametrize(
     ("make", "name", "settings", "message"),
     [
-        (catalog.environment, "lock-bernouli", {}, "environment must be one of 'lock-bernoulli', 'lock-gaussian', got 'lock-bernouli'"),
-        (catalog.environment, "lock-bernoulli", {"noise": 0.1}, "noise is not a setting of lock-bernoulli; it has horizon, switch"),
+        (
+            catalog.environment,
+            "lock-bernouli",
+            {},
+            "environment must be one of 'lock-bernoulli', 'lock-gaussian', got 'lock-bernouli'",
+        ),
+        (
+            catalog.environment,
+            "lock-bernoulli",
+            {"noise": 0.1},
+            "noise is not a setting of lock-bernoulli; it has horizon, switch",
+        ),
         (catalog.agent, "dqn", {}, "agent must be one of .*, got 'dqn'"),
         (catalog.agent, "qlearning-lat", {"confidence": 1.0}, "confidence is not a setting of qlearning-lat"),
         (catalog.agent, "url", {"schedule": ""}, "schedule must be one of 'constant', 'jin', got ''"),
@@ -54,7 +70,12 @@ def test_a_learning_rate_asks_url_for_the_constant_schedule():
             {"oracle_settings": {"n_init": 2}},
             "oracle must be one of 'kmeans', 'dbscan', 'gmm' where oracle_settings are given, got None",
         ),
-        (catalog.agent, "url", {"oracle": "kmeans", "oracle_settings": 3}, "oracle_settings must be a table of settings, got 3"),
+        (
+            catalog.agent,
+            "url",
+            {"oracle": "kmeans", "oracle_settings": 3},
+            "oracle_settings must be a table of settings, got 3",
+        ),
     ],
 )
 def test_what_is_not_known_is_refused(make, name, settings, message):

@@ -10,12 +10,27 @@ import pytest
 
 import fasturl as fu
 
-QUICK = ["train", "lock-bernoulli", "--agent", "oracleq-lat", "--horizon", "3", "--episodes", "200", "--seeds", "3"]
+QUICK = [
+    "train",
+    "lock-bernoulli",
+    "--agent",
+    "oracleq-lat",
+    "--horizon",
+    "3",
+    "--episodes",
+    "200",
+    "--seeds",
+    "3",
+]
 
 
 def fasturl(*words, **options):
     return subprocess.run(
-        [sys.executable, "-c", "from fasturl.cli import main; main()", *words], capture_output=True, text=True, check=False, **options
+        [sys.executable, "-c", "from fasturl.cli import main; main()", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
     )
 
 
@@ -28,7 +43,13 @@ def test_json_on_standard_output_is_all_that_is_printed_there(name):
     names = "env horizon switch noise agent oracle episodes seeds v_star average_reward_mean average_reward_std value_mean success_rate"
     assert set(names.split()) | {"trajectories", "wall_seconds", "curve", "version"} <= set(result)
     assert (result["env"], result["agent"]) == ("lock-bernoulli", "oracleq-lat")
-    assert (result["horizon"], result["switch"], result["noise"], result["episodes"], result["seeds"]) == (3, 0.2, None, 200, 3)
+    assert (result["horizon"], result["switch"], result["noise"], result["episodes"], result["seeds"]) == (
+        3,
+        0.2,
+        None,
+        200,
+        3,
+    )
     assert result["average_reward_mean"] == expected.average_reward[:, -1].mean()
     assert result["curve"]["mean"] == expected.average_reward.mean(axis=0).tolist()
     assert result["curve"]["trajectories"][-1] == result["trajectories"] == 200
@@ -40,7 +61,20 @@ def test_a_range_of_seeds():
 
 
 def test_url_with_an_oracle_of_choice():
-    done = fasturl("train", "lock-gaussian", "--horizon", "3", "--oracle", "kmeans", "--episodes", "400", "--seeds", "1", "--json", "-")
+    done = fasturl(
+        "train",
+        "lock-gaussian",
+        "--horizon",
+        "3",
+        "--oracle",
+        "kmeans",
+        "--episodes",
+        "400",
+        "--seeds",
+        "1",
+        "--json",
+        "-",
+    )
     result = json.loads(done.stdout)
     assert (result["agent"], result["oracle"], result["noise"]) == ("url", "kmeans", 0.1)
 
@@ -91,8 +125,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
-from fasturl import _kernels, plugin_loops
-from fasturl.warmup import warmup
+from fasturl._base import plugin_loops
+from fasturl import _kernels
+from fasturl.cli.compiling import warmup
 
 warmup()
 modules = [import_module(found.name) for found in iter_modules(_kernels.__path__, "fasturl._kernels.")]
@@ -104,13 +139,22 @@ for module in [*modules, plugin_loops]:
 
 
 def test_warmup_fills_the_cache_with_every_kernel_but_those_that_call_a_users_code(tmp_path):
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {"FASTURL_CACHE_DIR": str(tmp_path)}
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {
+        "FASTURL_CACHE_DIR": str(tmp_path)
+    }
     assert "cold" in fasturl("info", env=environment).stdout
-    done = subprocess.run([sys.executable, "-c", EVERY_KERNEL], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["fasturl.plugin_loops decoder_labels", "fasturl.plugin_loops emission_observations"]
+    done = subprocess.run(
+        [sys.executable, "-c", EVERY_KERNEL], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "fasturl._base.plugin_loops decoder_labels",
+        "fasturl._base.plugin_loops emission_observations",
+    ]
     kept = list(tmp_path.rglob("*.nbi"))
     assert f"warm: {len(kept)} compiled kernels are kept" in fasturl("info", env=environment).stdout
-    assert re.search(rf"kernels compiled in [\d.]+ s, kept in {tmp_path}", fasturl("warmup", env=environment).stdout)
+    assert re.search(
+        rf"kernels compiled in [\d.]+ s, kept in {tmp_path}", fasturl("warmup", env=environment).stdout
+    )
     assert list(tmp_path.rglob("*.nbi")) == kept
 
 
@@ -137,16 +181,28 @@ def test_help_tells_the_defaults_that_there_are():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("train lock-bernouli", "environment must be one of 'lock-bernoulli', 'lock-gaussian', got 'lock-bernouli'"),
+        (
+            "train lock-bernouli",
+            "environment must be one of 'lock-bernoulli', 'lock-gaussian', got 'lock-bernouli'",
+        ),
         ("train", "Missing argument 'ENV'"),
         ("train lock-bernoulli --horizon 0", "horizon must be an integer >= 1, got 0"),
         (
             "train lock-bernoulli --horizon many",
             "Invalid value for '--horizon': Input should be a valid integer, unable to parse string as an integer, got 'many'",
         ),
-        ("train lock-bernoulli --horizon 999999999999", "horizon must be an integer from 1 to 10000000, got 999999999999"),
-        ("train lock-bernoulli --horizon 99999999999999999999", "horizon must be an integer from 1 to 10000000, got 9999"),
-        ("train lock-bernoulli --episodes 99999999999999999999", "episodes must be an integer from 1 to 1000000000000, got 9999"),
+        (
+            "train lock-bernoulli --horizon 999999999999",
+            "horizon must be an integer from 1 to 10000000, got 999999999999",
+        ),
+        (
+            "train lock-bernoulli --horizon 99999999999999999999",
+            "horizon must be an integer from 1 to 10000000, got 9999",
+        ),
+        (
+            "train lock-bernoulli --episodes 99999999999999999999",
+            "episodes must be an integer from 1 to 1000000000000, got 9999",
+        ),
         ("train lock-bernoulli --switch nan", "switch must be a number in [0, 1], got nan"),
         ("train lock-gaussian --noise -1", "noise must be a number in [0, 1e+15], got -1.0"),
         ("train lock-bernoulli --noise 0.1", "noise is not a setting of lock-bernoulli"),
@@ -154,25 +210,58 @@ def test_help_tells_the_defaults_that_there_are():
         ("train lock-bernoulli --seeds 0", "seeds must be an integer >= 1, got 0"),
         ("train lock-bernoulli --seeds 5:5", "seeds must name at least one seed, got none"),
         ("train lock-bernoulli --seeds -3:2", "seeds must be an integer >= 0, got -3"),
-        ("train lock-bernoulli --seeds ten", "seeds must be a count such as 50 or a range such as 1000:1050, got 'ten'"),
+        (
+            "train lock-bernoulli --seeds ten",
+            "seeds must be a count such as 50 or a range such as 1000:1050, got 'ten'",
+        ),
         ("train lock-bernoulli --agent dqn", "agent must be one of"),
-        ("train lock-bernoulli --agent oracleq-lat --learning-rate 0", "learning_rate must be a number in (0, 1], got 0.0"),
-        ("train lock-bernoulli --agent oracleq-lat --learning-rate 0.1 --schedule jin", "learning_rate must be left out"),
-        ("train lock-bernoulli --agent qlearning-lat --confidence 1", "confidence is not a setting of qlearning-lat"),
+        (
+            "train lock-bernoulli --agent oracleq-lat --learning-rate 0",
+            "learning_rate must be a number in (0, 1], got 0.0",
+        ),
+        (
+            "train lock-bernoulli --agent oracleq-lat --learning-rate 0.1 --schedule jin",
+            "learning_rate must be left out",
+        ),
+        (
+            "train lock-bernoulli --agent qlearning-lat --confidence 1",
+            "confidence is not a setting of qlearning-lat",
+        ),
         ("train lock-bernoulli --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
-        ("train lock-bernoulli --oracle spectral", "oracle must be one of 'kmeans', 'dbscan', 'gmm', got 'spectral'"),
-        ("train lock-gaussian --horizon 3 --noise 9 --oracle dbscan --episodes 300 --seeds 3:4", "coordinates, in the run of seed 3)"),
+        (
+            "train lock-bernoulli --oracle spectral",
+            "oracle must be one of 'kmeans', 'dbscan', 'gmm', got 'spectral'",
+        ),
+        (
+            "train lock-gaussian --horizon 3 --noise 9 --oracle dbscan --episodes 300 --seeds 3:4",
+            "coordinates, in the run of seed 3)",
+        ),
         ("train lock-bernoulli --batch 0", "batch must be an integer >= 1, got 0"),
         ("train lock-bernoulli --form as-written --delta 2", "delta must be a number in (0, 1), got 2.0"),
-        ("train lock-bernoulli --form as-typed", "form must be one of 'practical', 'as-written', got 'as-typed'"),
+        (
+            "train lock-bernoulli --form as-typed",
+            "form must be one of 'practical', 'as-written', got 'as-typed'",
+        ),
         ("train lock-gaussian --agent oracleq-obs", "needs an environment with discrete observations"),
-        ("train lock-bernoulli --json missing/result.json", "cannot write missing/result.json: No such file or directory"),
+        (
+            "train lock-bernoulli --json missing/result.json",
+            "cannot write missing/result.json: No such file or directory",
+        ),
         ("train lock-bernoulli --json .", "cannot write .: it is a folder"),
         ("train lock-bernoulli --plot curve", "cannot write curve: write .png, .pdf or .svg"),
-        ("train lock-bernoulli --json curve.png --plot curve.png", "cannot write curve.png: two outputs have this name"),
+        (
+            "train lock-bernoulli --json curve.png --plot curve.png",
+            "cannot write curve.png: two outputs have this name",
+        ),
         ("train lock-bernoulli --plot curve.doc", "cannot write curve.doc: write .png, .pdf or .svg"),
-        ("train lock-bernoulli --agent oracleq-lat --failure-probability 1", "failure_probability must be a number in (0, 1), got 1.0"),
-        ("train lock-bernoulli --agent pcid --failure-probability 0.1", "failure_probability is not a setting of pcid"),
+        (
+            "train lock-bernoulli --agent oracleq-lat --failure-probability 1",
+            "failure_probability must be a number in (0, 1), got 1.0",
+        ),
+        (
+            "train lock-bernoulli --agent pcid --failure-probability 0.1",
+            "failure_probability is not a setting of pcid",
+        ),
         ("train lock-bernoulli --bogus", "No such option"),
         ("fly", "No such command 'fly'"),
     ],
@@ -199,13 +288,17 @@ def test_a_missing_matplotlib_is_told_before_the_training(tmp_path):
     program = """
 import sys
 sys.modules["matplotlib"] = None
-from fasturl.commands import training
+from fasturl.cli import train as training
 training.train = lambda *_, **__: print("trained")
-from fasturl.cli import main
+from fasturl.cli.main import main
 main()
 """
     done = subprocess.run(
-        [sys.executable, "-c", program, *QUICK, "--plot", "curve.png"], capture_output=True, text=True, check=False, cwd=tmp_path
+        [sys.executable, "-c", program, *QUICK, "--plot", "curve.png"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
     )
     message = "fasturl: a figure needs matplotlib: pip install 'fasturl[experiments]'\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)

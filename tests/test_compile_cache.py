@@ -12,7 +12,7 @@ import numba
 import pytest
 
 import fasturl
-from fasturl import compile_cache
+from fasturl._base import compile_cache
 
 LOCK = """
 import numpy as np
@@ -22,18 +22,27 @@ out = np.empty((3, 3, 4, 3))
 draw_lock(np.array([1, 2, 3, 4], np.uint64), 0.0, np.empty(4, np.int64), out)
 print(*out[:, 0, :, 0].argmax(axis=1), sum(draw_lock.stats.cache_hits.values()), sum(draw_lock.stats.cache_misses.values()))
 """
-"""Prints where the way on is at each of three levels, then how often the cache had the kernel and how often not."""
+"""Prints where the way on is at each of three levels, then how often the cache had the kernel and how often
+not."""
 
 
 def environment(**changes):
     """This process's environment, with compilation and without a cache folder of its own."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_DISABLE_JIT", "FASTURL_CACHE_DIR", "XDG_CACHE_HOME")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("NUMBA_DISABLE_JIT", "FASTURL_CACHE_DIR", "XDG_CACHE_HOME")
+    }
     return kept | {name: str(value) for name, value in changes.items()}
 
 
 def start(source, **changes):
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", source], env=environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-P", "-c", source],
+        env=environment(**changes),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -46,11 +55,16 @@ def output(process):
 @pytest.fixture
 def package(tmp_path):
     """A copy of the package to edit, and the folder to put on the path for it."""
-    shutil.copytree(Path(fasturl.__file__).parent, tmp_path / "copy" / "fasturl", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(fasturl.__file__).parent,
+        tmp_path / "copy" / "fasturl",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     return tmp_path / "copy" / "fasturl"
 
 
-# --- between processes ---------------------------------------------------------------------------------------------
+# --- between processes
+# ---------------------------------------------------------------------------------------------
 
 
 def test_a_later_process_loads_and_an_edit_to_a_helper_in_another_file_is_never_missed(package, tmp_path):
@@ -115,7 +129,11 @@ def test_without_sources_kernels_are_compiled_in_memory(package, tmp_path):
 
 
 def test_settings_of_numba_do_not_bring_stale_kernels_in(package, tmp_path):
-    settings = {"FASTURL_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": package.parent, "NUMBA_CACHE_LOCATOR_CLASSES": "InTreeCacheLocator"}
+    settings = {
+        "FASTURL_CACHE_DIR": tmp_path / "cache",
+        "PYTHONPATH": package.parent,
+        "NUMBA_CACHE_LOCATOR_CLASSES": "InTreeCacheLocator",
+    }
     output(start(LOCK, **settings))
     assert list((tmp_path / "cache").rglob("*.nbi"))
     assert not list(package.rglob("*.nbi"))
@@ -128,14 +146,16 @@ def test_where_ours_cannot_be_written_numbas_own_folder_is_used(tmp_path):
     assert list(Path(folder).rglob("*.nbi"))
 
 
-# --- the folder ----------------------------------------------------------------------------------------------------
+# --- the folder
+# ----------------------------------------------------------------------------------------------------
 
 
 KERNEL_SOURCES = ["_kernels/rng.py", "plugin_loops.py"]
 
 
 @pytest.mark.parametrize(
-    ("source", "change"), [*itertools.product(KERNEL_SOURCES, ["edit", "remove", "rename"]), ("_kernels/rng.py", "add")]
+    ("source", "change"),
+    [*itertools.product(KERNEL_SOURCES, ["edit", "remove", "rename"]), ("_kernels/rng.py", "add")],
 )
 def test_any_change_of_a_kernel_source_changes_the_digest(package, monkeypatch, source, change):
     monkeypatch.setattr(compile_cache, "PACKAGE", package)
@@ -185,7 +205,10 @@ def test_the_folder_is_the_chosen_one_or_the_user_s_cache(tmp_path, monkeypatch,
     ("settings", "expected"),
     [
         ({"FASTURL_CACHE_DIR": "chosen"}, "chosen"),
-        ({"XDG_CACHE_HOME": "xdg", "HOME": "home"}, "home/.cache/fasturl"),  # the standard says to ignore such an XDG_CACHE_HOME
+        (
+            {"XDG_CACHE_HOME": "xdg", "HOME": "home"},
+            "home/.cache/fasturl",
+        ),  # the standard says to ignore such an XDG_CACHE_HOME
         ({"FASTURL_CACHE_DIR": "/dev/null/x", "NUMBA_CACHE_DIR": "numba"}, "numba/fasturl"),
     ],
 )
@@ -223,8 +246,8 @@ def test_no_home_is_none(monkeypatch):
     assert compile_cache.find_folder() is None
 
 
-COUNT = "print(fasturl.compile_cache.kernels_in(fasturl.CACHE_FOLDER))"
-INFO = "from fasturl.commands.machine import info; info()"
+COUNT = "print(fasturl._base.compile_cache.kernels_in(fasturl.CACHE_FOLDER))"
+INFO = "from fasturl.cli.machine import info; info()"
 
 
 def test_only_the_kernels_that_this_installation_would_load_are_counted(package, tmp_path):

@@ -17,7 +17,8 @@ def add_one(x):
 
 @pytest.fixture
 def compiled(tmp_path, monkeypatch):
-    """`add_one` as a kernel with a cache folder of its own, compiled even where the suite runs without compilation."""
+    """`add_one` as a kernel with a cache folder of its own, compiled even where the suite runs without
+    compilation."""
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     return lambda: compiling.kernel(add_one)
@@ -75,7 +76,9 @@ def test_a_damaged_cache_file_costs_a_compilation_and_not_the_run(compiled, tmp_
     assert compiled()(1) == 2
 
 
-@pytest.mark.parametrize("error", [OSError("disk is full"), PermissionError("read-only"), FileNotFoundError("folder is gone")])
+@pytest.mark.parametrize(
+    "error", [OSError("disk is full"), PermissionError("read-only"), FileNotFoundError("folder is gone")]
+)
 @pytest.mark.parametrize("method", ["load_overload", "save_overload"])
 def test_a_folder_that_fails_costs_a_compilation_and_not_the_run(compiled, monkeypatch, method, error):
     calls = []

@@ -3,16 +3,27 @@
 import numba
 import numpy as np
 import pytest
+from fasturl.decoders.decoders import (
+    AffineDecoder,
+    CDecoder,
+    Decoder,
+    LevelDecoder,
+    PredictDecoder,
+    QuadraticDecoder,
+    SupportVectorDecoder,
+    checked,
+)
+from fasturl.problems.models import emission_lanes
 from numba import types
 from sklearn.svm import SVC
 
 import fasturl as fu
-from fasturl.decoders import AffineDecoder, CDecoder, Decoder, LevelDecoder, PredictDecoder, QuadraticDecoder, SupportVectorDecoder, checked
-from fasturl.emissions import Bernoulli, Categorical, Gaussian, LockBits
-from fasturl.models import emission_lanes
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
+from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian, LockBits
 
-CDECODER = types.int32(types.CPointer(types.float32), *[types.int64] * 3, types.CPointer(types.int32), types.voidptr)
+CDECODER = types.int32(
+    types.CPointer(types.float32), *[types.int64] * 3, types.CPointer(types.int32), types.voidptr
+)
 
 RNG = np.random.default_rng(0)
 
@@ -21,7 +32,9 @@ EMISSIONS = {
     "lock of bits in two words": LockBits(70),
     "lock of reals": fu.LockGaussian(5, noise=0.2).emission,
     "means by level": Gaussian(RNG.standard_normal((4, 3, 6)), 0.5, n_levels=4),
-    "rotated means": Gaussian(np.eye(3, 7), 0.3, n_levels=5, rotation=np.linalg.qr(RNG.standard_normal((7, 7)))[0]),
+    "rotated means": Gaussian(
+        np.eye(3, 7), 0.3, n_levels=5, rotation=np.linalg.qr(RNG.standard_normal((7, 7)))[0]
+    ),
     "means of zero": Gaussian(np.zeros((2, 5)), 1.0, n_levels=3),
     "bits by level": Bernoulli(RNG.random((4, 2, 13)), n_levels=4),
     "categories": Categorical(RNG.dirichlet(np.ones(9), 3), n_levels=4),
@@ -39,7 +52,8 @@ class NearestCentre:
 
 
 def close_calls(draw, n_labels, *shape):
-    """Coefficients that differ from label to label in their last bits only, so that rounding decides who wins."""
+    """Coefficients that differ from label to label in their last bits only, so that rounding decides who
+    wins."""
     common = draw.standard_normal(shape)
     return np.stack([common * (1 + draw.choice([-1, 0, 1], shape) * 2.0**-23) for _ in range(n_labels)])
 
@@ -55,12 +69,16 @@ def affine_with_squares(draw, dimension):
 def quadratic(draw, dimension):
     root = draw.standard_normal((dimension, 2 * dimension))
     precision = root @ root.T / dimension
-    return QuadraticDecoder(close_calls(draw, 3, dimension), [precision * (1 + k * 2.0**-22) for k in range(3)], np.zeros(3))
+    return QuadraticDecoder(
+        close_calls(draw, 3, dimension), [precision * (1 + k * 2.0**-22) for k in range(3)], np.zeros(3)
+    )
 
 
 def quadratic_image(draw, dimension):
     means, precisions = close_calls(draw, 3, 2), np.tile(np.eye(2), (3, 1, 1))
-    return QuadraticDecoder(means, precisions, np.zeros(3), draw.standard_normal((2, dimension)), draw.standard_normal(2))
+    return QuadraticDecoder(
+        means, precisions, np.zeros(3), draw.standard_normal((2, dimension)), draw.standard_normal(2)
+    )
 
 
 def curved_image(draw, dimension):
@@ -84,8 +102,12 @@ DECODERS = {
     "curved on an image": curved_image,
     "two classes of support vectors": lambda draw, dimension: support_vectors(draw, dimension, 2),
     "three classes of support vectors": lambda draw, dimension: support_vectors(draw, dimension, 3),
-    "any predict": lambda draw, dimension: PredictDecoder(NearestCentre(draw.standard_normal((4, dimension))), 4),
-    "one for each level": lambda draw, dimension: LevelDecoder([affine(draw, dimension), quadratic(draw, dimension)] * 40),
+    "any predict": lambda draw, dimension: PredictDecoder(
+        NearestCentre(draw.standard_normal((4, dimension))), 4
+    ),
+    "one for each level": lambda draw, dimension: LevelDecoder(
+        [affine(draw, dimension), quadratic(draw, dimension)] * 40
+    ),
 }
 
 
@@ -104,12 +126,17 @@ def make(request):
 
     def build(emission):
         decoder = decoder_for(request.param, emission)
-        return LevelDecoder(decoder.decoders[: emission.n_levels]) if isinstance(decoder, LevelDecoder) else decoder
+        return (
+            LevelDecoder(decoder.decoders[: emission.n_levels])
+            if isinstance(decoder, LevelDecoder)
+            else decoder
+        )
 
     return build
 
 
-# --- one contract --------------------------------------------------------------------------------------------------
+# --- one contract
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("emission", EMISSIONS)
@@ -140,7 +167,9 @@ def test_close_calls_are_close():
     decoder = decoder_for("affine", emission)
     table, seen = table_and_observations(decoder, emission, episodes=200)
     weights = decoder._scores.weights
-    other_order = (seen[..., None, :] * weights).astype(np.float32).sum(axis=-1, dtype=np.float32).argmax(axis=-1)
+    other_order = (
+        (seen[..., None, :] * weights).astype(np.float32).sum(axis=-1, dtype=np.float32).argmax(axis=-1)
+    )
     assert set(np.unique(table)) == {0, 1, 2}
     assert (table != other_order).mean() > 0.01
 
@@ -153,7 +182,9 @@ def test_relabelling_renames_the_labels_and_leaves_the_decoder_as_it_was(make):
     renamed = decoder.relabelled(permutation)
     after, _ = table_and_observations(renamed, emission)
     np.testing.assert_array_equal(after, permutation[before])
-    np.testing.assert_array_equal(renamed.decode(seen[:, 1, 0], 1), permutation[decoder.decode(seen[:, 1, 0], 1)])
+    np.testing.assert_array_equal(
+        renamed.decode(seen[:, 1, 0], 1), permutation[decoder.decode(seen[:, 1, 0], 1)]
+    )
     again, _ = table_and_observations(decoder, emission)
     np.testing.assert_array_equal(before, again)
 
@@ -214,16 +245,23 @@ def test_observations_of_another_dimension_are_refused(name):
                 decoder.decode(np.zeros((3, dimension), dtype))
 
 
-# --- each kind against its definition ------------------------------------------------------------------------------
+# --- each kind against its definition
+# ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bits", [True, False])
 def test_an_affine_decoder_gives_the_label_of_the_greatest_score(bits):
     draw = np.random.default_rng(6)
     weights, bias, bend = draw.standard_normal((5, 20)), draw.standard_normal(5), draw.standard_normal(5)
-    X = draw.integers(0, 2, (200, 20)).astype(np.uint8) if bits else draw.standard_normal((200, 20)).astype(np.float32)
+    X = (
+        draw.integers(0, 2, (200, 20)).astype(np.uint8)
+        if bits
+        else draw.standard_normal((200, 20)).astype(np.float32)
+    )
     exact = X.astype(np.float64)
-    np.testing.assert_array_equal(AffineDecoder(weights, bias).decode(X), (exact @ weights.T + bias).argmax(axis=1))
+    np.testing.assert_array_equal(
+        AffineDecoder(weights, bias).decode(X), (exact @ weights.T + bias).argmax(axis=1)
+    )
     curved = exact @ weights.T + bias + np.square(exact).sum(axis=1)[:, None] * bend
     np.testing.assert_array_equal(AffineDecoder(weights, bias, bend).decode(X), curved.argmax(axis=1))
 
@@ -235,15 +273,23 @@ def test_a_quadratic_decoder_gives_the_component_of_greatest_density(bits):
     draw = np.random.default_rng(7)
     means, log_weights = draw.standard_normal((3, 4)), np.log([0.5, 0.3, 0.2])
     covariances = [np.cov(draw.standard_normal((4, 12))) for _ in range(3)]
-    X = draw.integers(0, 2, (100, 4)).astype(np.uint8) if bits else draw.standard_normal((300, 4)).astype(np.float32)
-    densities = [multivariate_normal(mean, cov).logpdf(X) for mean, cov in zip(means, covariances, strict=True)]
+    X = (
+        draw.integers(0, 2, (100, 4)).astype(np.uint8)
+        if bits
+        else draw.standard_normal((300, 4)).astype(np.float32)
+    )
+    densities = [
+        multivariate_normal(mean, cov).logpdf(X) for mean, cov in zip(means, covariances, strict=True)
+    ]
     expected = (np.stack(densities, axis=1) + log_weights).argmax(axis=1)
     decoder = QuadraticDecoder(means, np.linalg.inv(covariances), log_weights)
     np.testing.assert_array_equal(decoder.decode(X), expected)
 
 
 def test_a_decoder_for_each_level_uses_that_of_the_level():
-    decoders = [AffineDecoder(np.eye(3, 8), np.zeros(3)).relabelled(np.roll(np.arange(3), h)) for h in range(6)]
+    decoders = [
+        AffineDecoder(np.eye(3, 8), np.zeros(3)).relabelled(np.roll(np.arange(3), h)) for h in range(6)
+    ]
     states = LevelDecoder(decoders).table(fu.LockBernoulli(5).emission.draw(emission_lanes(Streams(8)), 2))
     for h in range(6):
         assert states[0, h].tolist() == states[1, h].tolist() == np.roll(np.arange(3), h).tolist()
@@ -267,7 +313,9 @@ def test_a_decoder_in_c_for_each_level_is_told_its_level(emission):
 
 def test_a_decoder_of_a_level_may_be_one_for_each_level_itself():
     inner = LevelDecoder([CDecoder(tells_level, 6)] * 6)
-    table, _ = table_and_observations(LevelDecoder([inner.relabelled(np.arange(6)[::-1])] * 6), EMISSIONS["lock of bits"])
+    table, _ = table_and_observations(
+        LevelDecoder([inner.relabelled(np.arange(6)[::-1])] * 6), EMISSIONS["lock of bits"]
+    )
     np.testing.assert_array_equal(table, np.broadcast_to(5 - np.arange(6)[:, None], table.shape))
 
 
@@ -277,7 +325,8 @@ def test_decoders_have_from_2_to_256_labels(n_labels):
         PredictDecoder(NearestCentre(np.zeros((1, 2))), n_labels)
 
 
-# --- predictions that cannot be used -------------------------------------------------------------------------------
+# --- predictions that cannot be used
+# -------------------------------------------------------------------------------
 
 
 class Says:
@@ -325,7 +374,8 @@ def test_predict_is_called_once_for_a_block():
     assert calls == [(10 * 6 * 3, 8)]
 
 
-# --- decoders that a user wrote ------------------------------------------------------------------------------------
+# --- decoders that a user wrote
+# ------------------------------------------------------------------------------------
 
 
 class Written(Decoder):
@@ -395,7 +445,9 @@ def test_a_matrix_without_an_offset_is_used(matrix):
     seen, size = np.eye(3, dtype=np.float32), len(matrix)
     for make in (
         lambda offset: AffineDecoder(np.eye(3, size), np.linspace(0, 0.1, 3), matrix=matrix, offset=offset),
-        lambda offset: QuadraticDecoder(np.eye(3, size), [np.eye(size)] * 3, np.zeros(3), matrix=matrix, offset=offset),
+        lambda offset: QuadraticDecoder(
+            np.eye(3, size), [np.eye(size)] * 3, np.zeros(3), matrix=matrix, offset=offset
+        ),
     ):
         assert make(None).decode(seen).tolist() == make(np.zeros(size)).decode(seen).tolist()
 

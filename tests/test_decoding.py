@@ -1,4 +1,5 @@
-"""Scores and labels over blocks: bit for bit those of a float32 sum over one observation, the last coordinate first."""
+"""Scores and labels over blocks: bit for bit those of a float32 sum over one observation, the last coordinate
+first."""
 
 import hypothesis
 import hypothesis.strategies as st
@@ -11,20 +12,28 @@ from fasturl._kernels import decoding
 
 pytestmark = pytest.mark.kernel
 
-SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.integers(1, 12), st.integers(1, 4))
+SIZES = st.tuples(
+    st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.integers(1, 12), st.integers(1, 4)
+)
 """Episodes, states, labels, coordinates, levels."""
 HEADS = st.integers(0, 12)
 
 
 def reals(draw, sizes, head):
-    """Noise with coordinates that nobody reads, means that are zero from `head` on, and scores full of rubbish, twice."""
+    """Noise with coordinates that nobody reads, means that are zero from `head` on, and scores full of
+    rubbish, twice."""
     episodes, n_states, n_labels, dimension, n_levels = sizes
     head = min(head, dimension)
     noise = draw.standard_normal((episodes, dimension + 2, n_levels), np.float32)
     noise[:, dimension:] = np.nan
     means = draw.standard_normal((n_states, dimension, n_levels), np.float32)
     means[:, head:] = 0
-    return noise, means, head, *(np.full((episodes, n_labels, n_states, n_levels), np.nan, np.float32) for _ in range(2))
+    return (
+        noise,
+        means,
+        head,
+        *(np.full((episodes, n_labels, n_states, n_levels), np.nan, np.float32) for _ in range(2)),
+    )
 
 
 def normal(draw, *shape):
@@ -32,7 +41,9 @@ def normal(draw, *shape):
 
 
 @hypothesis.given(DRAWS, SIZES, HEADS)
-@hypothesis.example(np.random.default_rng(0), (2, 1, 3, 2, 5), 0)  # points in the plane have a loop of their own
+@hypothesis.example(
+    np.random.default_rng(0), (2, 1, 3, 2, 5), 0
+)  # points in the plane have a loop of their own
 def test_affine_scores_equal_their_reference(draw, sizes, head):
     noise, means, head, ref, comp = reals(draw, sizes, head)
     _, _, n_labels, dimension, n_levels = sizes
@@ -85,7 +96,14 @@ def test_quadratic_scores_are_log_densities_up_to_a_constant():
     assert scores.item() == pytest.approx(-(x - mean) @ np.linalg.inv(covariance) @ (x - mean) / 2, rel=1e-5)
 
 
-@hypothesis.given(DRAWS, st.integers(1, 2), st.integers(1, 2), st.integers(1, 9), st.sampled_from([1, 3, 8, 9, 17]), st.integers(1, 3))
+@hypothesis.given(
+    DRAWS,
+    st.integers(1, 2),
+    st.integers(1, 2),
+    st.integers(1, 9),
+    st.sampled_from([1, 3, 8, 9, 17]),
+    st.integers(1, 3),
+)
 def test_byte_scores_equal_their_reference(draw, episodes, n_states, n_labels, n_bytes, n_levels):
     words = draw.integers(2**64, size=(episodes, n_levels, n_states, -(-n_bytes // 8)), dtype=np.uint64)
     tables = normal(draw, n_bytes, 256, -(-n_labels // 4) * 4)
@@ -97,7 +115,9 @@ def test_byte_scores_equal_their_reference(draw, episodes, n_states, n_labels, n
 
 @hypothesis.given(DRAWS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 5), st.integers(1, 3))
 def test_best_labels_equal_their_reference(draw, episodes, n_states, n_labels, n_levels):
-    scores = draw.integers(3, size=(episodes, n_labels, n_states * n_levels)).astype(np.float32)  # with many ties
+    scores = draw.integers(3, size=(episodes, n_labels, n_states * n_levels)).astype(
+        np.float32
+    )  # with many ties
     relabel = draw.permutation(n_labels).astype(np.uint8)
     ref, comp = np.full((2, episodes, n_levels, n_states), 85, np.uint8)
     naive.best_labels(scores, relabel, ref)
@@ -107,11 +127,15 @@ def test_best_labels_equal_their_reference(draw, episodes, n_states, n_labels, n
 
 def test_among_equal_scores_the_first_label_is_best():
     labels = np.empty((1, 1, 1), np.uint8)
-    decoding.best_labels(np.array([1, 2, 2, 0], np.float32).reshape(1, 4, 1), np.array([10, 11, 12, 13], np.uint8), labels)
+    decoding.best_labels(
+        np.array([1, 2, 2, 0], np.float32).reshape(1, 4, 1), np.array([10, 11, 12, 13], np.uint8), labels
+    )
     assert labels.item() == 11
 
 
-@hypothesis.given(DRAWS, st.integers(1, 2), st.integers(1, 2), st.integers(2, 4), st.integers(1, 3), st.integers(1, 2))
+@hypothesis.given(
+    DRAWS, st.integers(1, 2), st.integers(1, 2), st.integers(2, 4), st.integers(1, 3), st.integers(1, 2)
+)
 def test_support_vector_labels_equal_their_reference(draw, episodes, n_states, n_classes, n_axes, n_levels):
     sizes = draw.integers(1, 4, n_classes)
     starts = np.concatenate([[0], np.cumsum(sizes)])

@@ -1,4 +1,5 @@
-"""Every Python block of the documentation runs: those of one file in order, in one namespace, in an empty folder."""
+"""Every Python block of the documentation runs: those of one file in order, in one namespace, in an empty
+folder."""
 
 import re
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The commands of the documentation run: each block as it stands, by bash, in an empty folder, on less work.
 
-README's test command is not among them: it runs this very suite (`.ci/run` follows it in a fresh environment). Ray's are not either:
-to end what they start ends every Ray cluster of the user.
+README's test command is not among them: it runs this very suite (`.ci/run` follows it in a fresh
+environment). Ray's are not either: to end what they start ends every Ray cluster of the user.
 """
 
 import os
@@ -27,7 +27,7 @@ LESS_WORK = {
 FASTURL = f"""#!{sys.executable}
 import re, sys
 from pathlib import Path
-from fasturl.cli import main
+from fasturl.cli.main import main
 if "--example" not in sys.argv:
     sys.argv += {LESS_WORK}.get(sys.argv[1], [])
 for spec in map(Path, sys.argv):
@@ -44,7 +44,9 @@ assert set(wanted.split(",")) <= set(metadata.metadata("fasturl").get_all("Provi
 
 
 def blocks(page, language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return re.findall(
+        rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
 
 
 @pytest.fixture
@@ -65,7 +67,13 @@ def environment(folder):
 
 
 def run(script, folder):
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment(folder), capture_output=True, text=True)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -119,17 +127,33 @@ def test_a_dask_cluster(folder):
         port = str(free.getsockname()[1])
 
     def here(command):
-        return command.replace("192.168.0.1", "127.0.0.1").replace("8786", port).replace("--nworkers 16", "--nworkers 1")
+        return (
+            command.replace("192.168.0.1", "127.0.0.1")
+            .replace("8786", port)
+            .replace("--nworkers 16", "--nworkers 1")
+        )
 
     run(install, folder)
-    (folder / "sweep.toml").write_text('episodes = 50\nenv = {name = "lock-bernoulli", horizon = 2}\nagent = {name = "oracleq-lat"}\n')
+    (folder / "sweep.toml").write_text(
+        'episodes = 50\nenv = {name = "lock-bernoulli", horizon = 2}\nagent = {name = "oracleq-lat"}\n'
+    )
     cluster = []
     try:
         for command in (scheduler, worker):
             words = ["bash", "-c", "exec " + here(command)]
-            cluster.append(subprocess.Popen(words, cwd=folder, env=environment(folder), stderr=subprocess.DEVNULL, start_new_session=True))
+            cluster.append(
+                subprocess.Popen(
+                    words,
+                    cwd=folder,
+                    env=environment(folder),
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            )
             wait_for_port(int(port))
-        run(f"for _ in $(seq 60); do {here(sweep)} && exit; sleep 1; done; exit 1", folder)  # the worker may need a while
+        run(
+            f"for _ in $(seq 60); do {here(sweep)} && exit; sleep 1; done; exit 1", folder
+        )  # the worker may need a while
     finally:
         for process in reversed(cluster):
             process.terminate()

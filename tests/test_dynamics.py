@@ -9,7 +9,7 @@ from scipy import stats
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels.dynamics import cumulate, draw_lock, start_state, step
-from fasturl.records import Dynamics
+from fasturl._kernels.records import Dynamics
 
 pytestmark = pytest.mark.kernel
 
@@ -20,7 +20,9 @@ ALARM = 1e-6
 def rows_of_chances(n_outcomes):
     """Whose sums rounding may take past 1."""
     chance = st.sampled_from([0.0, 0.1, 0.2, 1 / 3, 0.5, 1e-11, 0.4000000005])
-    return st.lists(st.lists(chance, min_size=n_outcomes, max_size=n_outcomes).filter(any), min_size=1, max_size=4)
+    return st.lists(
+        st.lists(chance, min_size=n_outcomes, max_size=n_outcomes).filter(any), min_size=1, max_size=4
+    )
 
 
 def lock(state, switch, horizon):
@@ -66,7 +68,9 @@ def test_cumulate_equals_its_reference_and_never_falls(rows):
 
 @hypothesis.given(GENERATORS, st.floats(0, 1), st.integers(1, 6))
 def test_draw_lock_equals_its_reference(state, switch, horizon):
-    (ref, ref_order), (comp, comp_order) = ((np.empty((horizon, 3, 4, 3)), np.empty(4, np.int64)) for _ in range(2))
+    (ref, ref_order), (comp, comp_order) = (
+        (np.empty((horizon, 3, 4, 3)), np.empty(4, np.int64)) for _ in range(2)
+    )
     stream = row(state)
     naive.draw_lock(state, switch, ref_order, ref)
     draw_lock(stream, switch, comp_order, comp)
@@ -77,7 +81,9 @@ def test_draw_lock_equals_its_reference(state, switch, horizon):
 @hypothesis.given(GENERATORS, st.floats(0, 1), st.integers(1, 6))
 def test_a_lock_has_one_way_on_one_flipped_way_and_two_ways_out(state, switch, horizon):
     table = lock(state, switch, horizon)
-    expected = sorted([(1 - switch, switch, 0.0), (switch, 1 - switch, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
+    expected = sorted(
+        [(1 - switch, switch, 0.0), (switch, 1 - switch, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, 1.0)]
+    )
     for h in range(horizon):
         for s in range(2):
             assert sorted(map(tuple, table[h, s].tolist())) == expected
@@ -111,7 +117,9 @@ def test_steps_follow_the_transition_table_and_rewards_their_means():
     assert stats.chisquare(counts[chances > 0], 5_000 * chances[chances > 0]).pvalue > ALARM
     for following in np.flatnonzero(counts):
         wins = int(outcomes[outcomes[:, 0] == following, 1].sum())
-        assert stats.binomtest(wins, int(counts[following]), tables.rewards[0, 2, 1, following]).pvalue > ALARM
+        assert (
+            stats.binomtest(wins, int(counts[following]), tables.rewards[0, 2, 1, following]).pvalue > ALARM
+        )
 
 
 def test_starts_follow_the_start_distribution():

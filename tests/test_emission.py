@@ -1,4 +1,5 @@
-"""Noise in blocks: equality with the references, and the distributions of small samples (large ones are in test_emissions.py)."""
+"""Noise in blocks: equality with the references, and the distributions of small samples (large ones are in
+test_emissions.py)."""
 
 import hypothesis
 import hypothesis.strategies as st
@@ -13,8 +14,8 @@ from fasturl._kernels import emission
 pytestmark = pytest.mark.kernel
 
 ALARM = 1e-6
-"""False-alarm rate of each case of a statistical test, here and in test_emissions.py, however many things it looks at; the seeds are
-fixed."""
+"""False-alarm rate of each case of a statistical test, here and in test_emissions.py, however many things it
+looks at; the seeds are fixed."""
 
 HORIZONS = [1, 2, 5, 20, 21, 31, 32, 33, 60, 61, 62, 64, 100, 125, 126, 130]
 """From many levels in one raw word to several words in one observation."""
@@ -25,15 +26,18 @@ def lanes(seed):
 
 
 def familywise(*pvalues):
-    """How surprising the most surprising of them all is (Bonferroni): below ALARM with a probability of at most ALARM."""
+    """How surprising the most surprising of them all is (Bonferroni): below ALARM with a probability of at
+    most ALARM."""
     every = np.concatenate([np.ravel(some) for some in pvalues])
     return every.min() * every.size
 
 
 def moment_pvalue(sample, power):
-    """Of the average power of standard normals, by the distribution of Pearson's type III with its mean, variance and skewness.
+    """Of the average power of standard normals, by the distribution of Pearson's type III with its mean,
+    variance and skewness.
 
-    High powers are so skewed that the tails of their average are not yet normal at 10,000; this is exact for the first two powers.
+    High powers are so skewed that the tails of their average are not yet normal at 10,000; this is exact for
+    the first two powers.
     """
     first, second, third = (stats.norm.moment(power * k) for k in (1, 2, 3))
     variance = second - first**2
@@ -62,24 +66,31 @@ def draws_of_a_lock(horizon):
 
 
 def both(name, *arguments, shape, dtype=np.uint64):
-    """What the reference and the kernel of that name make of the same arguments, in arrays full of rubbish."""
+    """What the reference and the kernel of that name make of the same arguments, in arrays full of
+    rubbish."""
     ref, comp = (np.full(shape, 85, dtype) for _ in range(2))
     getattr(naive, name)(*arguments, ref)
     getattr(emission, name)(*arguments, comp)
     return ref, comp
 
 
-# --- normals -------------------------------------------------------------------------------------------------------
+# --- normals
+# -------------------------------------------------------------------------------------------------------
 
 
 @hypothesis.given(LANES, st.integers(0, 3), st.integers(1, 6), st.sampled_from([0.0, 0.1, 1.0, 3.0]))
 def test_normals_equal_their_reference_to_the_precision_of_float32(states, episodes, quads, deviation):
-    """Off by a few units in the last place of the squared radius: it is that square which the logarithm gives."""
+    """Off by a few units in the last place of the squared radius: it is that square which the logarithm
+    gives."""
     streams = row(states)
     ref = normals(states, episodes, 4 * quads, deviation, naive.fill_normals)
     comp = normals(streams, episodes, 4 * quads, deviation)
     squares = np.square(ref.astype(np.float64)).sum(axis=1, keepdims=True)
-    allowed = 1e-6 * deviation + 1e-6 * np.sqrt(squares) + 3e-7 * deviation**2 / np.maximum(np.sqrt(squares), 1e-3 * deviation + 1e-30)
+    allowed = (
+        1e-6 * deviation
+        + 1e-6 * np.sqrt(squares)
+        + 3e-7 * deviation**2 / np.maximum(np.sqrt(squares), 1e-3 * deviation + 1e-30)
+    )
     assert np.all(np.abs(comp - ref) <= allowed)
     assert streams.tolist() == states
 
@@ -101,13 +112,17 @@ def test_radii_near_zero_are_never_nan():
     """The 2,000 greatest uniforms below 1 that float32 knows, 2^-24 apart."""
     top = np.uint32(2**32 - 1) - np.uint32(256) * np.arange(2_000, dtype=np.uint32)
     radii = np.array([emission._box_muller(word, np.uint32(0), np.float32(1.0))[1] for word in top])
-    expected = np.sqrt(-2 * np.log(np.minimum(1.0, (top.astype(np.float64) + 0.5).astype(np.float32) / 2.0**32)))
+    expected = np.sqrt(
+        -2 * np.log(np.minimum(1.0, (top.astype(np.float64) + 0.5).astype(np.float32) / 2.0**32))
+    )
     np.testing.assert_allclose(radii, expected, atol=1e-6, rtol=1e-4)
 
 
 def test_angles_go_round_the_whole_circle():
     angles = (np.arange(64, dtype=np.uint64) * 2**26 + 2**25).astype(np.uint32)
-    points = np.array([emission._box_muller(np.uint32(2**30), angle, np.float32(1.0)) for angle in angles], np.float64)
+    points = np.array(
+        [emission._box_muller(np.uint32(2**30), angle, np.float32(1.0)) for angle in angles], np.float64
+    )
     turns = np.sort(np.arctan2(points[:, 1], points[:, 0]))
     np.testing.assert_allclose(np.diff(turns), 2 * np.pi / 64, atol=1e-5)
 
@@ -117,17 +132,26 @@ def test_no_deviation_gives_zeros():
 
 
 def test_the_deviation_scales_the_same_draws():
-    np.testing.assert_allclose(normals(lanes(1), 5, 40, 0.2), np.float32(0.2) * normals(lanes(1), 5, 40), rtol=2e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        normals(lanes(1), 5, 40, 0.2), np.float32(0.2) * normals(lanes(1), 5, 40), rtol=2e-6, atol=1e-7
+    )
 
 
 def test_normals_follow_the_normal_distribution():
     """Kolmogorov and Smirnov on 12,000, and four moments."""
     sample = normals(lanes(2), 10, 600).ravel().astype(np.float64)
-    assert familywise(stats.kstest(sample, "norm").pvalue, *(moment_pvalue(sample, power) for power in (1, 2, 3, 4))) > ALARM
+    assert (
+        familywise(
+            stats.kstest(sample, "norm").pvalue, *(moment_pvalue(sample, power) for power in (1, 2, 3, 4))
+        )
+        > ALARM
+    )
 
 
 def test_the_two_normals_of_a_pair_are_independent():
-    first, second = (stats.norm.cdf(half) for half in normals(lanes(3), 10, 500).transpose(1, 0, 2).reshape(2, -1))
+    first, second = (
+        stats.norm.cdf(half) for half in normals(lanes(3), 10, 500).transpose(1, 0, 2).reshape(2, -1)
+    )
     table = np.histogram2d(first, second, bins=4, range=[[0, 1], [0, 1]])[0]
     assert stats.chisquare(table.ravel()).pvalue > ALARM
 
@@ -140,7 +164,8 @@ def test_normals_do_not_depend_on_the_size_of_blocks(states, episodes, cut):
     np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 
-# --- raw words -----------------------------------------------------------------------------------------------------
+# --- raw words
+# -----------------------------------------------------------------------------------------------------
 
 
 @hypothesis.given(LANES, st.integers(0, 4), st.integers(0, 4), st.integers(0, 4))
@@ -156,7 +181,8 @@ def test_words_equal_their_reference_in_one_block_or_in_two(states, count, episo
     assert streams.tolist() == again.tolist() == states
 
 
-# --- bits ----------------------------------------------------------------------------------------------------------
+# --- bits
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("horizon", HORIZONS)
@@ -165,7 +191,9 @@ def test_lock_words_equal_their_reference(horizon):
     draws, n_words = draws_of_a_lock(horizon)
     raw = np.empty((episodes, draws // 4, 4), np.uint64)
     emission.fill_words(lanes(horizon), raw)
-    ref, comp = both("lock_words", raw.reshape(episodes, draws), horizon, shape=(episodes, horizon + 1, 3, n_words))
+    ref, comp = both(
+        "lock_words", raw.reshape(episodes, draws), horizon, shape=(episodes, horizon + 1, 3, n_words)
+    )
     np.testing.assert_array_equal(ref, comp)
 
 
@@ -209,7 +237,9 @@ def test_bernoulli_words_equal_their_reference(draw, n_levels, n_states, dimensi
     thresholds[draw.random(thresholds.shape) < 0.2] = 0
     thresholds[draw.random(thresholds.shape) < 0.2] = 2**32
     halves = draw.integers(0, 2**32, (2, n_levels * dimension + dimension % 2), dtype=np.uint32)
-    ref, comp = both("bernoulli_words", halves, thresholds, shape=(2, n_levels, n_states, -(-dimension // 64)))
+    ref, comp = both(
+        "bernoulli_words", halves, thresholds, shape=(2, n_levels, n_states, -(-dimension // 64))
+    )
     np.testing.assert_array_equal(ref, comp)
 
 
@@ -223,7 +253,9 @@ def test_a_bernoulli_bit_of_frequency_zero_is_never_set_and_one_of_frequency_one
 
 @hypothesis.given(DRAWS, st.integers(1, 3), st.integers(1, 3), st.sampled_from([1, 2, 7, 64, 65, 130]))
 def test_categorical_words_equal_their_reference(draw, n_levels, n_states, n_symbols):
-    chances = draw.random((n_levels, n_states, n_symbols)) * (draw.random((n_levels, n_states, n_symbols)) < 0.7)
+    chances = draw.random((n_levels, n_states, n_symbols)) * (
+        draw.random((n_levels, n_states, n_symbols)) < 0.7
+    )
     chances[..., -1] += 0.01
     cumulative = np.cumsum(chances / chances.sum(axis=2, keepdims=True), axis=2)
     cumulative[..., -1] = 1.0
@@ -243,13 +275,18 @@ def test_packing_and_unpacking_equal_their_references_and_undo_each_other(dimens
     np.testing.assert_array_equal(comp_bits, bits)
 
 
-# --- reals ---------------------------------------------------------------------------------------------------------
+# --- reals
+# ---------------------------------------------------------------------------------------------------------
 
 
-@hypothesis.given(DRAWS, st.integers(0, 3), st.integers(1, 4), st.integers(1, 3), st.integers(1, 5), st.integers(0, 3))
+@hypothesis.given(
+    DRAWS, st.integers(0, 3), st.integers(1, 4), st.integers(1, 3), st.integers(1, 5), st.integers(0, 3)
+)
 def test_observe_reals_equals_its_reference(draw, episodes, n_levels, n_states, dimension, unused):
     noise = draw.standard_normal((episodes, dimension + unused, n_levels), np.float32)
     means = draw.standard_normal((n_states, dimension, n_levels), np.float32)
     states = draw.integers(n_states, size=(episodes, n_levels))
-    ref, comp = both("observe_reals", noise, means, states, shape=(episodes, n_levels, dimension), dtype=np.float32)
+    ref, comp = both(
+        "observe_reals", noise, means, states, shape=(episodes, n_levels, dimension), dtype=np.float32
+    )
     np.testing.assert_array_equal(ref, comp)

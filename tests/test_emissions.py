@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from fasturl.problems.models import emission_lanes
 from scipy import stats
 from test_emission import ALARM, familywise, moment_pvalue, two_sided
 
 import fasturl as fu
-from fasturl.emissions import LARGEST, Bernoulli, Categorical, Gaussian, LockBits
-from fasturl.models import emission_lanes
-from fasturl.streams import Streams
-from fasturl.validation import shown
+from fasturl._base.checks import shown
+from fasturl._base.streams import Streams
+from fasturl.problems.emissions import LARGEST, Bernoulli, Categorical, Gaussian, LockBits
 
 HORIZONS = [1, 2, 5, 20, 21, 31, 32, 33, 60, 61, 62, 64, 100, 130]
 RNG = np.random.default_rng(0)
@@ -44,7 +44,8 @@ def coins(seed, episodes, horizon):
 
 
 def correlation_pvalue(first, second=None):
-    """Of the greatest among the correlations between columns of `first`, or between one of `first` and one of `second` (Bonferroni).
+    """Of the greatest among the correlations between columns of `first`, or between one of `first` and one of
+    `second` (Bonferroni).
 
     Exact for one pair of normals. Of bits, with a few thousand, it is as good.
     """
@@ -55,7 +56,8 @@ def correlation_pvalue(first, second=None):
     return r.size * 2 * stats.beta(half, half, loc=-1, scale=2).sf(r.max())
 
 
-# --- blocks --------------------------------------------------------------------------------------------------------
+# --- blocks
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", EMISSIONS)
@@ -92,7 +94,8 @@ def test_blocks_hold_from_16_to_512_episodes(name):
     assert 16 <= EMISSIONS[name].block_episodes <= 512
 
 
-# --- normals -------------------------------------------------------------------------------------------------------
+# --- normals
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_normals_have_the_moments_of_a_normal_distribution():
@@ -123,7 +126,8 @@ def test_tails_have_the_weight_of_normal_tails(sigmas, side):
 def test_coordinates_and_levels_are_independent():
     """Correlations between all 48 values of an episode, and between their magnitudes.
 
-    A square is put in the place of a normal that is as rare: correlations of squares themselves have heavy tails of no known weight.
+    A square is put in the place of a normal that is as rare: correlations of squares themselves have heavy
+    tails of no known weight.
     """
     values = noise(7, 11_000).reshape(11_000, -1).astype(np.float64)
     magnitudes = stats.norm.isf(stats.chi2.sf(np.square(values), df=1))
@@ -143,7 +147,11 @@ def test_neighbours_are_independent_beyond_correlation():
     for axis in range(3):
         n = octiles.shape[axis]
         table = np.zeros((8, 8))
-        np.add.at(table, (octiles.take(range(0, n - 1, 2), axis).ravel(), octiles.take(range(1, n, 2), axis).ravel()), 1)
+        np.add.at(
+            table,
+            (octiles.take(range(0, n - 1, 2), axis).ravel(), octiles.take(range(1, n, 2), axis).ravel()),
+            1,
+        )
         pvalues.append(stats.chisquare(table.ravel()).pvalue)
     assert familywise(pvalues) > ALARM
 
@@ -163,10 +171,13 @@ def test_a_lock_of_reals_shows_its_state_in_three_coordinates_with_noise_on_all(
 
 def test_the_noise_is_the_same_in_every_state():
     seen = fu.LockGaussian(5, noise=0.1).emission.draw(lanes(11), 10).every_state()
-    np.testing.assert_allclose(seen - np.eye(3, 8), np.repeat(seen[:, :, :1] - np.eye(3, 8)[:1], 3, axis=2), atol=2e-7)
+    np.testing.assert_allclose(
+        seen - np.eye(3, 8), np.repeat(seen[:, :, :1] - np.eye(3, 8)[:1], 3, axis=2), atol=2e-7
+    )
 
 
-# --- means ---------------------------------------------------------------------------------------------------------
+# --- means
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_without_noise_the_mean_of_the_level_and_state_is_seen():
@@ -183,12 +194,18 @@ def test_a_rotation_turns_the_means():
 
 def test_noise_around_rotated_means_stays_equal_in_all_directions():
     count = 100_000
-    seen = Gaussian(np.eye(3, 5), 0.5, n_levels=1, rotation=ROTATION).draw(lanes(14), count).every_state()[:, 0, 1].astype(np.float64)
+    seen = (
+        Gaussian(np.eye(3, 5), 0.5, n_levels=1, rotation=ROTATION)
+        .draw(lanes(14), count)
+        .every_state()[:, 0, 1]
+        .astype(np.float64)
+    )
     squares = count * seen.var(axis=0) / 0.25
     assert familywise(two_sided(stats.chi2(df=count - 1), squares), correlation_pvalue(seen)) > ALARM
 
 
-# --- bits ----------------------------------------------------------------------------------------------------------
+# --- bits
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("horizon", HORIZONS)
@@ -216,23 +233,38 @@ def test_a_lock_of_bits_shows_its_state_one_hot_and_the_same_coins_in_every_stat
 
 def test_bits_have_their_frequencies():
     """Each of 4 x 2 x 7 frequencies by chi-square; 0 and 1 without exception."""
-    frequencies = np.random.default_rng(18).uniform(0.02, 0.98, (4, 2, 7))  # chi-square needs a few hundred of each kind
+    frequencies = np.random.default_rng(18).uniform(
+        0.02, 0.98, (4, 2, 7)
+    )  # chi-square needs a few hundred of each kind
     frequencies[0, 0, :2] = [0.0, 1.0]
     count = 20_000
     ones = Bernoulli(frequencies, n_levels=4).draw(lanes(18), count).every_state().sum(axis=0)
     assert ones[0, 0, :2].tolist() == [0, count]
     inside = (frequencies > 0) & (frequencies < 1)
     variance = count * frequencies[inside] * (1 - frequencies[inside])
-    assert stats.chi2.sf((np.square(ones[inside] - count * frequencies[inside]) / variance).sum(), df=inside.sum()) > ALARM
+    assert (
+        stats.chi2.sf(
+            (np.square(ones[inside] - count * frequencies[inside]) / variance).sum(), df=inside.sum()
+        )
+        > ALARM
+    )
 
 
 def test_bits_are_independent_between_coordinates_levels_and_episodes():
-    seen = Bernoulli(np.full((1, 9), 0.3), n_levels=5).draw(lanes(19), 20_001).every_state().reshape(20_001, -1).astype(np.float64)
+    seen = (
+        Bernoulli(np.full((1, 9), 0.3), n_levels=5)
+        .draw(lanes(19), 20_001)
+        .every_state()
+        .reshape(20_001, -1)
+        .astype(np.float64)
+    )
     assert correlation_pvalue(np.hstack([seen[:-1], seen[1:]])) > ALARM
 
 
 def test_categories_have_their_probabilities_and_are_seen_one_hot():
-    chances = 0.02 + 0.88 * np.random.default_rng(20).dirichlet(np.ones(6), (3, 2))  # chi-square needs each a few hundred times
+    chances = 0.02 + 0.88 * np.random.default_rng(20).dirichlet(
+        np.ones(6), (3, 2)
+    )  # chi-square needs each a few hundred times
     chances[0, 0] = [0.5, 0.0, 0.25, 0.25, 0.0, 0.0]
     count = 23_000
     seen = Categorical(chances, n_levels=3).draw(lanes(20), count).every_state()
@@ -246,12 +278,24 @@ def test_categories_have_their_probabilities_and_are_seen_one_hot():
 
 
 def test_categories_of_different_levels_and_episodes_are_independent():
-    symbols = Categorical(np.full((1, 4), 0.25), n_levels=3).draw(lanes(21), 22_001).every_state()[:, :, 0].argmax(axis=2)
-    pairs = ((symbols[:, 0], symbols[:, 1]), (symbols[:, 1], symbols[:, 2]), (symbols[:-1, 2], symbols[1:, 0]))
-    assert familywise([stats.chisquare(np.bincount(4 * a + b, minlength=16)).pvalue for a, b in pairs]) > ALARM
+    symbols = (
+        Categorical(np.full((1, 4), 0.25), n_levels=3)
+        .draw(lanes(21), 22_001)
+        .every_state()[:, :, 0]
+        .argmax(axis=2)
+    )
+    pairs = (
+        (symbols[:, 0], symbols[:, 1]),
+        (symbols[:, 1], symbols[:, 2]),
+        (symbols[:-1, 2], symbols[1:, 0]),
+    )
+    assert (
+        familywise([stats.chisquare(np.bincount(4 * a + b, minlength=16)).pvalue for a, b in pairs]) > ALARM
+    )
 
 
-# --- bad input -----------------------------------------------------------------------------------------------------
+# --- bad input
+# -----------------------------------------------------------------------------------------------------
 
 TABLES = {"means": Gaussian, "frequencies": Bernoulli, "probabilities": Categorical}
 
@@ -262,10 +306,26 @@ def made(kind, table, n_levels=3):
 
 @pytest.mark.parametrize("argument", TABLES)
 @pytest.mark.parametrize(
-    "table", [None, 0.5, "x", ["a"], [[None]], [[1j, 0]], [[10**400, 0]], [[1], [0.5, 0.5]], [], [1.0], np.ones((0, 1))], ids=shown
+    "table",
+    [
+        None,
+        0.5,
+        "x",
+        ["a"],
+        [[None]],
+        [[1j, 0]],
+        [[10**400, 0]],
+        [[1], [0.5, 0.5]],
+        [],
+        [1.0],
+        np.ones((0, 1)),
+    ],
+    ids=shown,
 )
 def test_what_is_no_table_is_refused(argument, table):
-    with pytest.raises(ValueError, match=rf"^{argument} must (be an array of real numbers|have shape .*), got "):
+    with pytest.raises(
+        ValueError, match=rf"^{argument} must (be an array of real numbers|have shape .*), got "
+    ):
         made(TABLES[argument], table)
 
 
@@ -315,10 +375,15 @@ def test_other_noises_are_refused(noise):
 
 
 @pytest.mark.parametrize(
-    "rotation", [1, "x", [[1]], np.eye(3), np.ones((2, 2)), np.eye(2) * 1j, [[1], [0, 1]], np.full((2, 2), 1e200)], ids=shown
+    "rotation",
+    [1, "x", [[1]], np.eye(3), np.ones((2, 2)), np.eye(2) * 1j, [[1], [0, 1]], np.full((2, 2), 1e200)],
+    ids=shown,
 )
 def test_what_is_no_rotation_is_refused(rotation):
-    with pytest.raises(ValueError, match=r"(?s)^rotation must be an (array of real numbers|orthogonal matrix of shape \(2, 2\)), got "):
+    with pytest.raises(
+        ValueError,
+        match=r"(?s)^rotation must be an (array of real numbers|orthogonal matrix of shape \(2, 2\)), got ",
+    ):
         Gaussian(np.eye(2), 0.1, n_levels=3, rotation=rotation)
 
 

@@ -6,16 +6,16 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
+from fasturl.learners.learners import rollout
+from fasturl.problems.models import emission_lanes
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from strategies import chances
 
 import fasturl as fu
 import fasturl.envs
-from fasturl.agents import latent_labels
-from fasturl.emissions import Bernoulli, BitBlock, Categorical, Emission, Gaussian, RealBlock
-from fasturl.learners import rollout
-from fasturl.models import emission_lanes
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
+from fasturl.agents.agent import latent_labels
+from fasturl.problems.emissions import Bernoulli, BitBlock, Categorical, Emission, Gaussian, RealBlock
 
 LOCKS = ["fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0"]
 
@@ -23,7 +23,12 @@ LOCKS = ["fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0"]
 def block_mdp(emission=None, horizon=3, n_states=3, n_actions=2):
     draw = np.random.default_rng(5)
     transitions = chances(draw, horizon, n_states, n_actions, n_states)
-    return fu.BlockMDP(transitions, draw.random((horizon, n_states, n_actions)), start=chances(draw, n_states), emission=emission)
+    return fu.BlockMDP(
+        transitions,
+        draw.random((horizon, n_states, n_actions)),
+        start=chances(draw, n_states),
+        emission=emission,
+    )
 
 
 EMISSIONS = {
@@ -39,7 +44,10 @@ CASES = {
         for observe in ("observation", "latent")
     },
     **{
-        f"model, {kind}": ("fasturl/BlockMDP-v0", {"model": block_mdp(emission), "observe": "observation" if emission else "latent"})
+        f"model, {kind}": (
+            "fasturl/BlockMDP-v0",
+            {"model": block_mdp(emission), "observe": "observation" if emission else "latent"},
+        )
         for kind, emission in EMISSIONS.items()
     },
 }
@@ -61,7 +69,8 @@ def episode(env, actions, **resetting):
     return record
 
 
-# --- Gymnasium's own checks ----------------------------------------------------------------------------------------
+# --- Gymnasium's own checks
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -72,14 +81,19 @@ def test_gymnasium_finds_nothing_to_warn_of(case):
 
 
 def test_every_registered_id_is_checked():
-    assert {identity for identity in gymnasium.registry if identity.startswith("fasturl/")} == set(fasturl.envs.IDS)
+    assert {identity for identity in gymnasium.registry if identity.startswith("fasturl/")} == set(
+        fasturl.envs.IDS
+    )
     assert {identity for identity, _ in CASES.values()} == set(fasturl.envs.IDS)
 
 
-# --- the science ---------------------------------------------------------------------------------------------------
+# --- the science
+# ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", [fu.LockBernoulli(20, 0.2), fu.LockBernoulli(70, 0.5), fu.LockGaussian(6, 0.2, 0.3)])
+@pytest.mark.parametrize(
+    "family", [fu.LockBernoulli(20, 0.2), fu.LockBernoulli(70, 0.5), fu.LockGaussian(6, 0.2, 0.3)]
+)
 def test_episodes_are_those_that_training_meets_with_the_same_seed(family):
     """The lock, the noise and the luck of 40 trajectories, against the loop that `train` plays."""
     streams = Streams(9)
@@ -87,7 +101,9 @@ def test_episodes_are_those_that_training_meets_with_the_same_seed(family):
     block = model.emission.draw(emission_lanes(streams), 40)
     labels = latent_labels(40, family.horizon, 3)
     q = np.random.default_rng(0).random((family.horizon, 3, 4)) + 2 * (model._optimal_tables()[0] > 0)
-    states, actions, rewards = rollout(model.dynamics, labels, q, 0.0, streams.row("dynamics"), streams.row("policy"))
+    states, actions, rewards = rollout(
+        model.dynamics, labels, q, 0.0, streams.row("dynamics"), streams.row("policy")
+    )
     seen = block.observe(states)
 
     env = gymnasium.make(f"fasturl/{type(family).__name__}-v0", **family.parameters())
@@ -145,7 +161,9 @@ def test_a_seed_brings_its_own_lock_whether_a_new_one_is_asked_for_or_not():
     env = gymnasium.make(LOCKS[0], horizon=6)
     env.reset(seed=1)
     env.reset(seed=2, options={"new_lock": True})
-    np.testing.assert_array_equal(env.unwrapped.model.transitions, fu.LockBernoulli(6).instance(2).transitions)
+    np.testing.assert_array_equal(
+        env.unwrapped.model.transitions, fu.LockBernoulli(6).instance(2).transitions
+    )
 
 
 def test_without_a_seed_two_environments_differ():
@@ -201,9 +219,15 @@ class Flags(Doubled):
 
 
 def test_any_emission_can_be_shown_by_both_forms():
-    for emission, space in ((Doubled(), gymnasium.spaces.Box(-np.inf, np.inf, (2,))), (Flags(), gymnasium.spaces.MultiBinary(2))):
+    for emission, space in (
+        (Doubled(), gymnasium.spaces.Box(-np.inf, np.inf, (2,))),
+        (Flags(), gymnasium.spaces.MultiBinary(2)),
+    ):
         model = block_mdp(emission)
-        env, envs = (gymnasium.make("fasturl/BlockMDP-v0", model=model), gymnasium.make_vec("fasturl/BlockMDP-v0", 2, model=model))
+        env, envs = (
+            gymnasium.make("fasturl/BlockMDP-v0", model=model),
+            gymnasium.make_vec("fasturl/BlockMDP-v0", 2, model=model),
+        )
         assert env.observation_space == space
         record = episode(env, [0, 1, 1], seed=1)
         observations, _ = envs.reset(seed=[1, 1])
@@ -214,10 +238,13 @@ def test_any_emission_can_be_shown_by_both_forms():
     assert [step[0].tolist() for step in record] == [[0, 1]] * 4
 
 
-# --- bad input -----------------------------------------------------------------------------------------------------
+# --- bad input
+# -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("action", [4, -1, 2**70, 0.0, np.nan, "1", None, [1], np.array([1]), np.float64(1), np.uint64(1)])
+@pytest.mark.parametrize(
+    "action", [4, -1, 2**70, 0.0, np.nan, "1", None, [1], np.array([1]), np.float64(1), np.uint64(1)]
+)
 def test_an_action_outside_the_space_is_refused_and_nothing_moves(action):
     env, untouched = make(LOCKS[0]), make(LOCKS[0])
     env.reset(seed=0), untouched.reset(seed=0)
@@ -235,7 +262,9 @@ def test_an_action_may_be_any_integer_of_the_space(action):
 
 def test_a_step_before_reset_is_refused_with_and_without_wrappers():
     for env in (make(LOCKS[0]), make(LOCKS[0]).unwrapped):
-        with pytest.raises(gymnasium.error.ResetNeeded, match=r"^Cannot call env.step\(\) before calling env.reset\(\)"):
+        with pytest.raises(
+            gymnasium.error.ResetNeeded, match=r"^Cannot call env.step\(\) before calling env.reset\(\)"
+        ):
             env.step(0)
 
 
@@ -259,9 +288,17 @@ def test_other_seeds_are_refused_as_gymnasium_does(seed):
     [
         (LOCKS[0], {"horizon": 0}, "^horizon must be "),
         (LOCKS[1], {"noise": -1.0}, "^noise must be "),
-        (LOCKS[0], {"observe": "everything"}, "^observe must be one of 'observation', 'latent', got 'everything'"),
+        (
+            LOCKS[0],
+            {"observe": "everything"},
+            "^observe must be one of 'observation', 'latent', got 'everything'",
+        ),
         ("fasturl/BlockMDP-v0", {"model": "lock"}, "^model must be a fasturl.BlockMDP, got 'lock'"),
-        ("fasturl/BlockMDP-v0", {"model": block_mdp()}, "^observe must be 'latent' for a model without emission"),
+        (
+            "fasturl/BlockMDP-v0",
+            {"model": block_mdp()},
+            "^observe must be 'latent' for a model without emission",
+        ),
     ],
 )
 def test_other_settings_are_refused_by_both_forms(identity, settings, match):
@@ -290,7 +327,8 @@ def test_a_model_has_no_lock_to_draw():
         env.reset(options={"new_lock": True})
 
 
-# --- outside clients -----------------------------------------------------------------------------------------------
+# --- outside clients
+# -----------------------------------------------------------------------------------------------
 
 
 def test_gymnasium_wrappers_work():
@@ -303,7 +341,9 @@ def test_gymnasium_wrappers_work():
 
 
 def test_gymnasium_makes_one_hot_codes_of_latent_states_and_resets_by_itself():
-    env = gymnasium.wrappers.Autoreset(gymnasium.wrappers.FlattenObservation(gymnasium.make(LOCKS[0], horizon=2, observe="latent")))
+    env = gymnasium.wrappers.Autoreset(
+        gymnasium.wrappers.FlattenObservation(gymnasium.make(LOCKS[0], horizon=2, observe="latent"))
+    )
     observation, info = env.reset(seed=0)
     levels = []
     for _ in range(6):
@@ -325,7 +365,9 @@ def test_a_tabular_agent_that_only_knows_gymnasium_opens_a_lock():
             level = info["level"] - 1
             action = int(draw.integers(4)) if draw.random() < 0.5 else int(q[level, state].argmax())
             following, reward, terminated, _, info = env.step(action)
-            q[level, state, action] += 0.1 * (reward + q[level + 1, following].max() * (not terminated) - q[level, state, action])
+            q[level, state, action] += 0.1 * (
+                reward + q[level + 1, following].max() * (not terminated) - q[level, state, action]
+            )
             state = following
     assert env.unwrapped.model.policy_value(q[:3].argmax(axis=2)) == pytest.approx(0.5)
 

@@ -12,13 +12,22 @@ import fasturl.envs
 
 
 def python(code):
-    done = subprocess.run([sys.executable, "-P", "-W", "error", "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-P", "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
     return done.stdout
 
 
 @pytest.mark.parametrize("identity", ["fasturl/LockBernoulli-v0", "fasturl.envs:fasturl/LockBernoulli-v0"])
 def test_gymnasium_alone_is_enough(identity):
-    assert python(f'import gymnasium; print(gymnasium.make("{identity}", horizon=2).reset(seed=0)[1]["level"])') == "1\n"
+    assert (
+        python(f'import gymnasium; print(gymnasium.make("{identity}", horizon=2).reset(seed=0)[1]["level"])')
+        == "1\n"
+    )
 
 
 def test_an_import_of_gymnasium_does_not_import_fasturl():
@@ -28,16 +37,25 @@ def test_an_import_of_gymnasium_does_not_import_fasturl():
 
 
 def test_interpreters_that_do_not_import_gymnasium_only_wait_for_it():
-    assert python("import sys; print([type(one).__name__ for one in sys.meta_path].count('_WaitForGymnasium'))") == "1\n"
+    assert (
+        python("import sys; print([type(one).__name__ for one in sys.meta_path].count('_WaitForGymnasium'))")
+        == "1\n"
+    )
 
 
 def test_a_failure_to_register_is_a_warning_and_gymnasium_goes_on():
-    broken = "import sys, gymnasium.envs.registration as r, warnings"  # the hook is gone by now: ask for a second one
-    again = "r.registry.clear(); gymnasium = sys.modules.pop('gymnasium'); sys.modules.pop('_fasturl_gymnasium')"
+    # the hook is gone by now: ask for a second one
+    broken = "import sys, gymnasium.envs.registration as r, warnings"
+    again = (
+        "r.registry.clear(); gymnasium = sys.modules.pop('gymnasium'); sys.modules.pop('_fasturl_gymnasium')"
+    )
     refuse = "r.register = None; import _fasturl_gymnasium"
     listen = "caught = warnings.catch_warnings(record=True); seen = caught.__enter__(); warnings.simplefilter('always')"
     show = "import gymnasium; print([str(w.message)[:52] for w in seen])"
-    assert python("; ".join([broken, again, refuse, listen, show])) == "['the environments of fasturl could not be registered:']\n"
+    assert (
+        python("; ".join([broken, again, refuse, listen, show]))
+        == "['the environments of fasturl could not be registered:']\n"
+    )
 
 
 def test_the_entry_point_registers_once():
@@ -51,5 +69,7 @@ def test_the_entry_point_registers_once():
 
 def test_without_gymnasium_the_error_names_the_extra():
     code = "import sys; sys.modules['gymnasium'] = None\ntry:\n    import fasturl.envs\nexcept ImportError as error:\n    print(error)"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
     assert done.stdout == "fasturl.envs needs gymnasium: pip install 'fasturl[gym]'\n"

@@ -5,14 +5,14 @@ import hypothesis.strategies as st
 import naive.url
 import numpy as np
 import pytest
+from fasturl.decoders.decoders import AffineDecoder, LevelDecoder, PredictDecoder
+from fasturl.problems.models import emission_lanes
 from strategies import DRAWS
 
 import fasturl as fu
-from fasturl import evaluation
-from fasturl.decoders import AffineDecoder, LevelDecoder, PredictDecoder
-from fasturl.emissions import Gaussian
-from fasturl.models import emission_lanes
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
+from fasturl.agents import evaluation
+from fasturl.problems.emissions import Gaussian
 
 HORIZON = 4
 PERFECT = AffineDecoder(np.eye(3, HORIZON + 3), np.zeros(3))
@@ -32,10 +32,13 @@ def play(env, seed, policy, decoder=PERFECT):
     return evaluation.decoded_value(env.draw(streams), decoder, policy, streams)
 
 
-# --- values --------------------------------------------------------------------------------------------------------
+# --- values
+# --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("env", [fu.LockBernoulli(HORIZON, 0.2), fu.LockGaussian(HORIZON, 0.2, 0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "env", [fu.LockBernoulli(HORIZON, 0.2), fu.LockGaussian(HORIZON, 0.2, 0.1)], ids=repr
+)
 def test_the_value_on_perfect_labels_is_that_on_latent_states(env):
     """Within 5 standard errors of the exact value, for good, random and bad policies."""
     for seed in range(5):
@@ -48,7 +51,8 @@ def test_the_value_on_perfect_labels_is_that_on_latent_states(env):
 
 @pytest.mark.parametrize("chances", [[0.4, 0.2, 0.2, 0.2], [0.0, 0.9, 0.1, 0.0], [0.05, 0.05, 0.05, 0.85]])
 def test_probabilities_mean_what_they_mean_on_latent_states(chances):
-    """Within 5 standard errors, on locks whose actions are permuted; labels beyond the states are never met."""
+    """Within 5 standard errors, on locks whose actions are permuted; labels beyond the states are never
+    met."""
     env = fu.LockBernoulli(2, 0.2)
     decoder = AffineDecoder(np.eye(5, 5), np.where(np.arange(5) < 3, 0.0, -9.0))
     for seed in range(5):
@@ -67,7 +71,9 @@ def test_an_agent_that_sees_states_and_one_that_decodes_them_value_a_policy_alik
 
     env = fu.LockBernoulli(1)
     latent, decoded = (fu.train(env, agent, 300, seeds=3) for agent in (Fixed(), fu.URL(learner=Fixed())))
-    np.testing.assert_allclose(decoded.values, latent.values, atol=5 * 0.0072)  # standard errors of 4,000 episodes
+    np.testing.assert_allclose(
+        decoded.values, latent.values, atol=5 * 0.0072
+    )  # standard errors of 4,000 episodes
 
 
 def test_the_error_is_the_standard_error_of_4000_coins():
@@ -77,7 +83,10 @@ def test_the_error_is_the_standard_error_of_4000_coins():
 
 
 def positions(streams):
-    return [*(streams.row(name).tolist() for name in ("dynamics", "policy", "lock")), emission_lanes(streams).tolist()]
+    return [
+        *(streams.row(name).tolist() for name in ("dynamics", "policy", "lock")),
+        emission_lanes(streams).tolist(),
+    ]
 
 
 def test_an_evaluation_is_repeatable_and_leaves_the_streams_of_training_alone():
@@ -90,7 +99,8 @@ def test_an_evaluation_is_repeatable_and_leaves_the_streams_of_training_alone():
 
 
 def test_a_policy_is_followed_on_labels_and_not_on_states():
-    """A blind decoder calls every state 0: with the optimal action of state 0 everywhere, it is a policy of its own."""
+    """A blind decoder calls every state 0: with the optimal action of state 0 everywhere, it is a policy of
+    its own."""
     env = fu.LockBernoulli(2, 0.5)
     values = []
     for seed in range(5):
@@ -101,7 +111,8 @@ def test_a_policy_is_followed_on_labels_and_not_on_states():
     assert min(values) < 0.4 < max(values)
 
 
-# --- accuracy ------------------------------------------------------------------------------------------------------
+# --- accuracy
+# ------------------------------------------------------------------------------------------------------
 
 
 def accuracy(env, decoder, seed=0):
@@ -121,26 +132,33 @@ def test_states_that_no_policy_reaches_do_not_count():
 
 
 def test_the_accuracy_of_a_threshold_is_that_of_the_normal_distribution():
-    """Two states one unit apart, noise 0.5: the middle is one deviation away, so 84.1 % of labels are right."""
+    """Two states one unit apart, noise 0.5: the middle is one deviation away, so 84.1 % of labels are
+    right."""
     transitions, rewards = np.full((1, 2, 2, 2), 0.5), np.zeros((1, 2, 2))
-    env = fu.BlockMDP(transitions, rewards, start=[0.5, 0.5], emission=Gaussian([[0.0], [1.0]], 0.5, n_levels=2))
+    env = fu.BlockMDP(
+        transitions, rewards, start=[0.5, 0.5], emission=Gaussian([[0.0], [1.0]], 0.5, n_levels=2)
+    )
     decoder = AffineDecoder([[0.0], [1.0]], [0.0, -0.5])
     assert accuracy(env, decoder) == pytest.approx([0.841, 0.841], abs=5 * np.sqrt(0.84 * 0.16 / 400))
 
 
-# --- matching ------------------------------------------------------------------------------------------------------
+# --- matching
+# ------------------------------------------------------------------------------------------------------
 
 
 @hypothesis.given(DRAWS, st.integers(2, 4), st.integers(1, 60))
 def test_matching_equals_trying_every_renaming(draw, n_labels, count):
     old = draw.integers(n_labels, size=count)
-    new = np.where(draw.random(count) < 0.8, draw.permutation(n_labels)[old], draw.integers(n_labels, size=count))
+    new = np.where(
+        draw.random(count) < 0.8, draw.permutation(n_labels)[old], draw.integers(n_labels, size=count)
+    )
     renaming, agreement = evaluation.match_labels(old, new, n_labels)
     ref, _ = naive.url.match_labels(old.tolist(), new.tolist(), n_labels)
     assert sorted(renaming.tolist()) == list(range(n_labels))
     assert (renaming[new] == old).sum() == (np.array(ref)[new] == old).sum()
     shares = [
-        ((renaming[new] == k) & (old == k)).sum() / max((old == k).sum(), (renaming[new] == k).sum()) for k in set(old) | set(renaming[new])
+        ((renaming[new] == k) & (old == k)).sum() / max((old == k).sum(), (renaming[new] == k).sum())
+        for k in set(old) | set(renaming[new])
     ]
     assert agreement == pytest.approx(min(shares))
 

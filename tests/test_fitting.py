@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fasturl.decoders.decoders import PredictDecoder
 from sklearn.cluster import Birch, FeatureAgglomeration, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
@@ -10,8 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from test_oracles import ENVS, ORACLES, accuracy, observations
 
-from fasturl.decoders import PredictDecoder
-from fasturl.fitting import fit_decoder
+from fasturl.oracles.fitting import fit_decoder
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,12 @@ def test_any_clusterer_or_pipeline_of_scikit_learn_is_accepted(oracle):
 
 @pytest.mark.parametrize(
     "last",
-    [SklearnKMeans(3), GaussianMixture(3), Birch(n_clusters=None), make_pipeline(FeatureAgglomeration(2), SklearnKMeans(3))],
+    [
+        SklearnKMeans(3),
+        GaussianMixture(3),
+        Birch(n_clusters=None),
+        make_pipeline(FeatureAgglomeration(2), SklearnKMeans(3)),
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("groups", [2, 5])
@@ -68,7 +73,8 @@ def test_our_oracles_hand_on_their_compiled_decoder(name):
 
 
 class Bare:
-    """An oracle with fit and predict and nothing else: knows neither how to be cloned nor how many labels it gives."""
+    """An oracle with fit and predict and nothing else: knows neither how to be cloned nor how many labels it
+    gives."""
 
     def fit(self, X):
         self.fitted_on = X.shape
@@ -99,7 +105,10 @@ class Says(Bare):
         (lambda n: np.full(n, "first"), "must give whole numbers, got <U5"),
         (lambda n: None, r"must give one label for each of 1200 observations, got shape \(\)"),
         (lambda n: [], r"must give one label for each of 1200 observations, got shape \(0,\)"),
-        (lambda n: np.zeros((n, 2)), r"must give one label for each of 1200 observations, got shape \(1200, 2\)"),
+        (
+            lambda n: np.zeros((n, 2)),
+            r"must give one label for each of 1200 observations, got shape \(1200, 2\)",
+        ),
         (lambda n: np.full(n, 1e30), r"must give labels from 0 to 255, got 1e\+30"),
         (lambda n: np.full(n, np.nan), "must give labels from 0 to 255, got nan"),
         (lambda n: np.full(n, 256), "must give labels from 0 to 255, got 256"),

@@ -10,7 +10,7 @@ import pytest
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels import hashing
-from fasturl.records import HashTable
+from fasturl._kernels.records import HashTable
 
 pytestmark = pytest.mark.kernel
 
@@ -45,7 +45,8 @@ def power_of_two_above(count):
 
 
 def observations(draw, sizes, n_words):
-    """Few distinct words, so that observations come back, and some that differ in one bit or one word only."""
+    """Few distinct words, so that observations come back, and some that differ in one bit or one word
+    only."""
     horizon, n_states, _ = sizes
     pool = np.array([0, 1, 2**63, 2**64 - 1, 12345], np.uint64)
     return draw.choice(pool, (EPISODES, horizon + 1, n_states, n_words))
@@ -57,7 +58,12 @@ def assert_same(comp, ref):
 
 
 def learning(draw):
-    return draw.random(EPISODES + 1), draw.random(EPISODES + 1) / 10, 1.0, draw.choice([0.0, 0.3, 1.0], EPISODES)
+    return (
+        draw.random(EPISODES + 1),
+        draw.random(EPISODES + 1) / 10,
+        1.0,
+        draw.choice([0.0, 0.3, 1.0], EPISODES),
+    )
 
 
 @hypothesis.given(DRAWS, SIZES, N_WORDS, GENERATORS, GENERATORS)
@@ -104,7 +110,8 @@ def test_a_table_that_has_grown_finds_every_row_again(draw, sizes, n_words, luck
 
 
 def test_keys_that_begin_at_the_same_slot_are_kept_apart():
-    """Far more keys than slots would give without probing: 63 keys in 64 slots, each found in its own row afterwards."""
+    """Far more keys than slots would give without probing: 63 keys in 64 slots, each found in its own row
+    afterwards."""
     draw = np.random.default_rng(0)
     table = empty(64, 63, 1, 2)
     table.keys[:, 0] = draw.integers(0, 3, 63)
@@ -117,8 +124,11 @@ def test_keys_that_begin_at_the_same_slot_are_kept_apart():
 
 
 def test_levels_and_observations_of_a_lock_spread_over_the_slots():
-    """Every key of a lock with five levels. A quarter full, a random hash finds a key after 1.15 probes on average."""
-    keys = np.array([(h, 1 << s | coins << 3) for h in range(5) for s in range(3) for coins in range(32)], np.uint64)
+    """Every key of a lock with five levels. A quarter full, a random hash finds a key after 1.15 probes on
+    average."""
+    keys = np.array(
+        [(h, 1 << s | coins << 3) for h in range(5) for s in range(3) for coins in range(32)], np.uint64
+    )
     capacity = power_of_two_above(4 * len(keys))
     table, vacant = empty(capacity, len(keys), 1, 1), empty(capacity, 0, 1, 1)
     table.keys[:] = keys

@@ -6,11 +6,12 @@ from importlib import resources
 
 import pytest
 import typer
+from fasturl.experiments.tuning.search.problem import TUNING_SEEDS
 
-from fasturl import catalog, cli
-from fasturl.commands.options import parse_seeds
-from fasturl.experiments import hyperparameters
-from fasturl.experiments.problems import TUNING_SEEDS
+from fasturl import registry as catalog
+from fasturl.cli import main as cli
+from fasturl.cli.options import parse_seeds
+from fasturl.experiments.paper.figures import hyperparameters
 
 ENTRIES = [
     (agent, horizon, env)
@@ -53,7 +54,9 @@ def test_a_recorded_command_can_be_run_and_can_find_what_is_recorded(commands, t
         for name, value in (setting.split("=") for setting in given["fixed"] or []):
             assert name not in found or found[name] == f'"{value}"'
         if place[0] and "switch" in place[0]:
-            assert [f"switch {switch:g}" for switch in given["switch"]] == [re.search(r"switch [\d.]+", place[0]).group()]
+            assert [f"switch {switch:g}" for switch in given["switch"]] == [
+                re.search(r"switch [\d.]+", place[0]).group()
+            ]
 
 
 def test_every_table_inside_an_entry_is_read():
@@ -65,16 +68,29 @@ def test_every_table_inside_an_entry_is_read():
         if isinstance(value, dict)
     }
     switches = ["switch 0", "switch 0.2", "switch 0.5"]
-    assert inside <= {*catalog.ENVIRONMENTS, *switches, *(f"{env}, {switch}" for env in catalog.ENVIRONMENTS for switch in switches)}
+    assert inside <= {
+        *catalog.ENVIRONMENTS,
+        *switches,
+        *(f"{env}, {switch}" for env in catalog.ENVIRONMENTS for switch in switches),
+    }
 
 
 def test_the_table_of_an_environment_and_a_switch_goes_before_those_of_either():
-    places = [("lock-bernoulli", 0.2), ("lock-bernoulli", 0.5), ("lock-gaussian", 0.2), ("lock-gaussian", 0.5)]
-    assert [hyperparameters.tuned_settings("pcid-linear", env, 5, switch)["n_clusters"] for env, switch in places] == [3, 8, 3, 12]
+    places = [
+        ("lock-bernoulli", 0.2),
+        ("lock-bernoulli", 0.5),
+        ("lock-gaussian", 0.2),
+        ("lock-gaussian", 0.5),
+    ]
+    assert [
+        hyperparameters.tuned_settings("pcid-linear", env, 5, switch)["n_clusters"] for env, switch in places
+    ] == [3, 8, 3, 12]
 
 
 def test_tuned_settings_are_there_for_the_papers_horizons_alone():
-    assert {(agent, horizon) for agent, horizon, _ in ENTRIES} >= {(agent, h) for agent in catalog.AGENTS if agent != "pcid" for h in "5"}
+    assert {(agent, horizon) for agent, horizon, _ in ENTRIES} >= {
+        (agent, h) for agent in catalog.AGENTS if agent != "pcid" for h in "5"
+    }
     with pytest.raises(ValueError, match="horizon must be one of 5, 10, 20"):
         hyperparameters.tuned_settings("url", "lock-bernoulli", 7)
     with pytest.raises(ValueError, match="agent must be one of"):

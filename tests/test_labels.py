@@ -44,11 +44,15 @@ def test_count_pairs_equals_its_reference(draw, count, n_labels):
 @hypothesis.given(DRAWS, st.integers(0, 6), N_LABELS)
 @hypothesis.settings(max_examples=200)
 def test_fix_labels_swaps_the_outputs_of_a_function_as_algorithm_3_does(draw, n_sets, n_labels):
-    """Observations are numbers, the decoder a dictionary; sets may be empty, without majority, or contradict each other."""
+    """Observations are numbers, the decoder a dictionary; sets may be empty, without majority, or contradict
+    each other."""
     raw_labels = {x: int(draw.integers(n_labels)) for x in range(12)}
     favourites = draw.integers(12, size=n_sets)
     sets = [
-        (int(draw.integers(n_labels)), [int(x) for x in np.where(draw.random(size) < 0.6, one, draw.integers(12, size=size))])
+        (
+            int(draw.integers(n_labels)),
+            [int(x) for x in np.where(draw.random(size) < 0.6, one, draw.integers(12, size=size))],
+        )
         for one, size in zip(favourites, draw.integers(0, 11, n_sets), strict=True)
     ]
     fixed = naive.fix_label(raw_labels.get, sets, n_labels)

@@ -1,4 +1,5 @@
-"""OracleQ and QLearning: schedules, published behaviour, and the protocol that any other learner can offer."""
+"""OracleQ and QLearning: schedules, published behaviour, and the protocol that any other learner can
+offer."""
 
 import dataclasses
 from decimal import Decimal
@@ -6,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from fasturl.learners.learners import QTable, Rules, Task, draw_policy, explore, learn, start
 
 import fasturl as fu
-from fasturl.agents import latent_labels
-from fasturl.learners import QTable, Rules, Task, draw_policy, explore, learn, start
-from fasturl.streams import Streams
-from fasturl.validation import shown
+from fasturl._base.checks import shown
+from fasturl._base.streams import Streams
+from fasturl.agents.agent import latent_labels
 
 CHOICE = np.array([1, 2, 3, 4], np.uint64)
 
@@ -20,7 +21,8 @@ def task(horizon=4, n_labels=3, n_actions=2, max_return=1.0, episodes=10):
     return Task(horizon, n_labels, n_actions, max_return, episodes, CHOICE.copy())
 
 
-# --- schedules -----------------------------------------------------------------------------------------------------
+# --- schedules
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_oracleq_starts_at_the_maximal_return_and_is_capped_there():
@@ -69,7 +71,9 @@ def test_epsilon_falls_linearly_from_one_to_a_hundredth_over_the_exploration_fra
 
 
 @pytest.mark.parametrize("learner", [fu.OracleQ, fu.QLearning])
-@pytest.mark.parametrize("rate", [0, -0.1, 1.1, np.nan, np.inf, "0.3", np.True_, np.complex128(0.3), 10**400], ids=shown)
+@pytest.mark.parametrize(
+    "rate", [0, -0.1, 1.1, np.nan, np.inf, "0.3", np.True_, np.complex128(0.3), 10**400], ids=shown
+)
 def test_a_learning_rate_outside_0_to_1_is_refused(learner, rate):
     with pytest.raises(ValueError, match=r"^learning_rate must be a number in \(0, 1\], got "):
         learner(learning_rate=rate)
@@ -107,11 +111,14 @@ def test_the_theoretical_form_refuses_a_learning_rate_of_its_own():
 
 
 def test_the_constant_form_refuses_a_failure_probability():
-    with pytest.raises(ValueError, match=r"^failure_probability must be left out when schedule='constant', .* got 0.1$"):
+    with pytest.raises(
+        ValueError, match=r"^failure_probability must be left out when schedule='constant', .* got 0.1$"
+    ):
         fu.OracleQ(failure_probability=0.1)
 
 
-# --- published behaviour -------------------------------------------------------------------------------------------
+# --- published behaviour
+# -------------------------------------------------------------------------------------------
 
 SWITCHES = [0.0, 0.2, 0.5]
 PUBLISHED = fu.OracleQ(learning_rate=0.3, confidence=1e-3)
@@ -119,10 +126,12 @@ PUBLISHED = fu.OracleQ(learning_rate=0.3, confidence=1e-3)
 
 @pytest.mark.parametrize("switch", SWITCHES)
 def test_oracleq_opens_every_lock_of_horizon_20_within_10000_episodes(switch):
-    """Looked at every 100 episodes from 8,000 on, every seed's greedy policy is near-optimal at 18 looks of 20 at least.
+    """Looked at every 100 episodes from 8,000 on, every seed's greedy policy is near-optimal at 18 looks of
+    20 at least.
 
-    Not at all 20: at a constant learning rate a value follows the last few coins, so a run of zeros can pull a good action under a
-    bad one, and for some tens of episodes bad actions are tried again. About one look in 200 falls into such a spell.
+    Not at all 20: at a constant learning rate a value follows the last few coins, so a run of zeros can pull
+    a good action under a bad one, and for some tens of episodes bad actions are tried again. About one look
+    in 200 falls into such a spell.
     """
     env = fu.LockBernoulli(20, switch)
     labels = latent_labels(8_000, 20, 3)
@@ -139,9 +148,11 @@ def test_oracleq_opens_every_lock_of_horizon_20_within_10000_episodes(switch):
 
 @pytest.mark.parametrize("switch", SWITCHES)
 def test_oracleq_ends_near_optimal_and_earns_near_the_optimum_on_horizon_20(switch):
-    """The policy after exactly 10,000 episodes, on 200 seeds: a few end inside such a spell as the test above describes.
+    """The policy after exactly 10,000 episodes, on 200 seeds: a few end inside such a spell as the test above
+    describes.
 
-    Seeds 18 and 87 at switch 0, and 18 and 44 at switch 0.2, do. The average reward hardly notices: it counts all episodes.
+    Seeds 18 and 87 at switch 0, and 18 and 44 at switch 0.2, do. The average reward hardly notices: it counts
+    all episodes.
     """
     run = fu.train(fu.LockBernoulli(20, switch), PUBLISHED, episodes=10_000, seeds=200)
     assert run.success_rate >= 0.98
@@ -150,7 +161,9 @@ def test_oracleq_ends_near_optimal_and_earns_near_the_optimum_on_horizon_20(swit
 
 @pytest.mark.parametrize("switch", SWITCHES)
 def test_oracleq_with_the_theoretical_schedule_opens_every_lock_of_horizon_20(switch):
-    run = fu.train(fu.LockBernoulli(20, switch), fu.OracleQ(schedule="jin", confidence=1e-4), episodes=10_000, seeds=20)
+    run = fu.train(
+        fu.LockBernoulli(20, switch), fu.OracleQ(schedule="jin", confidence=1e-4), episodes=10_000, seeds=20
+    )
     assert run.success_rate == 1.0
     assert run.average_reward[:, -1].min() > 0.44
 
@@ -163,7 +176,9 @@ def test_qlearning_opens_short_locks_and_no_long_one(switch):
     assert long.success_rate == 0.0
 
 
-@pytest.mark.parametrize("learner", [fu.OracleQ(0.05), fu.OracleQ(schedule="jin", confidence=1e-2), fu.QLearning()])
+@pytest.mark.parametrize(
+    "learner", [fu.OracleQ(0.05), fu.OracleQ(schedule="jin", confidence=1e-2), fu.QLearning()]
+)
 def test_learners_solve_a_block_mdp_with_levels_of_different_sizes(learner):
     """The hand-solved gamble of test_models.py: V* = 0.55."""
     transitions = [np.array([[[1.0, 0.0], [0.5, 0.5]]]), np.ones((2, 2, 1))]
@@ -177,7 +192,9 @@ def test_learners_solve_a_block_mdp_with_levels_of_different_sizes(learner):
 @pytest.mark.parametrize("learner", [fu.OracleQ(), fu.OracleQ(schedule="jin"), fu.QLearning()])
 def test_learners_solve_a_block_mdp_with_losses(learner):
     """A loss that cannot be avoided, and then a choice between two gains: V* = -5."""
-    env = fu.BlockMDP(np.ones((2, 1, 2, 1)), np.array([[[-10.0, -10.0]], [[5.0, 3.0]]]), reward_draw="deterministic")
+    env = fu.BlockMDP(
+        np.ones((2, 1, 2, 1)), np.array([[[-10.0, -10.0]], [[5.0, 3.0]]]), reward_draw="deterministic"
+    )
     run = fu.train(env, learner, episodes=2_000, seeds=5)
     assert run.v_star == -5
     assert run.values.tolist() == [-5] * 5
@@ -185,7 +202,8 @@ def test_learners_solve_a_block_mdp_with_losses(learner):
 
 
 def test_a_learner_may_see_more_states_than_a_byte_can_name():
-    """The first action leads to a state at random, and there one of two actions pays, which one being the state's parity."""
+    """The first action leads to a state at random, and there one of two actions pays, which one being the
+    state's parity."""
     n = 300
     first, second = np.full((1, 2, n), 1 / n), np.ones((n, 2, 1))
     pays = np.stack([np.arange(n) % 2, 1 - np.arange(n) % 2], axis=1).astype(float)
@@ -193,7 +211,8 @@ def test_a_learner_may_see_more_states_than_a_byte_can_name():
     assert fu.train(env, fu.OracleQ(), episodes=20_000, seeds=2).values.tolist() == pytest.approx([1.0] * 2)
 
 
-# --- the memory ----------------------------------------------------------------------------------------------------
+# --- the memory
+# ----------------------------------------------------------------------------------------------------
 
 
 def table_of(q, episodes=1):
@@ -253,13 +272,19 @@ def test_a_memory_may_have_room_for_labels_that_are_not_met_but_not_for_fewer():
     """As where an oracle finds fewer states than a level has."""
     model, luck = fu.LockBernoulli(5, 0.2).instance(0), Streams(0).row("dynamics")
     labels = latent_labels(4, 5, 3)
-    roomy, narrow = (Slowly(table_of(np.random.default_rng(0).random((5, n_labels, 4)))) for n_labels in (7, 2))
+    roomy, narrow = (
+        Slowly(table_of(np.random.default_rng(0).random((5, n_labels, 4)))) for n_labels in (7, 2)
+    )
     assert explore(roomy, model.dynamics, labels, luck)[1].shape == (4, 5)
-    with pytest.raises(ValueError, match=r"policy\(\) must give an integer array \[5, 3 or more\], got int64 of shape \(5, 2\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"policy\(\) must give an integer array \[5, 3 or more\], got int64 of shape \(5, 2\)",
+    ):
         explore(narrow, model.dynamics, labels, luck)
 
 
-# --- policies of probabilities -------------------------------------------------------------------------------------
+# --- policies of probabilities
+# -------------------------------------------------------------------------------------
 
 
 def test_drawing_from_ties_is_what_a_greedy_table_does():
@@ -273,7 +298,9 @@ def test_drawing_from_ties_is_what_a_greedy_table_does():
 
 def test_actions_are_drawn_with_their_probabilities():
     """Frequencies in 20,000 draws are within 5 standard deviations; what has no chance never happens."""
-    chances = np.array([[[0.0, 0.3, 0.0, 0.7], [0.4, 0.2, 0.2, 0.2]], [[0.0, 1.0, 0.0, 0.0], [0.1, 0.0, 0.9, 0.0]]])
+    chances = np.array(
+        [[[0.0, 0.3, 0.0, 0.7], [0.4, 0.2, 0.2, 0.2]], [[0.0, 1.0, 0.0, 0.0], [0.1, 0.0, 0.9, 0.0]]]
+    )
     choice = CHOICE.copy()
     drawn = np.eye(4)[np.stack([draw_policy(chances, choice) for _ in range(20_000)])].mean(axis=0)
     assert np.all(np.abs(drawn - chances) <= 5 * np.sqrt(chances * (1 - chances) / 20_000))
@@ -298,6 +325,9 @@ def test_a_memory_is_asked_for_its_methods_at_the_start():
             return None
 
     task = Task(2, 3, 4, 1.0, 10, Streams(3).row("policy"))
-    with pytest.raises(ValueError, match="start of Empty must return an object with policy, update and final_policy, got NoneType"):
+    with pytest.raises(
+        ValueError,
+        match="start of Empty must return an object with policy, update and final_policy, got NoneType",
+    ):
         start(Empty(), task)
     assert start(fu.OracleQ(), task).q.shape == (2, 3, 4)

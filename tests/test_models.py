@@ -10,14 +10,15 @@ import pytest
 from strategies import DRAWS, SIZES, chances, mdp
 
 import fasturl as fu
-from fasturl.emissions import Gaussian
-from fasturl.streams import Streams
-from fasturl.validation import shown
+from fasturl._base.checks import shown
+from fasturl._base.streams import Streams
+from fasturl.problems.emissions import Gaussian
 
 LOCKS = [fu.LockBernoulli, fu.LockGaussian]
 
 
-# --- locks ---------------------------------------------------------------------------------------------------------
+# --- locks
+# ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", LOCKS)
@@ -86,7 +87,9 @@ def test_a_lock_that_no_memory_holds_is_refused_before_anything_is_made(kind, ho
 
 
 @pytest.mark.parametrize("kind", LOCKS)
-@pytest.mark.parametrize("switch", [-0.1, 1.1, np.nan, np.inf, "0.2", None, np.True_, np.complex128(0.2), 10**400], ids=shown)
+@pytest.mark.parametrize(
+    "switch", [-0.1, 1.1, np.nan, np.inf, "0.2", None, np.True_, np.complex128(0.2), 10**400], ids=shown
+)
 def test_a_lock_refuses_other_switches(kind, switch):
     with pytest.raises(ValueError, match=r"^switch must be a number in \[0, 1\], got "):
         kind(5, switch)
@@ -104,9 +107,11 @@ def test_an_instance_needs_a_seed(seed):
         fu.LockBernoulli(5).instance(seed)
 
 
-# --- Block MDPs ----------------------------------------------------------------------------------------------------
+# --- Block MDPs
+# ----------------------------------------------------------------------------------------------------
 
-# One level of one state, then two states, then one: action 0 stays safe for 0.3 later, action 1 gambles on 0.8.
+# One level of one state, then two states, then one: action 0 stays safe for 0.3 later, action 1 gambles on
+# 0.8.
 GAMBLE = [np.array([[[1.0, 0.0], [0.5, 0.5]]]), np.ones((2, 2, 1))]
 PAY = [np.zeros((1, 2)), np.array([[0.3, 0.0], [0.8, 0.1]])]
 
@@ -119,7 +124,9 @@ def test_levels_may_differ_in_their_number_of_states():
     assert env.optimal_value() == pytest.approx(0.55)
     assert env.optimal_policy()[0, 0] == 1
     assert env.policy_value(np.zeros((2, 2), int)) == pytest.approx(0.3)
-    assert env.policy_value(np.full((2, 2, 2), 0.5)) == pytest.approx(0.5 * 0.15 + 0.5 * (0.5 * 0.15 + 0.5 * 0.45))
+    assert env.policy_value(np.full((2, 2, 2), 0.5)) == pytest.approx(
+        0.5 * 0.15 + 0.5 * (0.5 * 0.15 + 0.5 * 0.45)
+    )
 
 
 def test_start_may_be_a_state_or_a_distribution():
@@ -136,14 +143,18 @@ def test_rewards_of_other_shapes_are_refused(shape):
         fu.BlockMDP(np.full((2, 2, 3, 2), 0.5), np.zeros(shape))
 
 
-@pytest.mark.parametrize(("rewards", "got"), [(np.zeros((1, 1, 1, 1)), "1"), (np.zeros((3, 2, 3)), "3"), ([], "0")])
+@pytest.mark.parametrize(
+    ("rewards", "got"), [(np.zeros((1, 1, 1, 1)), "1"), (np.zeros((3, 2, 3)), "3"), ([], "0")]
+)
 def test_rewards_are_given_for_every_level(rewards, got):
     with pytest.raises(ValueError, match=f"^rewards must have 2 levels as transitions have, got {got}$"):
         fu.BlockMDP(np.full((2, 2, 3, 2), 0.5), rewards)
 
 
 def test_one_reward_for_all_is_refused():
-    with pytest.raises(ValueError, match=r"^rewards must be an array or a sequence of arrays, one for each level, got 0\.5$"):
+    with pytest.raises(
+        ValueError, match=r"^rewards must be an array or a sequence of arrays, one for each level, got 0\.5$"
+    ):
         fu.BlockMDP(np.full((2, 2, 3, 2), 0.5), 0.5)
 
 
@@ -198,7 +209,9 @@ def test_the_exact_value_is_the_mean_return_of_many_episodes(reward_draw):
     labels = np.tile(np.arange(3, dtype=np.uint8), (count, 4, 1))
     record = np.empty((count, 4), np.int64), np.empty((count, 3), np.int64), np.empty((count, 3))
     streams = Streams(0)
-    rollout(env.dynamics, labels, np.eye(2)[actions], 0.0, streams.row("dynamics"), streams.row("policy"), *record)
+    rollout(
+        env.dynamics, labels, np.eye(2)[actions], 0.0, streams.row("dynamics"), streams.row("policy"), *record
+    )
     returns = record[2].sum(axis=1)
     assert abs(returns.mean() - env.policy_value(actions)) < 5 * returns.std() / np.sqrt(count)
 
@@ -219,7 +232,8 @@ def test_the_greatest_return_counts_only_what_can_happen():
 
 
 def test_a_long_lock_is_set_up_in_a_moment():
-    """A loop over its levels in Python would take ten seconds or more, during which nothing could be interrupted."""
+    """A loop over its levels in Python would take ten seconds or more, during which nothing could be
+    interrupted."""
     begin = time.perf_counter()
     model = fu.LockBernoulli(200_000, 0.2).instance()
     assert model.max_return == 1.0
@@ -228,7 +242,9 @@ def test_a_long_lock_is_set_up_in_a_moment():
 
 
 def test_deterministic_rewards_may_be_any_number():
-    env = fu.BlockMDP(np.ones((2, 1, 1, 1)), np.array([-3.0, 10.0]).reshape(2, 1, 1), reward_draw="deterministic")
+    env = fu.BlockMDP(
+        np.ones((2, 1, 1, 1)), np.array([-3.0, 10.0]).reshape(2, 1, 1), reward_draw="deterministic"
+    )
     assert env.optimal_value() == 7.0
     assert env.max_return == 10.0  # what is ahead at the second level
 
@@ -316,7 +332,9 @@ def test_a_block_mdp_refuses_what_is_not_one_and_says_what_it_got(argument, valu
 
 @pytest.mark.parametrize("size", [np.inf, -np.inf, 1e308])
 def test_rewards_that_cannot_be_added_up_are_refused(size):
-    with pytest.raises(ValueError, match=r"^rewards at level 2 must be finite and at most 1e\+100 in size, got "):
+    with pytest.raises(
+        ValueError, match=r"^rewards at level 2 must be finite and at most 1e\+100 in size, got "
+    ):
         fu.BlockMDP(GOOD, altered(PAYING, (1, 0, 0), size), reward_draw="deterministic")
 
 

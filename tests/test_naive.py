@@ -1,4 +1,5 @@
-"""Every kernel has a slow twin in tests/naive: in the module of the same name, with the same name and arguments."""
+"""Every kernel has a slow twin in tests/naive: in the module of the same name, with the same name and
+arguments."""
 
 import ast
 import importlib
@@ -13,7 +14,9 @@ import fasturl._kernels
 def kernels():
     for source in sorted(Path(fasturl._kernels.__file__).parent.glob("*.py")):
         for definition in ast.parse(source.read_text(encoding="utf-8")).body:
-            if isinstance(definition, ast.FunctionDef) and any(ast.unparse(mark) == "kernel" for mark in definition.decorator_list):
+            if isinstance(definition, ast.FunctionDef) and any(
+                ast.unparse(mark) == "kernel" for mark in definition.decorator_list
+            ):
                 yield pytest.param(source.stem, definition, id=f"{source.stem}.{definition.name}")
 
 

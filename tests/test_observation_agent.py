@@ -3,13 +3,13 @@
 import naive
 import numpy as np
 import pytest
+from fasturl.learners.learners import Task
+from fasturl.problems.models import emission_lanes
 
 import fasturl as fu
-from fasturl.emissions import Gaussian, LockBits
-from fasturl.learners import Task
-from fasturl.models import emission_lanes
-from fasturl.observation_agent import _GrowingTable
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
+from fasturl.agents.observation import _GrowingTable
+from fasturl.problems.emissions import Gaussian, LockBits
 
 
 @pytest.mark.parametrize("learner", [fu.OracleQ(), fu.QLearning()])
@@ -23,8 +23,23 @@ def test_a_run_is_that_of_a_dictionary_keyed_by_level_and_observation(learner):
     words = env.emission.draw(emission_lanes(streams), episodes).words
     table = _GrowingTable(rules.initial, n_words=1, n_actions=4)
     table.make_room(4 * episodes)
-    luck, choice, returns = streams.row("dynamics").tolist(), streams.row("policy").tolist(), np.empty(episodes)
-    naive.hashing.learn(model.dynamics, words, table.arrays, rules.rates, rules.bonuses, rules.cap, rules.epsilons, luck, choice, returns)
+    luck, choice, returns = (
+        streams.row("dynamics").tolist(),
+        streams.row("policy").tolist(),
+        np.empty(episodes),
+    )
+    naive.hashing.learn(
+        model.dynamics,
+        words,
+        table.arrays,
+        rules.rates,
+        rules.bonuses,
+        rules.cap,
+        rules.epsilons,
+        luck,
+        choice,
+        returns,
+    )
     np.testing.assert_array_equal(run.average_reward[0], np.cumsum(returns) / np.arange(1, episodes + 1))
 
 
@@ -54,9 +69,13 @@ def test_growing_keeps_every_row():
 
 
 def test_continuous_observations_are_refused():
-    with pytest.raises(ValueError, match="needs an environment with discrete observations, got lock-gaussian"):
+    with pytest.raises(
+        ValueError, match="needs an environment with discrete observations, got lock-gaussian"
+    ):
         fu.train(fu.LockGaussian(3), fu.OracleQ(), 10, sees="observation")
-    model = fu.BlockMDP(np.ones((1, 1, 2, 1)), np.zeros((1, 1, 2)), emission=Gaussian([[0.0]], 1.0, n_levels=2))
+    model = fu.BlockMDP(
+        np.ones((1, 1, 2, 1)), np.zeros((1, 1, 2)), emission=Gaussian([[0.0]], 1.0, n_levels=2)
+    )
     with pytest.raises(ValueError, match="discrete observations, got block-mdp"):
         fu.train(model, fu.OracleQ(), 10, sees="observation")
 
@@ -86,7 +105,9 @@ def test_an_evaluation_in_blocks_is_that_of_all_episodes_at_once(horizon, monkey
     """Memory is that of a block, and luck does not depend on how episodes are cut into blocks."""
     drawn = []
     draw = LockBits.draw
-    monkeypatch.setattr(LockBits, "draw", lambda self, lanes, episodes: drawn.append(episodes) or draw(self, lanes, episodes))
+    monkeypatch.setattr(
+        LockBits, "draw", lambda self, lanes, episodes: drawn.append(episodes) or draw(self, lanes, episodes)
+    )
     env = fu.LockBernoulli(horizon, 0.2)
     in_blocks = fu.train(env, fu.OracleQ(), 500, seeds=2, sees="observation")
     most = LockBits(horizon).block_episodes

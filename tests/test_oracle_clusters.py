@@ -1,13 +1,14 @@
-"""Clusters that oracles find by default where these are not those of a lock, and the cells of the paper that DBSCAN must solve."""
+"""Clusters that oracles find by default where these are not those of a lock, and the cells of the paper that
+DBSCAN must solve."""
 
 import numpy as np
 import pytest
+from fasturl.oracles.oracles import DBSCAN, GMM, KMeans
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 import fasturl as fu
-from fasturl.oracles import DBSCAN, GMM, KMeans
-from fasturl.projection import Projection, dependence
+from fasturl.oracles.projection import Projection, dependence
 
 SEEDS = range(100, 105)
 ORACLES = {"kmeans": KMeans(random_state=0), "gmm": GMM(random_state=0)}
@@ -22,7 +23,8 @@ def accuracy(labels, states, n_states):
 
 
 def bits(frequencies, size, seed, weights=None):
-    """Observations of independent bits, whose frequencies [states, bits] depend on the state, and the states."""
+    """Observations of independent bits, whose frequencies [states, bits] depend on the state, and the
+    states."""
     draw = np.random.default_rng(seed)
     states = draw.choice(len(frequencies), size, p=weights)
     return (draw.random((size, frequencies.shape[1])) < frequencies[states]).astype(np.uint8), states
@@ -38,7 +40,8 @@ def flipped(codes, flips):
     return np.where(codes, 1 - flips, flips)
 
 
-# --- bits ----------------------------------------------------------------------------------------------------------
+# --- bits
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -66,7 +69,8 @@ def one_hot_beside(n_others, frequency):
 
 @pytest.mark.parametrize("weight", [0.005, 0.01, 0.1])
 def test_rare_states_of_long_locks_are_found(weight):
-    """As random play on 100 levels shows them; the first attempt finds them, so that a fit takes as long as one."""
+    """As random play on 100 levels shows them; the first attempt finds them, so that a fit takes as long as
+    one."""
     X, states = bits(one_hot_beside(100, 0.5), 50_000, 0, [weight, weight, 1 - 2 * weight])
     oracle = KMeans(random_state=0)
     assert accuracy(oracle.fit_predict(X), states, 3) == 1.0
@@ -87,11 +91,14 @@ def test_what_bits_do_together_is_explained_by_states_and_not_by_one_bit():
     assert dependence(X, np.zeros_like(states), 2) > dependence(X, X[:, 0], 2)
 
 
-# --- reals ---------------------------------------------------------------------------------------------------------
+# --- reals
+# ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ORACLES)
-@pytest.mark.parametrize("means", [[[-1.0], [0], [1]], [[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]], ids=["on a line", "in a plane"])
+@pytest.mark.parametrize(
+    "means", [[[-1.0], [0], [1]], [[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]], ids=["on a line", "in a plane"]
+)
 def test_a_state_amid_the_others_is_found(name, means):
     """It lies at the mean, where observations have no length to count with."""
     X, states = reals(np.array(means, float), 0.1, 1000, 0)
@@ -108,7 +115,9 @@ def test_projections_that_are_named_are_not_exchanged():
 def test_few_observations_of_one_state_are_not_projected_until_they_fall_apart():
     for seed in SEEDS:
         X, _ = reals(np.zeros((1, 8)), 0.1, 99, seed)
-        found, first = (KMeans(2, projection=kind, random_state=0).fit_predict(X) for kind in ("auto", "moments"))
+        found, first = (
+            KMeans(2, projection=kind, random_state=0).fit_predict(X) for kind in ("auto", "moments")
+        )
         np.testing.assert_array_equal(found, first)
 
 
@@ -121,7 +130,8 @@ def test_the_unit_of_observations_does_not_matter_to_a_mixture(n_components, cov
     assert accuracy(oracle.fit_predict(X), states, 3) > 0.99
 
 
-# --- DBSCAN --------------------------------------------------------------------------------------------------------
+# --- DBSCAN
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [300, 1000, 4000, 20_000])
@@ -140,6 +150,10 @@ def test_dbscan_does_not_look_for_a_radius_at_which_one_cluster_falls_to_pieces(
             DBSCAN(2, random_state=0).fit(X)
 
 
-@pytest.mark.parametrize("env", [fu.LockGaussian(5, noise=0.2), fu.LockBernoulli(10, switch=0.5)], ids=lambda env: env.name)
+@pytest.mark.parametrize(
+    "env", [fu.LockGaussian(5, noise=0.2), fu.LockBernoulli(10, switch=0.5)], ids=lambda env: env.name
+)
 def test_url_succeeds_with_dbscan_as_it_comes(env):
-    assert fu.train(env, fu.URL(oracle="dbscan"), episodes=5000, seeds=SEEDS, progress=False).success_rate == 1.0
+    assert (
+        fu.train(env, fu.URL(oracle="dbscan"), episodes=5000, seeds=SEEDS, progress=False).success_rate == 1.0
+    )

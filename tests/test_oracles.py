@@ -1,9 +1,13 @@
-"""Oracles: scikit-learn's conventions, agreement with scikit-learn's own predictions, and what they find in locks."""
+"""Oracles: scikit-learn's conventions, agreement with scikit-learn's own predictions, and what they find in
+locks."""
 
 from itertools import permutations
 
 import numpy as np
 import pytest
+from fasturl.decoders.decoders import AffineDecoder, Decoder, QuadraticDecoder, SupportVectorDecoder
+from fasturl.oracles.oracles import DBSCAN, GMM, KMeans, mixture_decoder
+from fasturl.problems.models import emission_lanes
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN as SklearnDBSCAN
 from sklearn.cluster import KMeans as SklearnKMeans
@@ -15,10 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import fasturl as fu
-from fasturl.decoders import AffineDecoder, Decoder, QuadraticDecoder, SupportVectorDecoder
-from fasturl.models import emission_lanes
-from fasturl.oracles import DBSCAN, GMM, KMeans, mixture_decoder
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
 
 ENVS = {
     "bits": fu.LockBernoulli(5),
@@ -48,11 +49,15 @@ def blobs(n_clusters, dimension=4, size=150, seed=0, spread=0.4):
     draw = np.random.default_rng(seed)
     centres = draw.standard_normal((n_clusters, dimension)) * 1.5
     shapes = [draw.standard_normal((dimension, dimension)) * spread for _ in range(n_clusters)]
-    points = [centre + draw.standard_normal((size, dimension)) @ shape for centre, shape in zip(centres, shapes, strict=True)]
+    points = [
+        centre + draw.standard_normal((size, dimension)) @ shape
+        for centre, shape in zip(centres, shapes, strict=True)
+    ]
     return np.concatenate(points).astype(np.float32), np.repeat(np.arange(n_clusters), size)
 
 
-# --- scikit-learn's conventions ------------------------------------------------------------------------------------
+# --- scikit-learn's conventions
+# ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ORACLES)
@@ -108,7 +113,9 @@ def test_the_same_random_state_gives_the_same_labels(name):
 
 def test_the_random_state_chooses_the_points_that_dbscan_clusters():
     X, _ = observations(ENVS["noisy reals"])
-    vectors = [DBSCAN(max_samples=300, random_state=seed).fit(X).decoder_._vectors.tolist() for seed in (0, 0, 1)]
+    vectors = [
+        DBSCAN(max_samples=300, random_state=seed).fit(X).decoder_._vectors.tolist() for seed in (0, 0, 1)
+    ]
     assert vectors[0] == vectors[1] != vectors[2]
 
 
@@ -128,13 +135,15 @@ def test_oracles_have_names():
     assert {"kmeans": KMeans, "dbscan": DBSCAN, "gmm": GMM} == fu.oracles.BY_NAME
 
 
-# --- what they find ------------------------------------------------------------------------------------------------
+# --- what they find
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("env", ENVS)
 @pytest.mark.parametrize("name", ["kmeans", "gmm"])
 def test_the_states_of_locks_are_found(name, env):
-    """On observations that were not fitted on. At noise 0.2 the optimal decoder itself errs on about 0.04 % of them."""
+    """On observations that were not fitted on. At noise 0.2 the optimal decoder itself errs on about 0.04 %
+    of them."""
     X, _ = observations(ENVS[env], seed=1)
     fresh, states = observations(ENVS[env], seed=2)
     labels = clone(ORACLES[name]).fit(X).predict(fresh)
@@ -151,7 +160,8 @@ def test_dbscan_finds_the_states_of_short_locks(env):
 @pytest.mark.parametrize("env", ["long bits", "long noisy reals"])
 @pytest.mark.parametrize("name", ["kmeans", "gmm"])
 def test_rare_states_are_found(name, env):
-    """One state in 50 observations, as random play on a long lock shows them; each state's own accuracy counts."""
+    """One state in 50 observations, as random play on a long lock shows them; each state's own accuracy
+    counts."""
     X, _ = observations(ENVS[env], seed=3, weights=(0.04, 0.02, 0.94))
     fresh, states = observations(ENVS[env], seed=4)
     assert accuracy(clone(ORACLES[name]).fit(X).predict(fresh), states) >= 0.995
@@ -164,7 +174,9 @@ def test_clusters_that_are_really_one_get_one_label():
         assert len(set(clone(ORACLES[name]).fit_predict(X))) == 2
 
 
-@pytest.mark.parametrize(("scale", "same"), [(True, False), (np.True_, False), (False, True), (np.False_, True), ("auto", True)])
+@pytest.mark.parametrize(
+    ("scale", "same"), [(True, False), (np.True_, False), (False, True), (np.False_, True), ("auto", True)]
+)
 def test_reals_are_scaled_only_where_asked(scale, same):
     """A coordinate of great variance and no meaning draws k-means away unless scaled."""
     X, states = observations(ENVS["reals"])
@@ -178,10 +190,14 @@ def test_observations_far_from_the_origin_are_decoded_as_well(name):
     """Float32 tells observations near 1e5 apart by 0.008, which is little beside the noise."""
     X, _ = observations(ENVS["reals"], seed=1)
     fresh, states = observations(ENVS["reals"], seed=2)
-    assert accuracy(clone(ORACLES[name]).fit(X + np.float32(1e5)).predict(fresh + np.float32(1e5)), states) >= 0.999
+    assert (
+        accuracy(clone(ORACLES[name]).fit(X + np.float32(1e5)).predict(fresh + np.float32(1e5)), states)
+        >= 0.999
+    )
 
 
-# --- agreement with scikit-learn -----------------------------------------------------------------------------------
+# --- agreement with scikit-learn
+# -----------------------------------------------------------------------------------
 
 
 def disagreement(ours, theirs):
@@ -256,7 +272,8 @@ def test_gmm_decodes_as_its_mixture_predicts(covariance, n_components):
         assert disagreement(oracle.predict(X), renamed) <= 1 / len(X)
 
 
-# --- bad input -----------------------------------------------------------------------------------------------------
+# --- bad input
+# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ORACLES)
@@ -311,7 +328,9 @@ def test_observations_must_have_coordinates(name):
 @pytest.mark.parametrize("name", ORACLES)
 def test_observations_that_float32_cannot_tell_apart_are_refused(name, dtype):
     X = (np.repeat(np.eye(3), 50, axis=0) + 1e8).astype(dtype)
-    with pytest.raises(ValueError, match=r"X must lie nearer to 0: coordinate 0 is 1e\+08 with a standard deviation of 0.47"):
+    with pytest.raises(
+        ValueError, match=r"X must lie nearer to 0: coordinate 0 is 1e\+08 with a standard deviation of 0.47"
+    ):
         clone(ORACLES[name]).fit(X)
 
 
@@ -328,7 +347,8 @@ def test_observations_of_another_dimension_are_not_predicted(name):
 @pytest.mark.parametrize("name", ["kmeans", "gmm"])
 @pytest.mark.parametrize("distinct", [1, 2])
 def test_fewer_distinct_observations_than_clusters_are_no_trouble(name, distinct):
-    """Equal observations get equal labels, and different ones different labels: all of level 1 may look the same."""
+    """Equal observations get equal labels, and different ones different labels: all of level 1 may look the
+    same."""
     X = np.repeat(np.eye(distinct, 4, dtype=np.float32), 20, axis=0)
     labels = clone(ORACLES[name]).fit_predict(X).reshape(distinct, 20)
     assert np.all(labels == labels[:, :1])
@@ -337,13 +357,17 @@ def test_fewer_distinct_observations_than_clusters_are_no_trouble(name, distinct
 
 def test_dbscan_that_finds_only_noise_says_what_to_change():
     X, _ = observations(ENVS["noisy reals"])
-    with pytest.raises(ValueError, match=r"found only noise .* eps=1e-06, min_samples=6: try a larger eps, or a smaller"):
+    with pytest.raises(
+        ValueError, match=r"found only noise .* eps=1e-06, min_samples=6: try a larger eps, or a smaller"
+    ):
         DBSCAN(eps=1e-6).fit(X)
 
 
 def test_dbscan_that_finds_one_cluster_says_what_to_change():
     X, _ = observations(ENVS["noisy reals"])
-    with pytest.raises(ValueError, match=r"found one cluster .* eps=100.0, min_samples=6: try a smaller eps, or a larger"):
+    with pytest.raises(
+        ValueError, match=r"found one cluster .* eps=100.0, min_samples=6: try a smaller eps, or a larger"
+    ):
         DBSCAN(eps=100.0).fit(X)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fasturl.commands.outputs import is_standard_output, whole_files
+from fasturl.cli.outputs import is_standard_output, whole_files
 
 
 def write(name, text="new"):
@@ -34,7 +34,10 @@ def test_a_file_appears_when_it_is_finished(tmp_path):
 
 def test_what_fails_leaves_everything_as_it_was(tmp_path):
     (tmp_path / "old.json").write_text("old")
-    with pytest.raises(ZeroDivisionError), whole_files(tmp_path / "old.json", tmp_path / "curve.png") as (first, _):
+    with (
+        pytest.raises(ZeroDivisionError),
+        whole_files(tmp_path / "old.json", tmp_path / "curve.png") as (first, _),
+    ):
         first.write_text(f"new {1 / 0}")
     assert names(tmp_path) == ["old.json"]
     assert (tmp_path / "old.json").read_text() == "old"
@@ -80,7 +83,9 @@ def test_a_link_stays_and_what_it_points_to_is_written(tmp_path, old):
 def test_a_pipe_gets_the_finished_output(tmp_path):
     pipe, read = tmp_path / "pipe.json", []
     os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)  # waits for ever if nobody writes
+    reader = threading.Thread(
+        target=lambda: read.append(pipe.read_text()), daemon=True
+    )  # waits for ever if nobody writes
     reader.start()
     write(pipe)
     reader.join()
@@ -112,7 +117,10 @@ def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, n
     monkeypatch.chdir(tmp_path)
     Path("loop.json").symlink_to("loop.json")
     Path("file").touch()
-    with pytest.raises(ValueError, match=f"^cannot write {name or chr(39) * 2}: {reason}$"), whole_files(name):
+    with (
+        pytest.raises(ValueError, match=f"^cannot write {name or chr(39) * 2}: {reason}$"),
+        whole_files(name),
+    ):
         pytest.fail("the work began")
     assert names(tmp_path) == ["file", "loop.json"]
 
@@ -155,7 +163,9 @@ def test_standard_output_has_several_names(tmp_path):
 def test_a_command_that_is_ended_leaves_no_draft(name, tmp_path):
     words = "train lock-bernoulli --agent oracleq-lat --episodes 1000000 --seeds 100000 --n-jobs 1 --json result.json --plot curve.png"
     program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from fasturl.cli import main; main()"
-    command = subprocess.Popen([sys.executable, "-c", program, *words.split()], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    command = subprocess.Popen(
+        [sys.executable, "-c", program, *words.split()], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
     while command.poll() is None and len(list(tmp_path.iterdir())) < 2:
         time.sleep(0.01)
     command.send_signal(getattr(signal, name))

@@ -15,14 +15,26 @@ import pytest
 
 import fasturl as fu
 
-HEAVY = ["sklearn", "matplotlib", "pandas", "pyarrow", "typer", "rich", "gymnasium", "optuna", "joblib", "distributed", "ray"]
+HEAVY = [
+    "sklearn",
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+    "typer",
+    "rich",
+    "gymnasium",
+    "optuna",
+    "joblib",
+    "distributed",
+    "ray",
+]
 
 IMPORT = """
 import json, sys
 import fasturl
 kernels = [
     thing
-    for name, module in sys.modules.items() if name.startswith(("fasturl._kernels", "fasturl.plugin_loops"))
+    for name, module in sys.modules.items() if name.startswith(("fasturl._kernels", "fasturl._base.plugin_loops"))
     for thing in vars(module).values() if hasattr(thing, "signatures")
 ]
 print(json.dumps({"modules": list(sys.modules), "kernels": len(kernels), "compiled": [str(k) for k in kernels if k.signatures]}))
@@ -33,8 +45,17 @@ print(json.dumps({"modules": list(sys.modules), "kernels": len(kernels), "compil
 def imported(tmp_path_factory):
     """What a fresh process has after `import fasturl`."""
     folder = tmp_path_factory.mktemp("cache")
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {"FASTURL_CACHE_DIR": str(folder)}
-    done = subprocess.run([sys.executable, "-P", "-c", IMPORT], env=environment, capture_output=True, text=True, check=True, timeout=300)
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {
+        "FASTURL_CACHE_DIR": str(folder)
+    }
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", IMPORT],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
     return json.loads(done.stdout) | {"files": [file for file in folder.rglob("*") if file.is_file()]}
 
 
@@ -51,7 +72,7 @@ def test_importing_fasturl_compiles_nothing(imported):
 
 COMMAND = """
 import json, sys
-from fasturl.cli import main
+from fasturl.cli.main import main
 sys.argv = ["fasturl", "train", "lock-bernoulli", "--agent", "oracleq-lat", "--horizon", "2", "--episodes", "10", "--seeds", "1"]
 main()
 print(json.dumps(list(sys.modules)))
@@ -59,7 +80,9 @@ print(json.dumps(list(sys.modules)))
 
 
 def test_the_command_line_loads_only_what_it_shows_and_what_the_work_needs():
-    done = subprocess.run([sys.executable, "-P", "-c", COMMAND], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", COMMAND], capture_output=True, text=True, check=True, timeout=300
+    )
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
     assert loaded & set(HEAVY) == {"typer", "rich"}
 
@@ -75,19 +98,24 @@ def test_a_kernel_imports_only(source):
         if isinstance(statement, ast.Import):
             assert {alias.name.partition(".")[0] for alias in statement.names} <= allowed
         elif isinstance(statement, ast.ImportFrom):
-            assert statement.level == 1 or (statement.level == 0 and statement.module.partition(".")[0] in allowed)
+            assert statement.level == 1 or (
+                statement.level == 0 and statement.module.partition(".")[0] in allowed
+            )
 
 
 @pytest.mark.parametrize("source", KERNELS, ids=lambda source: source.stem)
 def test_no_text_in_a_kernel_s_file_reads_like_an_import(source):
     """Whoever searches the files for imports finds imports alone."""
     tree = ast.parse(source.read_text(encoding="utf-8"))
-    imports = {statement.lineno for statement in ast.walk(tree) if isinstance(statement, ast.Import | ast.ImportFrom)}
+    imports = {
+        statement.lineno for statement in ast.walk(tree) if isinstance(statement, ast.Import | ast.ImportFrom)
+    }
     lines = enumerate(source.read_text(encoding="utf-8").splitlines(), start=1)
     assert {number for number, line in lines if line.lstrip().startswith(("from ", "import "))} == imports
 
 
-# --- what the installation brings ----------------------------------------------------------------------------------
+# --- what the installation brings
+# ----------------------------------------------------------------------------------
 
 ROOT = Path(fu.__file__).parent
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -120,7 +148,11 @@ def imported_modules(part):
 def needs(part):
     """(module, extra) of every optional.need(module, extra, purpose)."""
     for statement in statements(part):
-        if isinstance(statement, ast.Call) and isinstance(statement.func, ast.Attribute) and statement.func.attr == "need":
+        if (
+            isinstance(statement, ast.Call)
+            and isinstance(statement.func, ast.Attribute)
+            and statement.func.attr == "need"
+        ):
             yield statement.args[0].value, statement.args[1].value
 
 
@@ -129,7 +161,8 @@ PARTS = [part for part in sorted(ROOT.iterdir()) if part.suffix == ".py" or (par
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.stem)
 def test_every_imported_package_is_declared(part):
-    """Among the dependencies, or in an extra that this part of the package asks for by name where it is missing."""
+    """Among the dependencies, or in an extra that this part of the package asks for by name where it is
+    missing."""
     extras = PROJECT["optional-dependencies"]
     for module, extra in needs(part):
         assert distribution(module) in declared(extras[extra])
@@ -150,7 +183,9 @@ LATER = ["envs", "experiments", "load", "oracles"]
 @pytest.mark.parametrize("name", LATER)
 def test_what_is_imported_on_first_use_is_there(name):
     program = f"import fasturl; assert {name!r} in dir(fasturl); print(fasturl.{name}.__name__)"
-    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, timeout=300
+    )
     assert done.stdout.strip() in (name, f"fasturl.{name}")
 
 
@@ -172,7 +207,9 @@ def test_what_needs_an_extra_says_which_one_when_it_is_missing(monkeypatch, meth
     run = fu.train(fu.LockBernoulli(2), fu.OracleQ(), episodes=5)
     for name in [module, *(name for name in sys.modules if name.startswith(f"{module}."))]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=rf"Run.{method} needs {module}: pip install 'fasturl\[experiments\]'"):
+    with pytest.raises(
+        ImportError, match=rf"Run.{method} needs {module}: pip install 'fasturl\[experiments\]'"
+    ):
         getattr(run, method)()
 
 

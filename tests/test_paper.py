@@ -11,13 +11,21 @@ import pandas as pd
 import pytest
 from test_cli import fasturl
 
-from fasturl.experiments import paper
+from fasturl.experiments.paper.figures import figures as paper
 
 
 def summary(**averages):
-    """A summary in which every panel has the given average reward for each agent, and success rates of 1 for url."""
+    """A summary in which every panel has the given average reward for each agent, and success rates of 1 for
+    url."""
     rows = [
-        {"figure": figure, "horizon": horizon, "switch": switch, "agent": agent, "average_reward": value, "success_rate": 1.0}
+        {
+            "figure": figure,
+            "horizon": horizon,
+            "switch": switch,
+            "agent": agent,
+            "average_reward": value,
+            "success_rate": 1.0,
+        }
         for figure, horizon, switch in product(paper.FIGURES, paper.HORIZONS, paper.SWITCHES)
         for agent, value in averages.items()
         if figure == "fig1" or agent not in paper.BITS_ONLY
@@ -25,7 +33,14 @@ def summary(**averages):
     return pd.DataFrame(rows)
 
 
-AS_PUBLISHED = {"url": 0.48, "oracleq-lat": 0.49, "qlearning-lat": 0.1, "pcid": 0.3, "oracleq-obs": 0.001, "qlearning-obs": 0.0}
+AS_PUBLISHED = {
+    "url": 0.48,
+    "oracleq-lat": 0.49,
+    "qlearning-lat": 0.1,
+    "pcid": 0.3,
+    "oracleq-obs": 0.001,
+    "qlearning-obs": 0.0,
+}
 
 
 def verdicts(table):
@@ -38,7 +53,11 @@ def test_every_figure_has_nine_panels_with_all_its_agents_and_both_models_of_pci
     assert len(fig2) == 9 * 5
     assert {cell.env_settings["noise"] for cell in fig2} == {0.1}
     assert {cell.agent_settings["model"] for cell in fig1 if cell.agent == "pcid"} == {"linear", "neural"}
-    assert {(cell.env_settings["horizon"], cell.episodes) for cell in fig1} == {(5, 20_000), (10, 20_000), (20, 50_000)}
+    assert {(cell.env_settings["horizon"], cell.episodes) for cell in fig1} == {
+        (5, 20_000),
+        (10, 20_000),
+        (20, 50_000),
+    }
 
 
 def test_a_scale_shortens_every_run():
@@ -79,7 +98,9 @@ def test_a_missing_matplotlib_is_told_before_anything_is_computed(tmp_path):
 
 def test_success_rates_below_the_published_ones_fail():
     table = summary(**AS_PUBLISHED)
-    table.loc[(table["agent"] == "url") & (table["horizon"] == 20) & (table["switch"] == 0.5), "success_rate"] = 0.7
+    table.loc[
+        (table["agent"] == "url") & (table["horizon"] == 20) & (table["switch"] == 0.5), "success_rate"
+    ] = 0.7
     assert verdicts(table)[4:] == [False, False]
 
 
@@ -94,7 +115,9 @@ def test_agents_that_solve_the_shortest_lock_are_not_far_from_optimal():
     assert "near-optimal seeds at H = 5: oracleq-obs 98% to 100%, qlearning-obs 98% to 100%" in claim.figures
 
 
-@pytest.mark.parametrize(("rate", "expected"), [(0.8, [True, True]), (0.76, [False, True]), (0.75, [False, False])])
+@pytest.mark.parametrize(
+    ("rate", "expected"), [(0.8, [True, True]), (0.76, [False, True]), (0.75, [False, False])]
+)
 def test_over_75_percent_is_not_met_by_75_percent_and_80_percent_is_met_by_80_percent(rate, expected):
     table = summary(**AS_PUBLISHED)
     table.loc[table["agent"] == "url", "success_rate"] = rate
@@ -119,13 +142,25 @@ def test_of_an_agent_with_two_variants_the_better_is_shown():
 
 
 def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
-    words = ["reproduce", "--only", "fig2", "--seeds", "100:102", "--episodes-scale", "0.005", "--out", str(tmp_path / "out")]
+    words = [
+        "reproduce",
+        "--only",
+        "fig2",
+        "--seeds",
+        "100:102",
+        "--episodes-scale",
+        "0.005",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     first = fasturl(*words)
     assert first.returncode == 0, first.stderr
     assert "90 of 90 runs to do" in " ".join(first.stdout.split())
     assert (tmp_path / "out" / "fig2.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "fig2.pdf").read_bytes().startswith(b"%PDF")
-    assert b"/Type3" not in (tmp_path / "out" / "fig2.pdf").read_bytes()  # publishers refuse fonts of that kind
+    assert (
+        b"/Type3" not in (tmp_path / "out" / "fig2.pdf").read_bytes()
+    )  # publishers refuse fonts of that kind
     assert sorted(path.name for path in (tmp_path / "out").glob("*fig2*")) == ["fig2.pdf", "fig2.png"]
     table = pd.read_csv(tmp_path / "out" / "summary.csv")
     assert len(table) == 9 * 4
@@ -133,7 +168,9 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     judged = json.loads((tmp_path / "out" / "claims.json").read_text())
     assert [set(claim) for claim in judged] == [{"claim", "holds", "figures"}] * 4
     assert all(claim["claim"] in " ".join(first.stdout.split()) for claim in judged)
-    assert "A quick look with 2 seeds instead of 50 and runs of 0.005 times the paper's episodes" in " ".join(first.stdout.split())
+    assert "A quick look with 2 seeds instead of 50 and runs of 0.005 times the paper's episodes" in " ".join(
+        first.stdout.split()
+    )
 
     again = fasturl(*words)
     assert "0 of 90 runs to do" in " ".join(again.stdout.split())
@@ -142,7 +179,10 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     less = fasturl(*words, "--seeds", "1")
     assert (less.returncode, less.stderr.count("\n")) == (2, 1)
-    assert "fig2 of 1 seed at episodes-scale 0.005 would not show all of that: choose another folder" in less.stderr
+    assert (
+        "fig2 of 1 seed at episodes-scale 0.005 would not show all of that: choose another folder"
+        in less.stderr
+    )
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
 
 
@@ -172,7 +212,10 @@ def test_figures_of_the_same_runs_join_those_that_are_there():
 )
 def test_less_never_takes_the_place_of_more(change, said):
     asked = dataclasses.replace(FULL, **change)
-    with pytest.raises(ValueError, match=f"out shows fig1, fig2 of 50 seeds; {said} would not show all of that: choose another folder"):
+    with pytest.raises(
+        ValueError,
+        match=f"out shows fig1, fig2 of 50 seeds; {said} would not show all of that: choose another folder",
+    ):
         asked.in_place_of(FULL, "out")
 
 

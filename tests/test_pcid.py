@@ -5,18 +5,19 @@ import re
 import naive
 import numpy as np
 import pytest
+from fasturl.problems.models import emission_lanes
 from numba import cfunc, types
 
 import fasturl as fu
-from fasturl.emissions import Bernoulli, Categorical, CEmission, Gaussian
-from fasturl.models import emission_lanes
-from fasturl.past_decoding import Linear, PastDecoder, Standardised, cluster
-from fasturl.pcid import default_samples
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
+from fasturl.agents.past_decoding import Linear, PastDecoder, Standardised, cluster
+from fasturl.agents.pcid import default_samples
+from fasturl.problems.emissions import Bernoulli, Categorical, CEmission, Gaussian
 
 
 def ladder(emission, horizon=3):
-    """Two states, three actions; rewards at every level that depend on state and action and say nothing of the next state."""
+    """Two states, three actions; rewards at every level that depend on state and action and say nothing of
+    the next state."""
     draw = np.random.default_rng(5)
     transitions = draw.dirichlet([0.3, 0.3], (horizon, 2, 3))
     rewards = draw.integers(0, 3, (horizon, 2, 3)) / 2
@@ -39,19 +40,27 @@ def two_looks(n_levels):
         pytest.param(fu.LockBernoulli(3, 0.2), 3, 200, 450, id="episodes end while exploring"),
     ],
 )
-@pytest.mark.parametrize(("model", "fit"), [("linear", naive.pcid.fit_line), ("neural", naive.pcid.fit_network)])
+@pytest.mark.parametrize(
+    ("model", "fit"), [("linear", naive.pcid.fit_line), ("neural", naive.pcid.fit_network)]
+)
 def test_a_run_equals_its_reference(env, n_clusters, samples, episodes, model, fit):
-    """The reference of the network trains in float64, the library in float32: no label may turn on the difference."""
+    """The reference of the network trains in float64, the library in float32: no label may turn on the
+    difference."""
     for seed in range(2):
         streams = Streams(seed)
-        ref = naive.pcid.Explorer(env.instance(seed), streams, emission_lanes(streams), n_clusters, samples, fit).play(episodes)
+        ref = naive.pcid.Explorer(
+            env.instance(seed), streams, emission_lanes(streams), n_clusters, samples, fit
+        ).play(episodes)
         comp = fu.PCID(n_clusters, samples, model).play(env, Streams(seed), episodes, lambda _: None)
         np.testing.assert_array_equal(ref, comp.returns)
 
 
 def live_share(horizon, samples):
-    """The rewards that exploration of a lock is due to meet: who is alive at level h survives each random action with chance 1/2."""
-    return samples * sum((1 if level == 1 else 2 / 3) * 0.5 ** (horizon + 2 - level) for level in range(1, horizon + 1))
+    """The rewards that exploration of a lock is due to meet: who is alive at level h survives each random
+    action with chance 1/2."""
+    return samples * sum(
+        (1 if level == 1 else 2 / 3) * 0.5 ** (horizon + 2 - level) for level in range(1, horizon + 1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,11 +74,16 @@ def live_share(horizon, samples):
 )
 @pytest.mark.parametrize("model", ["linear", "neural"])
 def test_the_average_reward_is_that_of_a_right_decoder(env, samples, episodes, model):
-    """Every exploring episode reaches its target, every other one earns 1/2: the published 0.337 and 0.209."""
+    """Every exploring episode reaches its target, every other one earns 1/2: the published 0.337 and
+    0.209."""
     run = fu.train(env, fu.PCID(3, samples, model), episodes, seeds=5)
     explored = env.horizon * samples
     expected = (live_share(env.horizon, samples) + (episodes - explored) / 2) / episodes
-    deviation = np.sqrt(live_share(env.horizon, samples) + (episodes - explored) / 4) / episodes / np.sqrt(len(run.seeds))
+    deviation = (
+        np.sqrt(live_share(env.horizon, samples) + (episodes - explored) / 4)
+        / episodes
+        / np.sqrt(len(run.seeds))
+    )
     assert abs(run.average_reward[:, -1].mean() - expected) < 4.5 * deviation
     assert run.success_rate == 1
     for diagnostics in run.diagnostics:
@@ -80,7 +94,8 @@ def test_the_average_reward_is_that_of_a_right_decoder(env, samples, episodes, m
 
 
 def test_the_average_reward_at_switch_one_half_is_the_published_one():
-    """0.11 with a standard deviation of 0.14 over 50 seeds: most runs earn what exploration does, and a few half of the time."""
+    """0.11 with a standard deviation of 0.14 over 50 seeds: most runs earn what exploration does, and a few
+    half of the time."""
     rewards = fu.train(fu.LockBernoulli(5, 0.5), fu.PCID(3, 300), 4000, seeds=100).average_reward[:, -1]
     assert abs(rewards.mean() - 0.11) < 2 * 0.14 * np.sqrt(1 / 50 + 1 / 100)
     assert abs(rewards.std(ddof=1) - 0.14) < 0.03
@@ -91,7 +106,9 @@ def test_the_average_reward_at_switch_one_half_is_the_published_one():
 @pytest.mark.parametrize("model", ["linear", "neural"])
 @pytest.mark.parametrize("switch", [0.0, 0.2])
 def test_the_default_number_of_samples_solves_a_lock_with_twenty_levels(model, switch):
-    run = fu.train(fu.LockBernoulli(20, switch), fu.PCID(model=model), 20 * default_samples(20, 3, 4), seeds=4)
+    run = fu.train(
+        fu.LockBernoulli(20, switch), fu.PCID(model=model), 20 * default_samples(20, 3, 4), seeds=4
+    )
     assert run.success_rate == 1
 
 
@@ -112,7 +129,12 @@ def test_the_live_states_of_a_lock_with_switch_one_half_have_one_backward_distri
 
 def test_the_live_states_of_a_lock_with_switch_one_half_are_not_told_apart():
     half, fifth = (
-        np.array([d["decoder_accuracy"][1:] for d in fu.train(fu.LockBernoulli(5, switch), fu.PCID(3, 600), 4000, seeds=10).diagnostics])
+        np.array(
+            [
+                d["decoder_accuracy"][1:]
+                for d in fu.train(fu.LockBernoulli(5, switch), fu.PCID(3, 600), 4000, seeds=10).diagnostics
+            ]
+        )
         for switch in (0.5, 0.2)
     )
     assert fifth.min() == 1
@@ -125,7 +147,16 @@ def test_a_lock_with_switch_one_half_is_not_solved():
     assert run.average_reward[:, -1].mean() < 0.1
 
 
-@cfunc(types.int32(types.CPointer(types.uint64), types.int64, types.int64, types.CPointer(types.float32), types.int64, types.voidptr))
+@cfunc(
+    types.int32(
+        types.CPointer(types.uint64),
+        types.int64,
+        types.int64,
+        types.CPointer(types.float32),
+        types.int64,
+        types.voidptr,
+    )
+)
 def two_squares(stream, level, state, x, dimension, context):
     """Uniform on one of two squares that touch nowhere."""
     for i in range(dimension):
@@ -190,7 +221,9 @@ def random_decoder(dimension, n_levels, n_labels, logistic):
     for level in range(1, n_levels):
         mixing = draw.normal(size=(n_labels - 1, n_labels + 1)) if logistic else None
         n_scores = n_labels if logistic else n_labels - 1
-        decoder.learn(level, n_labels - 1, draw.normal(size=(n_scores, dimension)), draw.normal(size=n_scores), mixing)
+        decoder.learn(
+            level, n_labels - 1, draw.normal(size=(n_scores, dimension)), draw.normal(size=n_scores), mixing
+        )
     return decoder
 
 
@@ -209,7 +242,9 @@ def test_a_block_gets_the_labels_of_its_observations(env, logistic):
     np.testing.assert_array_equal(decoder.first_levels(block, 4)[:, :4], labels[:, :4])
 
 
-@pytest.mark.parametrize(("sizes", "found"), [([40, 40, 40], 3), ([40, 40, 29], 2), ([200, 20, 20], 1), ([100, 29], 1), ([30], 1)])
+@pytest.mark.parametrize(
+    ("sizes", "found"), [([40, 40, 40], 3), ([40, 40, 29], 2), ([200, 20, 20], 1), ([100, 29], 1), ([30], 1)]
+)
 def test_a_cluster_has_at_least_thirty_samples(sizes, found):
     places = 10.0 * np.eye(3)[np.repeat(np.arange(len(sizes)), sizes)]
     points = np.ascontiguousarray((places + np.random.default_rng(0).normal(0, 0.1, places.shape)).T)

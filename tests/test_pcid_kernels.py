@@ -35,7 +35,12 @@ def test_explore_equals_its_reference(draw, sizes, n_labels, data, luck, choice)
 
 @hypothesis.given(DRAWS, st.integers(0, 30))
 def test_count_equals_its_reference(draw, n):
-    before, after, taken, gained = draw.integers(3, size=n), draw.integers(3, size=n), draw.integers(4, size=n), draw.random(n)
+    before, after, taken, gained = (
+        draw.integers(3, size=n),
+        draw.integers(3, size=n),
+        draw.integers(4, size=n),
+        draw.random(n),
+    )
     ref, comp = ((np.ones((3, 4, 3)), np.ones((3, 4))) for _ in range(2))
     naive.pcid.count(before, taken, gained, after, *ref)
     pcid.count(before, taken, gained, after, *comp)
@@ -51,31 +56,45 @@ def small_integers(draw, *shape):
 @hypothesis.given(DRAWS, st.integers(1, 5), st.integers(1, 70))
 def test_nibble_tables_equal_their_reference(draw, n_scores, dimension):
     weights, bias = small_integers(draw, n_scores, dimension), small_integers(draw, n_scores)
-    ref, comp = (np.full((-(-dimension // 4), 16, -(-n_scores // 4) * 4), np.nan, np.float32) for _ in range(2))
+    ref, comp = (
+        np.full((-(-dimension // 4), 16, -(-n_scores // 4) * 4), np.nan, np.float32) for _ in range(2)
+    )
     naive.pcid.fill_nibble_tables(weights, bias, ref)
     pcid.fill_nibble_tables(weights, bias, comp)
     np.testing.assert_array_equal(ref, comp)
 
 
 def test_the_logistic_function_is_that_of_the_textbook():
-    x = np.concatenate([np.linspace(-79, 79, 4001), np.random.default_rng(0).normal(size=1000)]).astype(np.float32)
+    x = np.concatenate([np.linspace(-79, 79, 4001), np.random.default_rng(0).normal(size=1000)]).astype(
+        np.float32
+    )
     exact = 1 / (1 + np.exp(-x.astype(float)))
     np.testing.assert_allclose([fitting.logistic(value) for value in x], exact, rtol=3e-7)
     for far in (81.0, 1e6, np.inf):
-        assert (fitting.logistic(np.float32(far)), fitting.logistic(np.float32(-far))) == (1, pytest.approx(math.exp(-80)))
+        assert (fitting.logistic(np.float32(far)), fitting.logistic(np.float32(-far))) == (
+            1,
+            pytest.approx(math.exp(-80)),
+        )
 
 
 def mixtures(draw, n_levels, n_labels, logistic):
-    return small_integers(draw, n_labels, n_labels + 1, n_levels) if logistic else np.empty((0, 0, n_levels), np.float32)
+    return (
+        small_integers(draw, n_labels, n_labels + 1, n_levels)
+        if logistic
+        else np.empty((0, 0, n_levels), np.float32)
+    )
 
 
 def far_apart(scores):
-    """Scores whose logistic units are 1/2 and 1 exactly, so that mixtures of them have ties and no rounding."""
+    """Scores whose logistic units are 1/2 and 1 exactly, so that mixtures of them have ties and no
+    rounding."""
     return 100 * np.abs(scores)
 
 
 @FEW
-@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 70), st.booleans(), st.integers(0, 5))
+@hypothesis.given(
+    DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 70), st.booleans(), st.integers(0, 5)
+)
 @hypothesis.example(np.random.default_rng(0), 5, 3, 70, False, 4)  # every line is run, whatever else is drawn
 @hypothesis.example(np.random.default_rng(0), 5, 3, 70, True, 4)
 def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, levels):
@@ -83,7 +102,13 @@ def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, l
     words = draw.integers(0, 2**64, (EPISODES, n_levels, 2, -(-dimension // 64)), np.uint64)
     tables = small_integers(draw, n_levels, -(-dimension // 4), 16, -(-n_labels // 4) * 4)
     tables = far_apart(tables) if logistic else tables
-    arguments = words, tables, draw.integers(1, n_labels + 1, n_levels), mixtures(draw, n_levels, n_labels, logistic), levels
+    arguments = (
+        words,
+        tables,
+        draw.integers(1, n_labels + 1, n_levels),
+        mixtures(draw, n_levels, n_labels, logistic),
+        levels,
+    )
     ref, comp = (np.full(words.shape[:3], 255, np.uint8) for _ in range(2))
     scratch = (np.full((size, EPISODES * 2), np.nan, np.float32) for size in (tables.shape[-1], n_labels))
     naive.pcid.bit_labels(*arguments, None, None, ref)
@@ -92,12 +117,27 @@ def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, l
 
 
 @FEW
-@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 9), st.booleans(), st.integers(0, 5), st.integers(0, 9))
-@hypothesis.example(np.random.default_rng(0), 5, 3, 8, False, 4, 3)  # the code of a lock has a loop of its own
+@hypothesis.given(
+    DRAWS,
+    st.integers(1, 5),
+    st.integers(2, 5),
+    st.integers(1, 9),
+    st.booleans(),
+    st.integers(0, 5),
+    st.integers(0, 9),
+)
+@hypothesis.example(
+    np.random.default_rng(0), 5, 3, 8, False, 4, 3
+)  # the code of a lock has a loop of its own
 @hypothesis.example(np.random.default_rng(0), 5, 3, 8, True, 4, 5)
 def test_real_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, levels, head):
     levels, head = min(levels, n_levels), min(head, dimension)
-    shapes = (EPISODES, dimension + 1, n_levels), (2, dimension, n_levels), (n_labels, dimension, n_levels), (n_labels, n_levels)
+    shapes = (
+        (EPISODES, dimension + 1, n_levels),
+        (2, dimension, n_levels),
+        (n_labels, dimension, n_levels),
+        (n_labels, n_levels),
+    )
     values = (small_integers(draw, *shape) for shape in shapes)
     noise, means, weights, bias = map(far_apart, values) if logistic else values
     means[:, head:] = 0
@@ -132,7 +172,11 @@ def test_a_coordinate_that_others_determine_does_not_spoil_the_fit():
 @FEW
 @hypothesis.given(DRAWS, st.integers(1, 9), st.integers(1, 5), st.integers(1, 9))
 def test_embed_equals_its_reference(draw, dimension, n_axes, n):
-    slopes, offset, columns = draw.normal(size=(n_axes, dimension)), draw.normal(size=n_axes), draw.normal(size=(dimension, n))
+    slopes, offset, columns = (
+        draw.normal(size=(n_axes, dimension)),
+        draw.normal(size=n_axes),
+        draw.normal(size=(dimension, n)),
+    )
     ref, comp = (np.full((n_axes, n), np.nan) for _ in range(2))
     naive.fitting.embed(slopes, offset, columns, ref)
     fitting.embed(slopes, offset, columns, comp)
@@ -143,14 +187,23 @@ def clustered(kernel, stream, points, n_clusters, starts=3, iterations=20):
     n_axes, n = points.shape
     (centres, trial), sizes = np.full((2, n_clusters, n_axes), np.nan, np.float32), np.full(n_clusters, -1)
     labels, last_labels = np.empty((2, n), np.int32)
-    scratch = trial, np.empty(n_clusters, bool), labels, last_labels, np.empty(n, np.float32), np.empty((n_clusters, n), np.float32)
+    scratch = (
+        trial,
+        np.empty(n_clusters, bool),
+        labels,
+        last_labels,
+        np.empty(n, np.float32),
+        np.empty((n_clusters, n), np.float32),
+    )
     points = points.astype(np.float32)
     kernel(stream, points, np.ascontiguousarray(points.T), starts, iterations, *scratch, centres, sizes)
     return centres, sizes
 
 
 @FEW
-@hypothesis.given(DRAWS, GENERATORS, st.integers(1, 4), st.integers(1, 6), st.integers(1, 20), st.sampled_from([1, 20]))
+@hypothesis.given(
+    DRAWS, GENERATORS, st.integers(1, 4), st.integers(1, 6), st.integers(1, 20), st.sampled_from([1, 20])
+)
 @hypothesis.example(np.random.default_rng(0), [1, 2, 3, 4], 4, 2, 20, 20)  # points change their cluster
 def test_kmeans_equals_its_reference(draw, state, n_clusters, n_axes, n, iterations):
     points, stream = draw.normal(size=(n_axes, n)), row(state)
@@ -213,5 +266,8 @@ def test_training_makes_the_error_of_the_network_smaller():
         units = np.column_stack([1 / (1 + np.exp(-rows @ hidden.T)), np.ones(len(rows))])
         return np.square(units @ output - np.eye(2)[codes]).mean()
 
-    errors = [error(*trained(fitting.train_network, rows, codes, weights, iterations)) for iterations in (0, 30, 200)]
+    errors = [
+        error(*trained(fitting.train_network, rows, codes, weights, iterations))
+        for iterations in (0, 30, 200)
+    ]
     assert errors[0] > 2 * errors[1] > 4 * errors[2]

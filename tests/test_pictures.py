@@ -16,7 +16,10 @@ LOCKS = ["fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0"]
 
 # Two levels of two states; at the first, action 1 is worse than action 0 in state 0, and state 1 is lost.
 PLAIN = fu.BlockMDP(
-    [[[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.0, 1.0]]], [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]]],
+    [
+        [[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.0, 1.0]]],
+        [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]],
+    ],
     [np.zeros((2, 2, 2)), np.array([[[0.8, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])],
 )
 
@@ -46,7 +49,10 @@ def test_a_lock_shows_two_good_and_two_dead_actions_for_the_living(identity):
 def test_of_a_long_ladder_the_rungs_around_the_agent_are_shown():
     model = fu.LockBernoulli(100).instance()
     for steps, first in ((0, 1), (11, 1), (50, 39), (100, 78)):
-        levels = [int(line.split()[0]) for line in Ladder(model, [0] * (steps + 1), [0] * steps, 0.0).text().splitlines()[1:-1]]
+        levels = [
+            int(line.split()[0])
+            for line in Ladder(model, [0] * (steps + 1), [0] * steps, 0.0).text().splitlines()[1:-1]
+        ]
         assert levels == list(range(first, first + RUNGS))[::-1]
 
 
@@ -73,7 +79,9 @@ def test_pictures_need_no_drawing_library():
         "import sys; sys.modules['matplotlib'] = sys.modules['PIL'] = sys.modules['pygame'] = None\n"
         "import fasturl.envs\nenv = fasturl.envs.LockBernoulliEnv(3, render_mode='rgb_array')\nenv.reset(seed=0)\nprint(env.render().ndim)"
     )
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
     assert done.stdout == "3\n"
 
 

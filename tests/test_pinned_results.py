@@ -1,26 +1,31 @@
-"""What a configuration gives stays what it was: a folder of results that is continued must not mix old numbers with new ones.
+"""What a configuration gives stays what it was: a folder of results that is continued must not mix old
+numbers with new ones.
 
-Rewards are counted, so the numbers are whole; and these locks are easy to decode, so nothing depends on how a library rounds or on how
-an oracle comes to its clusters. URL as written is missing: with batches that are small enough for a test its decoders make mistakes, and
-which ones is up to scikit-learn.
+Rewards are counted, so the numbers are whole; and these locks are easy to decode, so nothing depends on how a
+library rounds or on how an oracle comes to its clusters. URL as written is missing: with batches that are
+small enough for a test its decoders make mistakes, and which ones is up to scikit-learn.
 """
 
 import numpy as np
 import pytest
+from fasturl.problems.models import emission_lanes
 
 import fasturl as fu
+from fasturl._base.streams import Streams
 from fasturl.experiments import Cell
-from fasturl.experiments.store import FORMAT
-from fasturl.experiments.sweeping import Block, compute
-from fasturl.models import emission_lanes
-from fasturl.streams import Streams
+from fasturl.experiments.running.store import FORMAT
+from fasturl.experiments.running.sweeping import Block, compute
 
 PINNED_FORMAT = 3
 CHANGED = "results have changed: if they should, raise FORMAT in fasturl/experiments/store.py and pin here what they are now"
 
-BITS, REALS = ("lock-bernoulli", {"horizon": 3, "switch": 0.2}), ("lock-gaussian", {"horizon": 3, "switch": 0.2})
+BITS, REALS = (
+    ("lock-bernoulli", {"horizon": 3, "switch": 0.2}),
+    ("lock-gaussian", {"horizon": 3, "switch": 0.2}),
+)
 RUNS = {
-    # environment, agent, settings, episodes; for seeds 0..5: rewards in the first half of the trajectories and in all, values
+    # environment, agent, settings, episodes; for seeds 0..5: rewards in the first half of the trajectories
+    # and in all, values
     "oracleq-lat": (
         (BITS, "oracleq-lat", {}, 400),
         [[72, 75, 79, 71, 59, 76], [163, 166, 168, 148, 157, 169]],

@@ -31,7 +31,9 @@ def test_optimal_q_equals_its_reference(draw, sizes):
 def test_policy_q_equals_its_reference(draw, sizes):
     tables = mdp(draw, *sizes)
     policy = chances(draw, *sizes)
-    for ref, comp in zip(solve(naive.policy_q, *tables, policy), solve(policy_q, *tables, policy), strict=True):
+    for ref, comp in zip(
+        solve(naive.policy_q, *tables, policy), solve(policy_q, *tables, policy), strict=True
+    ):
         np.testing.assert_array_equal(ref, comp)
 
 
@@ -50,7 +52,9 @@ def beginnings(draw, n_states):
 @hypothesis.given(DRAWS, SIZES)
 def test_reachable_equals_its_reference(draw, sizes):
     transitions, start = mdp(draw, *sizes)[0], beginnings(draw, sizes[1])
-    np.testing.assert_array_equal(reach(naive.reachable, start, transitions), reach(reachable, start, transitions))
+    np.testing.assert_array_equal(
+        reach(naive.reachable, start, transitions), reach(reachable, start, transitions)
+    )
 
 
 @pytest.mark.parametrize("drawn", [True, False])
@@ -62,12 +66,15 @@ def test_greatest_return_equals_its_reference(drawn, draw, sizes):
         rewards.setflags(write=False)
     reached = reach(reachable, beginnings(draw, sizes[1]), transitions)
     tables = transitions, rewards, drawn, reached
-    ref, comp = (kernel(*tables, np.full(reached.shape, np.nan)) for kernel in (naive.greatest_return, greatest_return))
+    ref, comp = (
+        kernel(*tables, np.full(reached.shape, np.nan)) for kernel in (naive.greatest_return, greatest_return)
+    )
     assert ref == comp
 
 
 def two_roads():
-    """Two levels, two states, two actions. From state 0: a sure 0.4, or a half chance of going where 1 is paid next."""
+    """Two levels, two states, two actions. From state 0: a sure 0.4, or a half chance of going where 1 is
+    paid next."""
     transitions, rewards = np.zeros((2, 2, 2, 2)), np.zeros((2, 2, 2, 2))
     transitions[0, 0, 0, 0], rewards[0, 0, 0, 0] = 1.0, 0.4
     transitions[0, 0, 1] = [0.5, 0.5]
@@ -92,19 +99,24 @@ def test_the_values_of_the_uniform_policy_are_those_worked_out_by_hand():
 
 
 def test_what_can_be_reached_and_won_is_what_was_worked_out_by_hand():
-    """From state 1 only state 0 can be reached; a drawn 0.4 can be a 1, after which there is nothing; after losses a 1 is ahead."""
+    """From state 1 only state 0 can be reached; a drawn 0.4 can be a 1, after which there is nothing; after
+    losses a 1 is ahead."""
     transitions, rewards = two_roads()
     everywhere = reach(reachable, np.array([1.0, 0.0]), transitions)
     np.testing.assert_array_equal(everywhere, [[True, False], [True, True], [True, False]])
     aside = reach(reachable, np.array([0.0, 1.0]), transitions)
     np.testing.assert_array_equal(aside, [[False, True], [True, False], [True, False]])
-    greatest = [greatest_return(transitions, rewards, drawn, everywhere, np.empty((3, 2))) for drawn in (True, False)]
+    greatest = [
+        greatest_return(transitions, rewards, drawn, everywhere, np.empty((3, 2))) for drawn in (True, False)
+    ]
     assert greatest == [1.0, 1.0]
     assert greatest_return(transitions, rewards, False, aside, np.empty((3, 2))) == 0.0
     losses = rewards.copy()
     losses[0] = -0.5
     losses.setflags(write=False)
-    assert greatest_return(transitions, losses, False, everywhere, np.empty((3, 2))) == 1.0  # ahead at the second level
+    assert (
+        greatest_return(transitions, losses, False, everywhere, np.empty((3, 2))) == 1.0
+    )  # ahead at the second level
 
 
 @hypothesis.settings(max_examples=20)
@@ -112,7 +124,10 @@ def test_what_can_be_reached_and_won_is_what_was_worked_out_by_hand():
 def test_the_optimal_value_is_the_greatest_over_all_policies(draw):
     tables = mdp(draw, 2, 2, 2)
     best = np.max(
-        [solve(policy_q, *tables, np.eye(2)[np.reshape(actions, (2, 2))])[1] for actions in itertools.product(range(2), repeat=4)],
+        [
+            solve(policy_q, *tables, np.eye(2)[np.reshape(actions, (2, 2))])[1]
+            for actions in itertools.product(range(2), repeat=4)
+        ],
         axis=0,
     )
     np.testing.assert_allclose(solve(optimal_q, *tables)[1], best)

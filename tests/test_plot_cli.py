@@ -5,7 +5,7 @@ import sys
 import pytest
 from stored_results import run_small_sweep
 
-from fasturl import cli
+from fasturl.cli import main as cli
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,11 @@ def fasturl(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", [["--kind", "curves", "--band", "ci"], ["--kind", "heatmap", "--x", "horizon", "--y", "switch", "--where", "agent=url"]]
+    "words",
+    [
+        ["--kind", "curves", "--band", "ci"],
+        ["--kind", "heatmap", "--x", "horizon", "--y", "switch", "--where", "agent=url"],
+    ],
 )
 def test_the_command_writes_one_file(words, folder, fasturl, tmp_path):
     assert fasturl("plot", str(folder), *words, "--out", "figure.pdf") == (0, "drawn in figure.pdf\n", "")
@@ -42,7 +46,11 @@ def test_the_command_writes_one_file(words, folder, fasturl, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", ["plot {} --out figure.pdf", "train lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --plot figure.pdf --json -"]
+    "words",
+    [
+        "plot {} --out figure.pdf",
+        "train lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --plot figure.pdf --json -",
+    ],
 )
 def test_publishers_take_the_fonts_of_a_figure(words, folder, fasturl, tmp_path):
     code, _, err = fasturl(*words.format(folder).split())
@@ -74,10 +82,16 @@ def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp
         ("plot {} --kind success --band sem", "band must be one of 'std', 'ci', got 'sem'"),
         ("plot {} --kind scaling --band ci", "--band is for --kind curves"),
         ("plot {} --kind heatmap --x horizon --y switch --band std", "--band is for --kind curves"),
-        ("plot {} --show success", "show must be one of 'average-reward', 'success-rate', 'value', got 'success'"),
+        (
+            "plot {} --show success",
+            "show must be one of 'average-reward', 'success-rate', 'value', got 'success'",
+        ),
         ("plot {} --show value", "--show is for --kind heatmap"),
         ("plot {} --kind success --show average-reward", "--show is for --kind heatmap"),
-        ("plot {} --kind success --x horizen", "horizen is not a parameter of these results (did you mean horizon?)"),
+        (
+            "plot {} --kind success --x horizen",
+            "horizen is not a parameter of these results (did you mean horizon?)",
+        ),
         ("plot {} --kind heatmap --x horizon", "a heat map needs --x and --y"),
         ("plot {} --kind scaling --y switch", "--y is for --kind heatmap"),
         ("plot {} --x switch", "--x is for --kind success, scaling and heatmap"),
@@ -86,7 +100,10 @@ def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp
         ("plot {} --out missing/curves.png", "cannot write missing/curves.png: No such file or directory"),
         ("plot {} --out curves.doc", "cannot write curves.doc: write .png, .pdf or .svg"),
         ("report missing", "there are no results in missing"),
-        ("report {} --out missing/report.html", "cannot write missing/report.html: No such file or directory"),
+        (
+            "report {} --out missing/report.html",
+            "cannot write missing/report.html: No such file or directory",
+        ),
     ],
 )
 def test_bad_input_gets_one_line_and_exit_code_2(words, message, folder, fasturl, tmp_path):

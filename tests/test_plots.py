@@ -12,8 +12,11 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from stored_results import AGENTS, frame_of, run_small_sweep, turning
 
-from fasturl import catalog
-from fasturl.experiments import load, looks, plots, statistics, summaries
+from fasturl import registry as catalog
+from fasturl.experiments import load
+from fasturl.experiments.analysis import figures as plots
+from fasturl.experiments.analysis import statistics, summaries
+from fasturl.experiments.analysis import style as looks
 
 GENERATOR = np.random.default_rng(11)
 SAMPLES = GENERATOR.random((12, 30)) / 2
@@ -30,7 +33,9 @@ def folder(tmp_path_factory):
 def texts(figure):
     """All that is written in a figure."""
     figure.draw_without_rendering()
-    return " ".join(artist.get_text() for artist in figure.findobj(lambda artist: hasattr(artist, "get_text")))
+    return " ".join(
+        artist.get_text() for artist in figure.findobj(lambda artist: hasattr(artist, "get_text"))
+    )
 
 
 def lines(axes):
@@ -40,7 +45,9 @@ def lines(axes):
 def assert_legible(figure):
     """All words lie inside the figure and none on others."""
     figure.draw_without_rendering()
-    written = [artist for artist in figure.findobj(Text) if artist.get_text().strip() and artist.get_visible()]
+    written = [
+        artist for artist in figure.findobj(Text) if artist.get_text().strip() and artist.get_visible()
+    ]
     ticks = [
         tick
         for axes in figure.axes
@@ -59,7 +66,9 @@ def assert_legible(figure):
 
 @pytest.mark.parametrize("band", ["std", "ci"])
 def test_a_panel_draws_mean_and_band_of_each_agent(band):
-    frame = frame_of(({"agent": "url"}, SAMPLES, SUCCEEDED), ({"agent": "oracleq-lat"}, SAMPLES[:5] + 0.1, SUCCEEDED[:5]))
+    frame = frame_of(
+        ({"agent": "url"}, SAMPLES, SUCCEEDED), ({"agent": "oracleq-lat"}, SAMPLES[:5] + 0.1, SUCCEEDED[:5])
+    )
     axes = Figure().subplots()
     plots.curve_panel(axes, frame, band=band)
     drawn = lines(axes)
@@ -97,8 +106,12 @@ def test_a_curve_of_one_point_has_a_marker():
 
 def test_a_figure_of_curves_says_which_band_is_drawn():
     frame = frame_of(({}, SAMPLES, SUCCEEDED))
-    assert "Line: mean over 12 seeds. Shaded: one standard deviation." in texts(plots.curves(frame)).replace("\n", " ")
-    assert "Shaded: 95% bootstrap confidence interval of the mean." in texts(plots.curves(frame, band="ci")).replace("\n", " ")
+    assert "Line: mean over 12 seeds. Shaded: one standard deviation." in texts(plots.curves(frame)).replace(
+        "\n", " "
+    )
+    assert "Shaded: 95% bootstrap confidence interval of the mean." in texts(
+        plots.curves(frame, band="ci")
+    ).replace("\n", " ")
 
 
 def test_cells_are_never_mixed_and_named_by_what_tells_them_apart():
@@ -111,7 +124,10 @@ def test_cells_are_never_mixed_and_named_by_what_tells_them_apart():
     drawn = lines(axes)
     assert list(drawn) == ["oracleq-lat, learning rate 0.1", "oracleq-lat, learning rate 0.3"]
     np.testing.assert_allclose(drawn["oracleq-lat, learning rate 0.3"].get_ydata(), SAMPLES.mean(axis=0) + 1)
-    assert [line.get_color() for line in drawn.values()] == ["#005B8E", "#0072B2"]  # its own colour, and that with black in it
+    assert [line.get_color() for line in drawn.values()] == [
+        "#005B8E",
+        "#0072B2",
+    ]  # its own colour, and that with black in it
     assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in drawn.values()}) == 2
 
 
@@ -137,10 +153,15 @@ def test_variants_come_in_the_order_of_their_numbers(column):
         assert [text.get_text().split()[-1] for text in draw(frame).legends[0].get_texts()] == expected
 
 
-@pytest.mark.parametrize(("column", "words"), [("points", "points"), ("oracle.n_init", "n init"), ("episodes", "episodes")])
+@pytest.mark.parametrize(
+    ("column", "words"), [("points", "points"), ("oracle.n_init", "n init"), ("episodes", "episodes")]
+)
 def test_cells_that_differ_in_one_thing_alone_are_told_apart(column, words):
     frame = quadratic((4, 8), points=100, variants=[{column: 10}, {column: 200}])
-    assert list(dict.fromkeys(summaries.labels(frame).values())) == [f"oracleq-lat, {words} 10", f"oracleq-lat, {words} 200"]
+    assert list(dict.fromkeys(summaries.labels(frame).values())) == [
+        f"oracleq-lat, {words} 10",
+        f"oracleq-lat, {words} 200",
+    ]
     for draw in (plots.scaling, plots.curves):
         figure = draw(frame)
         assert len(figure.legends[0].get_texts()) == 2
@@ -191,8 +212,12 @@ def test_success_rates_with_wilson_intervals():
 
 def quadratic(horizons, points=400, variants=({},)):
     """Cells whose runs turn optimal after 10 H^2 trajectories, give or take."""
-    runs = {h: [turning(10 * h * h + shift, points) for shift in (-20, -10, 0, 0, 0, 10, 20)] for h in horizons}
-    return frame_of(*(({"horizon": h, **settings}, runs[h], [True] * 7) for h in horizons for settings in variants))
+    runs = {
+        h: [turning(10 * h * h + shift, points) for shift in (-20, -10, 0, 0, 0, 10, 20)] for h in horizons
+    }
+    return frame_of(
+        *(({"horizon": h, **settings}, runs[h], [True] * 7) for h in horizons for settings in variants)
+    )
 
 
 def test_scaling_finds_the_exponent():
@@ -215,7 +240,9 @@ def test_too_few_seeds_for_an_interval_have_no_bars():
     assert not any(np.isfinite(cap.get_ydata()).any() for cap in bars.lines[1])
     assert "median over 5 seeds; too few seeds for an interval; arrows" in texts(figure).replace("\n", " ")
     mixed = frame[(frame["seed"] < 5) | (frame["horizon"] == 8)]
-    assert "interval of the median, where there are seeds enough;" in texts(plots.scaling(mixed)).replace("\n", " ")
+    assert "interval of the median, where there are seeds enough;" in texts(plots.scaling(mixed)).replace(
+        "\n", " "
+    )
 
 
 RATES = tuple(n / 10 for n in range(1, 8))
@@ -225,7 +252,9 @@ RATES = tuple(n / 10 for n in range(1, 8))
 def test_variants_of_an_agent_have_colours_and_lines_and_markers_of_their_own(draw):
     figure = draw(quadratic((4, 8), variants=[{"agent.learning_rate": rate} for rate in RATES]))
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [f"oracleq-lat, learning rate {rate}" for rate in RATES]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        f"oracleq-lat, learning rate {rate}" for rate in RATES
+    ]
     handles, _ = figure.axes[0].get_legend_handles_labels()
     drawn = [handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle for handle in handles]
     assert len({line.get_color() for line in drawn}) == 7
@@ -239,12 +268,18 @@ def test_where_no_run_gets_there_the_marker_still_tells_whose_it_is():
     (axes,) = figure.axes
     hollow = [line for line in axes.lines if line.get_fillstyle() == "none"]
     assert [line.get_ydata().tolist() for line in hollow] == [[4000, 4000]] * 2
-    assert [line.get_marker() for line in hollow] == [line.get_marker() for line in figure.legends[0].findobj(Line2D)]
+    assert [line.get_marker() for line in hollow] == [
+        line.get_marker() for line in figure.legends[0].findobj(Line2D)
+    ]
     assert axes.get_legend() is None
 
 
 def test_long_names_leave_room_for_the_panels():
-    settings = [{"agent.learning_rate": rate, "agent.confidence": rate, "switch": switch} for rate in RATES for switch in (0, 0.2, 0.5)]
+    settings = [
+        {"agent.learning_rate": rate, "agent.confidence": rate, "switch": switch}
+        for rate in RATES
+        for switch in (0, 0.2, 0.5)
+    ]
     for draw in (plots.scaling, plots.success, plots.curves):
         figure = draw(quadratic((4, 8), variants=settings))
         figure.draw_without_rendering()
@@ -260,14 +295,24 @@ WORDY = "a setting of so many words that no panel has room for all of them on on
 @pytest.mark.parametrize("switches", [[0.1], [0.1, 0.2, 0.3, 0.4]])
 def test_words_keep_clear_of_each_other_and_of_the_edges(draw, switches):
     settings = [
-        {"env": "lock-gaussian", "noise": 0.15, "switch": switch, "agent.model": model} for switch in switches for model in (WORDY, "b")
+        {"env": "lock-gaussian", "noise": 0.15, "switch": switch, "agent.model": model}
+        for switch in switches
+        for model in (WORDY, "b")
     ]
     assert_legible(draw(quadratic((4,) if draw is plots.curves else (4, 8), points=30, variants=settings)))
 
 
 def grid(width, height):
-    settings = [{"agent.learning_rate": (i + 1) / 1000, "agent.confidence": (j + 1) / 1000} for i in range(width) for j in range(height)]
-    cells = [(one | {"switch": switch}, SAMPLES[:2, -1:], SUCCEEDED[:2]) for one in settings for switch in (0, 0.2, 0.5)]
+    settings = [
+        {"agent.learning_rate": (i + 1) / 1000, "agent.confidence": (j + 1) / 1000}
+        for i in range(width)
+        for j in range(height)
+    ]
+    cells = [
+        (one | {"switch": switch}, SAMPLES[:2, -1:], SUCCEEDED[:2])
+        for one in settings
+        for switch in (0, 0.2, 0.5)
+    ]
     return plots.heatmap(frame_of(*cells), "learning_rate", "confidence")
 
 
@@ -284,9 +329,14 @@ def test_numbers_of_a_heat_map_are_as_small_and_as_few_as_its_cells_ask_for():
 
 
 def test_more_lines_than_anybody_can_tell_apart_are_refused():
-    frame = quadratic((4, 8), points=20, variants=[{"agent.learning_rate": rate / 100} for rate in range(1, 14)])
+    frame = quadratic(
+        (4, 8), points=20, variants=[{"agent.learning_rate": rate / 100} for rate in range(1, 14)]
+    )
     for draw in (plots.success, plots.curves):
-        with pytest.raises(ValueError, match=r"there are 13 lines to plot in a panel: .*, for example --where learning_rate=0\.01"):
+        with pytest.raises(
+            ValueError,
+            match=r"there are 13 lines to plot in a panel: .*, for example --where learning_rate=0\.01",
+        ):
             draw(frame)
     plots.curves(frame[frame["agent.learning_rate"] < 0.13])
 
@@ -300,7 +350,12 @@ def test_where_runs_do_not_get_there_an_arrow_stands_at_the_end():
 
 def test_a_heat_map_shows_the_mean_of_each_cell_and_leaves_gaps():
     settings = [(0.1, 0.01), (0.1, 0.1), (0.3, 0.01)]
-    frame = frame_of(*(({"agent.learning_rate": a, "agent.confidence": b}, SAMPLES + i, SUCCEEDED) for i, (a, b) in enumerate(settings)))
+    frame = frame_of(
+        *(
+            ({"agent.learning_rate": a, "agent.confidence": b}, SAMPLES + i, SUCCEEDED)
+            for i, (a, b) in enumerate(settings)
+        )
+    )
     axes = plots.heatmap(frame, "learning_rate", "agent.confidence").axes[0]
     shown = axes.images[0].get_array().filled(np.nan)
     last = SAMPLES[:, -1].mean()
@@ -316,11 +371,22 @@ def test_one_row_for_each_cell_with_its_figures():
     table = summaries.cell_table(frame).set_index("horizon")
     assert table.loc[4, ["seeds", "successes", "reached", "trajectories"]].tolist() == [7, 7, 7, 4000]
     assert table.loc[4, ["needed", "needed_low", "needed_high"]].tolist() == [160, 140, 180]
-    assert table.loc[20, ["needed", "needed_low", "needed_high", "reached"]].tolist() == [math.inf, 3980, math.inf, 2]
+    assert table.loc[20, ["needed", "needed_low", "needed_high", "reached"]].tolist() == [
+        math.inf,
+        3980,
+        math.inf,
+        2,
+    ]
     last = frame[(frame["horizon"] == 4) & (frame["trajectories"] == 4000)]["average_reward"]
-    assert table.loc[4, ["reward_mean", "reward_std"]].tolist() == pytest.approx([last.mean(), last.std(ddof=0)])
-    assert tuple(table.loc[4, ["reward_low", "reward_high"]]) == pytest.approx(statistics.bootstrap_interval(last))
-    assert tuple(table.loc[4, ["success_low", "success_high"]]) == pytest.approx(statistics.wilson_interval(7, 7))
+    assert table.loc[4, ["reward_mean", "reward_std"]].tolist() == pytest.approx(
+        [last.mean(), last.std(ddof=0)]
+    )
+    assert tuple(table.loc[4, ["reward_low", "reward_high"]]) == pytest.approx(
+        statistics.bootstrap_interval(last)
+    )
+    assert tuple(table.loc[4, ["success_low", "success_high"]]) == pytest.approx(
+        statistics.wilson_interval(7, 7)
+    )
 
 
 def test_results_are_chosen_by_conditions(folder):
@@ -329,7 +395,9 @@ def test_results_are_chosen_by_conditions(folder):
     assert set(zip(chosen["horizon"], chosen["switch"], chosen["agent"], strict=True)) == {(3, 0.2, "url")}
     assert len(summaries.select(frame, ["noise=default"])) == len(frame)
     either = summaries.select(frame, ["horizon=2", "agent=url", "horizon=3", "agent=oracleq-lat"])
-    assert set(zip(either["horizon"], either["agent"], strict=True)) == {(h, agent) for h in (2, 3) for agent in ("url", "oracleq-lat")}
+    assert set(zip(either["horizon"], either["agent"], strict=True)) == {
+        (h, agent) for h in (2, 3) for agent in ("url", "oracleq-lat")
+    }
 
 
 @pytest.mark.parametrize("kind", ["png", "pdf", "svg"])
@@ -357,16 +425,40 @@ def two_kinds(frame):
     [
         (lambda frame: plots.curves(frame[:0]), "there is nothing to plot: no results"),
         (lambda frame: plots.curves(frame, band="sem"), "band must be one of 'std', 'ci', got 'sem'"),
-        (lambda frame: plots.success(frame, x="horizn"), r"horizn is not a parameter of these results \(did you mean horizon\?\)"),
-        (lambda frame: summaries.select(two_kinds(frame), ["horizon=9", "agent=url"]), "there are no results with horizon=9 and agent=url"),
-        (lambda frame: summaries.select(two_kinds(frame), ["horizon=7"]), "there are no results with horizon 7; horizon is 9, 10"),
+        (
+            lambda frame: plots.success(frame, x="horizn"),
+            r"horizn is not a parameter of these results \(did you mean horizon\?\)",
+        ),
+        (
+            lambda frame: summaries.select(two_kinds(frame), ["horizon=9", "agent=url"]),
+            "there are no results with horizon=9 and agent=url",
+        ),
+        (
+            lambda frame: summaries.select(two_kinds(frame), ["horizon=7"]),
+            "there are no results with horizon 7; horizon is 9, 10",
+        ),
         (lambda frame: plots.success(frame, x="agent"), "agent is not a number in these results"),
-        (lambda frame: plots.scaling(frame, x="switch"), "switch is not always positive in these results: it cannot be a logarithmic axis"),
-        (lambda frame: plots.heatmap(frame, "horizon", "horizon"), "a heat map needs two different parameters, got horizon twice"),
-        (lambda frame: plots.heatmap(frame, "horizon", "switch", of="luck"), "of must be one of 'average-reward', .*, got 'luck'"),
+        (
+            lambda frame: plots.scaling(frame, x="switch"),
+            "switch is not always positive in these results: it cannot be a logarithmic axis",
+        ),
+        (
+            lambda frame: plots.heatmap(frame, "horizon", "horizon"),
+            "a heat map needs two different parameters, got horizon twice",
+        ),
+        (
+            lambda frame: plots.heatmap(frame, "horizon", "switch", of="luck"),
+            "of must be one of 'average-reward', .*, got 'luck'",
+        ),
         (lambda frame: plots.heatmap(frame, "horizon", "noise"), "noise is not a number in these results"),
-        (lambda frame: looks.save(plots.curves(frame), "curves.xyz"), "cannot write curves.xyz: write .png, .pdf or .svg"),
-        (lambda frame: looks.save(plots.curves(frame), "missing/curves.png"), "cannot write missing/curves.png: No such file"),
+        (
+            lambda frame: looks.save(plots.curves(frame), "curves.xyz"),
+            "cannot write curves.xyz: write .png, .pdf or .svg",
+        ),
+        (
+            lambda frame: looks.save(plots.curves(frame), "missing/curves.png"),
+            "cannot write missing/curves.png: No such file",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call, message):

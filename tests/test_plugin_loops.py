@@ -1,11 +1,12 @@
-"""Loops that call a user's function, here a Python function behind a C pointer, against what they should do step by step."""
+"""Loops that call a user's function, here a Python function behind a C pointer, against what they should do
+step by step."""
 
 import ctypes
 
 import numpy as np
 import pytest
 
-from fasturl import plugin_loops
+from fasturl._base import plugin_loops
 from fasturl._kernels import emission
 
 pytestmark = pytest.mark.kernel
@@ -38,7 +39,9 @@ def decode(function, noise, means, head, level, n_labels):
     labels = np.full((noise.shape[0], means.shape[2], means.shape[0]), 99, np.uint8)
     problem, relabel = np.zeros(3, np.int64), np.arange(n_labels, dtype=np.uint8)[::-1].copy()
     scratch = np.empty(means.shape[1:], np.float32), np.empty(means.shape[2], np.int32)
-    plugin_loops.decoder_labels(noise, means, head, level, address(function), np.uint64(0), *scratch, relabel, labels, problem)
+    plugin_loops.decoder_labels(
+        noise, means, head, level, address(function), np.uint64(0), *scratch, relabel, labels, problem
+    )
     return labels, problem.tolist()
 
 
@@ -75,7 +78,8 @@ def test_a_decoder_that_fails_ends_the_loop(block):
 
 
 def draw(rule, status=lambda level: 0):
-    """Observations of 2 episodes, 3 levels, 2 states and 4 coordinates; `rule(stream, level, state)` is one of them."""
+    """Observations of 2 episodes, 3 levels, 2 states and 4 coordinates; `rule(stream, level, state)` is one
+    of them."""
 
     def call(stream, level, state, out, dimension, _context):
         words = memory(ctypes.c_uint64, stream, 4)
@@ -102,8 +106,16 @@ def test_every_state_of_a_level_gets_the_same_stream_and_every_level_another():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_number_that_is_not_finite_ends_the_loop(value):
-    assert draw(lambda words, level, state: [0, 0, value if level == 1 else 0, 0])[1] == [plugin_loops.NUMBER, 1, 2]
+    assert draw(lambda words, level, state: [0, 0, value if level == 1 else 0, 0])[1] == [
+        plugin_loops.NUMBER,
+        1,
+        2,
+    ]
 
 
 def test_an_emission_that_fails_ends_the_loop():
-    assert draw(lambda words, level, state: np.zeros(4), status=lambda level: 6 * (level == 2))[1] == [plugin_loops.FAILED, 2, 6]
+    assert draw(lambda words, level, state: np.zeros(4), status=lambda level: 6 * (level == 2))[1] == [
+        plugin_loops.FAILED,
+        2,
+        6,
+    ]

@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 from stored_results import AGENTS, HORIZONS, SEEDS, SWITCHES, frame_of, run_small_sweep, turning
 
-from fasturl.experiments import Cell, load, looks, paper, report, statistics, summaries, sweep
+from fasturl.experiments import Cell, load, sweep
+from fasturl.experiments.analysis import report, statistics, summaries
+from fasturl.experiments.analysis import style as looks
+from fasturl.experiments.paper.figures import figures as paper
 
 CLAIMS = [
     {"claim": "URL learns <em>fast</em> & well", "holds": True, "figures": "0.4 against 0.3"},
@@ -56,7 +59,9 @@ class Elements(HTMLParser):
 
 
 def embedded(page):
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.DOTALL)[1])
+    return json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.DOTALL)[1]
+    )
 
 
 def test_the_page_is_whole_and_asks_for_nothing_else(page):
@@ -86,7 +91,9 @@ def test_the_data_of_the_page_are_the_stored_results(folder, page):
         np.testing.assert_allclose(cell["curve"]["high"], high, rtol=1e-3)
         successes = int(rows.groupby("seed")["near_optimal"].first().sum())
         assert (cell["seeds"], cell["success"]["count"]) == (len(SEEDS), successes)
-        assert (cell["success"]["low"], cell["success"]["high"]) == pytest.approx(statistics.wilson_interval(successes, len(SEEDS)))
+        assert (cell["success"]["low"], cell["success"]["high"]) == pytest.approx(
+            statistics.wilson_interval(successes, len(SEEDS))
+        )
 
 
 def test_the_filter_offers_what_there_is(page):
@@ -101,7 +108,10 @@ def test_the_filter_offers_what_there_is(page):
 def test_tables_stand_in_the_page_itself(folder, page):
     text = re.sub(r"</?span>", "", page.read_text()).replace("\u00a0", " ")
     row = summaries.cell_table(load(folder)).iloc[0]
-    assert f"{row['reward_mean']:.3f} ± {row['reward_std']:.3f} [{row['reward_low']:.3f}, {row['reward_high']:.3f}]" in text
+    assert (
+        f"{row['reward_mean']:.3f} ± {row['reward_std']:.3f} [{row['reward_low']:.3f}, {row['reward_high']:.3f}]"
+        in text
+    )
     assert f"{row['success_rate']:.0%} [{row['success_low']:.0%}, {row['success_high']:.0%}]" in text
     assert text.count("<tr data-cell=") == 2 * CELLS
     assert "Claims: 1 of 2 hold" in text
@@ -140,7 +150,10 @@ def test_claims_of_a_quick_look_say_so(folder, tmp_path, seeds, scale, said):
 def test_claims_that_cannot_be_read_are_named(folder, tmp_path):
     copy = shutil.copytree(folder, tmp_path / "copy")
     (copy / report.CLAIMS).write_text('[{"claim": 1}]')
-    with pytest.raises(ValueError, match=r"cannot read .*claims.json: it must be a list of objects with claim, holds and figures"):
+    with pytest.raises(
+        ValueError,
+        match=r"cannot read .*claims.json: it must be a list of objects with claim, holds and figures",
+    ):
         report.page(copy)
 
 
@@ -176,7 +189,9 @@ def test_too_few_seeds_for_an_interval_are_told():
 def test_the_wheel_holds_the_files_of_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[1])
     with zipfile.ZipFile(tmp_path / hatchling.build.build_wheel(str(tmp_path))) as wheel:
-        assert {f"fasturl/experiments/report.{kind}" for kind in ("html", "css", "js", "py")} <= set(wheel.namelist())
+        assert {f"fasturl/experiments/report.{kind}" for kind in ("html", "css", "js", "py")} <= set(
+            wheel.namelist()
+        )
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +216,9 @@ def box(browser, selector):
     element = f"document.querySelector({json.dumps(selector)})"
     browser.value(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
     browser.settle()
-    return browser.value(f"(({{left, top, width, height}}) => [left, top, width, height])({element}.getBoundingClientRect())")
+    return browser.value(
+        f"(({{left, top, width, height}}) => [left, top, width, height])({element}.getBoundingClientRect())"
+    )
 
 
 def click(browser, selector):
@@ -214,7 +231,9 @@ def count(browser, selector):
 
 
 def visible_rows(browser):
-    return browser.value("[...document.querySelectorAll('#results tbody tr')].filter(row => row.offsetParent).length")
+    return browser.value(
+        "[...document.querySelectorAll('#results tbody tr')].filter(row => row.offsetParent).length"
+    )
 
 
 def test_the_curves_are_there(browser, page):
@@ -246,7 +265,9 @@ def test_a_curve_is_drawn_where_its_numbers_are(browser, page):
         })()"""
     )
     (cell,) = [cell for cell in embedded(page)["cells"] if (cell["place"], cell["label"]) == (place, label)]
-    assert 0.4 * (height - ticks["0"]) / (ticks["0.4"] - ticks["0"]) == pytest.approx(cell["curve"]["mean"][-1], abs=0.002)
+    assert 0.4 * (height - ticks["0"]) / (ticks["0.4"] - ticks["0"]) == pytest.approx(
+        cell["curve"]["mean"][-1], abs=0.002
+    )
 
 
 def test_the_filter_works(browser):
@@ -257,7 +278,9 @@ def test_the_filter_works(browser):
     click(browser, "#filter input[name=agent][value=url]")
     assert count(browser, "#curves .series") == len(SWITCHES) * (len(AGENTS) - 1)
     assert visible_rows(browser) == len(SWITCHES) * (len(AGENTS) - 1)
-    assert f"{visible_rows(browser)} of {CELLS} cells" in browser.value("document.getElementById('count').textContent")
+    assert f"{visible_rows(browser)} of {CELLS} cells" in browser.value(
+        "document.getElementById('count').textContent"
+    )
     click(browser, "#filter input[name=environment]")
     assert count(browser, "#curves .panel") == visible_rows(browser) == 0
     assert browser.value("document.getElementById('count').textContent") == "Nothing matches the filter."
@@ -277,7 +300,9 @@ def test_hovering_shows_the_values(browser, page):
     assert "number of trajectories 400" in text
     for cell in embedded(page)["cells"]:
         if cell["place"] == place:
-            assert re.search(rf"{cell['label']}\s+{cell['curve']['mean'][-1]:.3f}\s+± {cell['curve']['std'][-1]:.3f}", text)
+            assert re.search(
+                rf"{cell['label']}\s+{cell['curve']['mean'][-1]:.3f}\s+± {cell['curve']['std'][-1]:.3f}", text
+            )
     browser.move(5, 5)
     assert browser.value("document.querySelector('#curves .tip').hidden")
 
@@ -286,7 +311,9 @@ def test_the_band_can_be_chosen_and_is_named(browser):
     assert browser.value("document.getElementById('band-said').textContent") == "one standard deviation"
     before = browser.value("document.querySelector('#curves .band').getAttribute('d')")
     click(browser, "#band input[value=ci]")
-    assert "bootstrap confidence interval" in browser.value("document.getElementById('band-said').textContent")
+    assert "bootstrap confidence interval" in browser.value(
+        "document.getElementById('band-said').textContent"
+    )
     assert browser.value("document.querySelector('#curves .band').getAttribute('d')") != before
     click(browser, "#band input[value=none]")
     assert count(browser, "#curves .band") == 0
@@ -332,18 +359,24 @@ def test_buttons_and_keys_do_what_the_mouse_does(browser):
 def test_readable_at_the_width_of_a_phone(tab, page):
     tab.open(page, width=390, height=844)
     assert tab.value("document.documentElement.scrollWidth") <= 390
-    assert tab.value("[...document.querySelectorAll('.scroll')].every(part => part.scrollWidth <= part.clientWidth)")
+    assert tab.value(
+        "[...document.querySelectorAll('.scroll')].every(part => part.scrollWidth <= part.clientWidth)"
+    )
     sizes = tab.value(
         """[...document.querySelectorAll('main *')]
             .filter(one => one.offsetParent && [...one.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim()))
             .map(one => parseFloat(getComputedStyle(one).fontSize))"""
     )
     assert min(sizes) >= 11
-    assert tab.value("[...document.querySelectorAll('.panel')].every(panel => panel.getBoundingClientRect().right <= 390)")
+    assert tab.value(
+        "[...document.querySelectorAll('.panel')].every(panel => panel.getBoundingClientRect().right <= 390)"
+    )
     left, top, width, height = box(tab, "#scaling .plot")
     tab.tap(left + width - 60, top + height / 2)
     assert "horizon 3" in tab.value("document.querySelector('#scaling .tip').innerText")
-    tip = tab.value("(({left, right}) => [left, right])(document.querySelector('#scaling .tip').getBoundingClientRect())")
+    tip = tab.value(
+        "(({left, right}) => [left, right])(document.querySelector('#scaling .tip').getBoundingClientRect())"
+    )
     assert 0 <= tip[0] < tip[1] <= 390
     assert tab.problems == []
 
@@ -351,11 +384,19 @@ def test_readable_at_the_width_of_a_phone(tab, page):
 @pytest.mark.parametrize("width", [1024, 1280, 1920])
 def test_tables_fit_the_screen(tab, page, width):
     tab.open(page, width=width)
-    assert tab.value("[...document.querySelectorAll('.scroll')].every(part => part.scrollWidth <= part.clientWidth)")
+    assert tab.value(
+        "[...document.querySelectorAll('.scroll')].every(part => part.scrollWidth <= part.clientWidth)"
+    )
 
 
 def test_a_curve_of_one_point_is_a_dot(tab, tmp_path):
-    sweep([Cell.make("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, 50, points=1)], 2, tmp_path / "one", n_jobs=1, progress=False)
+    sweep(
+        [Cell.make("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, 50, points=1)],
+        2,
+        tmp_path / "one",
+        n_jobs=1,
+        progress=False,
+    )
     report.write(tmp_path / "one", tmp_path / "one.html")
     tab.open(tmp_path / "one.html")
     assert count(tab, "#curves .series .dot") == count(tab, "#curves .series .bar") == 1
@@ -363,7 +404,11 @@ def test_a_curve_of_one_point_is_a_dot(tab, tmp_path):
 
 
 def test_no_variant_of_an_agent_is_paler_than_the_agent():
-    agents = [{"agent": agent, "agent.learning_rate": rate} for agent in looks.COLOURS for rate in (0.1, 0.2, 0.3, 0.4)]
+    agents = [
+        {"agent": agent, "agent.learning_rate": rate}
+        for agent in looks.COLOURS
+        for rate in (0.1, 0.2, 0.3, 0.4)
+    ]
     frame = frame_of(*((settings, np.full((3, 2), 0.4), [True] * 3) for settings in agents))
     cells = report.report_data(frame, summaries.cell_table(frame))["cells"]
     for theme, sheet in (("light", (255, 255, 255)), ("dark", (21, 23, 27))):
@@ -387,7 +432,9 @@ def ratio(*shades):
     """The contrast of two colours, as WCAG 2 defines it."""
     lightness = []
     for shade in shades:
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(list(shade)) / 255]
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(list(shade)) / 255
+        ]
         lightness.append(float(np.dot([0.2126, 0.7152, 0.0722], linear)))
     return (max(lightness) + 0.05) / (min(lightness) + 0.05)
 
@@ -407,7 +454,11 @@ def test_light_and_dark_are_both_legible(tab, page, dark):
 def test_every_control_has_a_name(browser):
     nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
     kinds = {"button", "checkbox", "radio", "region", "table"}
-    found = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
+    found = [
+        (node["role"]["value"], node.get("name", {}).get("value", ""))
+        for node in nodes
+        if not node["ignored"]
+    ]
     controls = [(role, name) for role, name in found if role in kinds]
     assert {role for role, _ in controls} == kinds
     assert [role for role, name in controls if not name and role != "table"] == []
@@ -417,7 +468,9 @@ def test_it_prints_without_its_controls(tab, page):
     tab.open(page, width=720)
     tab.call("Emulation.setEmulatedMedia", media="print")
     tab.settle()
-    assert tab.value("['#filter', '#theme', '.tools', '#band'].every(name => !document.querySelector(name).offsetParent)")
+    assert tab.value(
+        "['#filter', '#theme', '.tools', '#band'].every(name => !document.querySelector(name).offsetParent)"
+    )
     assert tab.value("document.documentElement.scrollWidth") <= 720
     assert count(tab, "#curves .series path.line") == CELLS
     assert tab.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -13,7 +13,8 @@ from fasturl._kernels import rng
 pytestmark = pytest.mark.kernel
 
 ALARM = 1e-6
-"""False-alarm rate of each statistical test below. The seeds are fixed, so a test that passes keeps passing until the code changes."""
+"""False-alarm rate of each statistical test below. The seeds are fixed, so a test that passes keeps passing
+until the code changes."""
 
 KNOWN = [
     41943041,
@@ -183,7 +184,9 @@ def test_shuffles_are_uniform_over_all_permutations():
 def test_generators_of_neighbouring_seeds_are_independent(seed, lag):
     """Chi-square on an 8 x 8 table of pairs, one from seed n and one from seed n+1 some draws later."""
     count = 20_000
-    pairs = (8 * np.stack([uniforms(seed, count)[: count - lag], uniforms(seed + 1, count)[lag:]])).astype(int)
+    pairs = (8 * np.stack([uniforms(seed, count)[: count - lag], uniforms(seed + 1, count)[lag:]])).astype(
+        int
+    )
     table = np.bincount(8 * pairs[0] + pairs[1], minlength=64).reshape(8, 8)
     assert stats.chi2_contingency(table).pvalue > ALARM
 

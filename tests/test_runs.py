@@ -5,9 +5,9 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from fasturl.problems.models import Environment
 
 import fasturl as fu
-from fasturl.models import Environment
 from fasturl.training import as_agent
 
 ENV = fu.LockBernoulli(horizon=4, switch=0.2)
@@ -19,7 +19,13 @@ def run():
 
 
 def test_a_run_says_what_was_trained(run):
-    assert (run.env, run.agent, run.oracle, run.episodes, run.seeds) == ("lock-gaussian", "oracleq-lat", None, 100, [3, 1, 2])
+    assert (run.env, run.agent, run.oracle, run.episodes, run.seeds) == (
+        "lock-gaussian",
+        "oracleq-lat",
+        None,
+        100,
+        [3, 1, 2],
+    )
     assert run.parameters == {"horizon": 4, "switch": 0.2, "noise": 0.1}
     assert run.title == "lock-gaussian, horizon 4, switch 0.2, noise 0.1"
     assert run.v_star == pytest.approx(0.5)
@@ -89,7 +95,9 @@ def test_help_says_what_every_field_is():
 
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: type(agent).__name__)
 def test_help_says_what_an_agent_has_to_say(agent):
-    (about,) = fu.train(fu.LockBernoulli(1), agent, 2 if isinstance(agent, fu.URL) and agent.form != "practical" else 200).diagnostics
+    (about,) = fu.train(
+        fu.LockBernoulli(1), agent, 2 if isinstance(agent, fu.URL) and agent.form != "practical" else 200
+    ).diagnostics
     for key in [*about, *about.get("seconds", ())]:
         assert f"`{key}`" in fu.Run.__doc__
 
@@ -117,7 +125,8 @@ def test_the_frame_is_tidy(run):
 
 
 @pytest.mark.parametrize(
-    ("seeds", "kind"), [([1, 2**31], np.int64), ([1, 2**63], np.uint64), ([2**64 - 1, 0], np.uint64), ([1, 2**64], object)]
+    ("seeds", "kind"),
+    [([1, 2**31], np.int64), ([1, 2**63], np.uint64), ([2**64 - 1, 0], np.uint64), ([1, 2**64], object)],
 )
 def test_the_frame_keeps_seeds_of_any_size(seeds, kind):
     frame = fu.train(ENV, fu.OracleQ(), 10, seeds, points=2).to_pandas()
@@ -129,7 +138,9 @@ def test_the_frame_keeps_seeds_of_any_size(seeds, kind):
 def test_the_plot_starts_at_zero_where_nothing_is_below(reward, bottom):
     import matplotlib.pyplot as plt
 
-    env = fu.BlockMDP(np.ones((1, 1, 2, 1)), np.array([[[reward, 0.9 * reward]]]), reward_draw="deterministic")
+    env = fu.BlockMDP(
+        np.ones((1, 1, 2, 1)), np.array([[[reward, 0.9 * reward]]]), reward_draw="deterministic"
+    )
     run = fu.train(env, fu.OracleQ(), 50, seeds=5)
     axes = run.plot()
     low, high = axes.get_ylim()
@@ -156,8 +167,27 @@ def test_the_plot_shows_the_mean_with_one_standard_deviation_shaded(run):
 
 def test_the_summary_is_plain_json(run):
     summary = json.loads(json.dumps(run.summary(), allow_nan=False))
-    promised = {"env", "horizon", "switch", "noise", "agent", "oracle", "episodes", "seeds", "v_star", "average_reward_mean"}
-    promised |= {"average_reward_std", "value_mean", "success_rate", "trajectories", "wall_seconds", "curve", "version"}
+    promised = {
+        "env",
+        "horizon",
+        "switch",
+        "noise",
+        "agent",
+        "oracle",
+        "episodes",
+        "seeds",
+        "v_star",
+        "average_reward_mean",
+    }
+    promised |= {
+        "average_reward_std",
+        "value_mean",
+        "success_rate",
+        "trajectories",
+        "wall_seconds",
+        "curve",
+        "version",
+    }
     assert promised <= set(summary)
     assert summary["version"] == fu.__version__
     assert summary["curve"] == {

@@ -11,7 +11,11 @@ from fasturl._kernels import seeding
 pytestmark = pytest.mark.kernel
 
 
-@given(seed=st.integers(0, 2**64 - 1), key=st.lists(st.integers(0, 2**32 - 1), max_size=7), words=st.integers(0, 13))
+@given(
+    seed=st.integers(0, 2**64 - 1),
+    key=st.lists(st.integers(0, 2**32 - 1), max_size=7),
+    words=st.integers(0, 13),
+)
 def test_states_are_those_of_seed_sequence(seed, key, words):
     ref, comp = np.zeros((2, words), np.uint64)
     arguments = np.uint64(seed), np.array(key, np.uint32), np.empty(4, np.uint64)

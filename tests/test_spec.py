@@ -6,11 +6,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from fasturl.oracles.oracles import GMM
 
 import fasturl
-from fasturl.experiments import Cell, paper, parse_spec, read_spec
-from fasturl.experiments.spec import EXAMPLE
-from fasturl.oracles import GMM
+from fasturl.experiments import Cell, parse_spec, read_spec
+from fasturl.experiments.paper.figures import figures as paper
+from fasturl.experiments.running.spec import EXAMPLE
 
 MINIMAL = """
 episodes = 100
@@ -37,7 +38,10 @@ def test_the_horizons_of_the_example_are_those_of_long_locks():
 def test_the_example_of_every_seed_has_all_settings_of_the_papers_figures():
     spec = read_spec(EXAMPLES / "every-seed.toml")
     figures = [cell for cell in paper.cells(paper.FIGURES) if cell.agent == "url"]
-    chosen, shown = ({(cell.env, *cell.env_settings.items(), cell.episodes) for cell in cells} for cells in (spec.cells, figures))
+    chosen, shown = (
+        {(cell.env, *cell.env_settings.items(), cell.episodes) for cell in cells}
+        for cells in (spec.cells, figures)
+    )
     assert chosen == shown
     assert len(spec.cells) == 27
 
@@ -66,8 +70,17 @@ def test_lists_span_a_grid():
         learning_rate = [0.1, 0.2, 0.3]
     """)
     assert set(spec.cells) == {
-        Cell.make("lock-gaussian", {"horizon": horizon, "noise": noise}, "oracleq-lat", {"learning_rate": rate}, episodes, 10)
-        for horizon, noise, rate, episodes in itertools.product((2, 3), (0.1, 0.2), (0.1, 0.2, 0.3), (100, 200))
+        Cell.make(
+            "lock-gaussian",
+            {"horizon": horizon, "noise": noise},
+            "oracleq-lat",
+            {"learning_rate": rate},
+            episodes,
+            10,
+        )
+        for horizon, noise, rate, episodes in itertools.product(
+            (2, 3), (0.1, 0.2), (0.1, 0.2, 0.3), (100, 200)
+        )
     }
     assert len(spec.cells) == 24
     assert spec.seeds == [7, 9]
@@ -121,7 +134,9 @@ def test_groups_have_the_top_level_as_defaults():
         agent = [{name = "qlearning-lat"}]
     """)
     assert spec.cells == [
-        Cell.make("lock-bernoulli", {"horizon": 2, "switch": 0.5}, "oracleq-lat", {"learning_rate": 0.5}, 100),
+        Cell.make(
+            "lock-bernoulli", {"horizon": 2, "switch": 0.5}, "oracleq-lat", {"learning_rate": 0.5}, 100
+        ),
         Cell.make("lock-bernoulli", {"horizon": 3, "switch": 0.25}, "qlearning-lat", {}, 300),
     ]
     assert spec.seeds == [1000, 1001]
@@ -132,7 +147,10 @@ def test_the_same_cell_twice_is_one_cell():
 
 
 def test_a_cell_keeps_its_id_however_a_number_is_written():
-    first, second = (Cell.make("lock-bernoulli", {"horizon": 2, "switch": zero}, "oracleq-lat", {}, 100) for zero in (0, 0.0))
+    first, second = (
+        Cell.make("lock-bernoulli", {"horizon": 2, "switch": zero}, "oracleq-lat", {}, 100)
+        for zero in (0, 0.0)
+    )
     assert first.id == second.id
     assert first.config == second.config
 
@@ -156,8 +174,14 @@ def test_the_example_is_a_sweep(tmp_path):
     spec = read_spec(path)
     assert len(spec.seeds) == 50
     assert {cell.agent for cell in spec.cells} == {"oracleq-lat", "url"}
-    assert {(cell.env_settings["horizon"], cell.episodes) for cell in spec.cells} == {(5, 20_000), (10, 20_000), (20, 60_000)}
-    assert all(cell.agent_settings["oracle_settings"] == {"n_init": 5} for cell in spec.cells if cell.agent == "url")
+    assert {(cell.env_settings["horizon"], cell.episodes) for cell in spec.cells} == {
+        (5, 20_000),
+        (10, 20_000),
+        (20, 60_000),
+    }
+    assert all(
+        cell.agent_settings["oracle_settings"] == {"n_init": 5} for cell in spec.cells if cell.agent == "url"
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,41 +195,113 @@ def test_the_example_is_a_sweep(tmp_path):
         ("seeds = 3", "seeds = 0", "seeds must be an integer >= 1, got 0"),
         ("seeds = 3", "seeds = []", "seeds must name at least one seed, got none"),
         ("seeds = 3", "seeds = [1, 1]", "seeds must be distinct, got 1 more than once"),
-        ("seeds = 3", "seeds = 'all'", "seeds must be a count such as 50 or a range such as 1000:1050, got 'all'"),
+        (
+            "seeds = 3",
+            "seeds = 'all'",
+            "seeds must be a count such as 50 or a range such as 1000:1050, got 'all'",
+        ),
         ("seeds = 3", "points = 0", "points must be an integer >= 1, got 0"),
         ("env = {", "enw = {", r"enw is not known in the spec \(did you mean env\?\)"),
-        ('env = {name = "lock-bernoulli", horizon = 2}', "env = 3", r"env must be a table, headed \[env\], got 3"),
-        ('env = {name = "lock-bernoulli", horizon = 2}', "env = []", "env is an empty list: there is nothing to run"),
-        ('env = {name = "lock-bernoulli", horizon = 2}', "", r"env is missing: a table \[env\] with a name is needed"),
-        ('name = "lock-bernoulli"', 'nam = "lock-bernoulli"', r"\[env\] needs a name: .* \(is nam meant to be name\?\)"),
-        ('"lock-bernoulli"', '"lock-bernouli"', r"\[env\] name must be one of .*, got 'lock-bernouli' \(did you mean lock-bernoulli\?\)"),
+        (
+            'env = {name = "lock-bernoulli", horizon = 2}',
+            "env = 3",
+            r"env must be a table, headed \[env\], got 3",
+        ),
+        (
+            'env = {name = "lock-bernoulli", horizon = 2}',
+            "env = []",
+            "env is an empty list: there is nothing to run",
+        ),
+        (
+            'env = {name = "lock-bernoulli", horizon = 2}',
+            "",
+            r"env is missing: a table \[env\] with a name is needed",
+        ),
+        (
+            'name = "lock-bernoulli"',
+            'nam = "lock-bernoulli"',
+            r"\[env\] needs a name: .* \(is nam meant to be name\?\)",
+        ),
+        (
+            '"lock-bernoulli"',
+            '"lock-bernouli"',
+            r"\[env\] name must be one of .*, got 'lock-bernouli' \(did you mean lock-bernoulli\?\)",
+        ),
         ('"lock-bernoulli"', "[]", r"\[env\] name is an empty list: there is nothing to run"),
         ('"lock-bernoulli"', "{}", r"\[env\] name must be one of"),
-        ("horizon = 2", "horizn = 2", r"\[env\] horizon is missing: lock-bernoulli needs it \(is horizn meant to be horizon\?\)"),
+        (
+            "horizon = 2",
+            "horizn = 2",
+            r"\[env\] horizon is missing: lock-bernoulli needs it \(is horizn meant to be horizon\?\)",
+        ),
         ("horizon = 2", "switch = 0.5", r"\[env\] horizon is missing: lock-bernoulli needs it"),
-        ("horizon = 2", "horizon = 2, swich = 0.5", r"swich is not a setting of lock-bernoulli \(did you mean switch\?\)"),
+        (
+            "horizon = 2",
+            "horizon = 2, swich = 0.5",
+            r"swich is not a setting of lock-bernoulli \(did you mean switch\?\)",
+        ),
         ("horizon = 2", "horizon = []", r"\[env\] horizon is an empty list: there is nothing to run"),
         ("horizon = 2", "horizon = [2, 0]", "horizon must be an integer >= 1, got 0"),
         ("horizon = 2", "horizon = 2, noise = 0.1", "noise is not a setting of lock-bernoulli"),
-        ('"oracleq-lat"', '"oracleq-lab"', r"\[agent\] name must be one of .* \(did you mean oracleq-lat\?\)"),
-        ('"oracleq-lat"}', '"oracleq-lat", lerning_rate = 1}', r"lerning_rate is not a setting of .* \(did you mean learning_rate\?\)"),
-        ('"oracleq-lat"}', '"oracleq-lat", learning_rate = [0.5, 2.0]}', r"learning_rate must be a number in \(0, 1\], got 2.0"),
-        ('"oracleq-lat"}', '"oracleq-lat"}\nlearner = {confidense = 1}', r"\[learner\] confidense .* \(did you mean confidence\?\)"),
-        ('"oracleq-lat"}', '"oracleq-lat"}\nlearner = [{confidence = 1}]', r"learner must be one table, headed \[learner\]"),
+        (
+            '"oracleq-lat"',
+            '"oracleq-lab"',
+            r"\[agent\] name must be one of .* \(did you mean oracleq-lat\?\)",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"oracleq-lat", lerning_rate = 1}',
+            r"lerning_rate is not a setting of .* \(did you mean learning_rate\?\)",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"oracleq-lat", learning_rate = [0.5, 2.0]}',
+            r"learning_rate must be a number in \(0, 1\], got 2.0",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"oracleq-lat"}\nlearner = {confidense = 1}',
+            r"\[learner\] confidense .* \(did you mean confidence\?\)",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"oracleq-lat"}\nlearner = [{confidence = 1}]',
+            r"learner must be one table, headed \[learner\]",
+        ),
         (
             '"oracleq-lat"}',
             '"oracleq-lat", confidence = 1}\nlearner = {confidence = 1}',
             r"\[learner\] confidence is a setting that no agent",
         ),
-        ('"oracleq-lat"}', '"oracleq-lat"}\noracle = {name = "kmeans"}', r"\[oracle\] is of no use: no agent here takes an oracle"),
+        (
+            '"oracleq-lat"}',
+            '"oracleq-lat"}\noracle = {name = "kmeans"}',
+            r"\[oracle\] is of no use: no agent here takes an oracle",
+        ),
         ('"oracleq-lat"}', '"url"}\noracle = {n_init = 2}', r"\[oracle\] needs a name"),
         ('"oracleq-lat"}', '"url"}\noracle = {}', r"\[oracle\] needs a name"),
         ('"oracleq-lat"}', '"url"}\noracle = [{name = "kmeans"}, {}]', r"\[oracle\] needs a name"),
-        ('"oracleq-lat"}', '"url", oracle_settings = {n_init = 2}}', "oracle must be one of .* where oracle_settings"),
+        (
+            '"oracleq-lat"}',
+            '"url", oracle_settings = {n_init = 2}}',
+            "oracle must be one of .* where oracle_settings",
+        ),
         ('"oracleq-lat"}', '"url"}\noracle = {name = "kmean"}', "oracle must be one of .*, got 'kmean'"),
-        ('"oracleq-lat"}', '"url"}\noracle = {name = "kmeans", n_int = 2}', r"n_int is not a setting of kmeans \(did you mean n_init\?\)"),
-        ('"lock-bernoulli", horizon = 2}', '"lock-gaussian", horizon = 2}\ngroup = [{agent.name = "oracleq-obs"}]', "discrete"),
-        ("agent = {", "group = [{episods = 1}]\nagent = {", r"episods is not known in \[\[group\]\] \(did you mean episodes\?\)"),
+        (
+            '"oracleq-lat"}',
+            '"url"}\noracle = {name = "kmeans", n_int = 2}',
+            r"n_int is not a setting of kmeans \(did you mean n_init\?\)",
+        ),
+        (
+            '"lock-bernoulli", horizon = 2}',
+            '"lock-gaussian", horizon = 2}\ngroup = [{agent.name = "oracleq-obs"}]',
+            "discrete",
+        ),
+        (
+            "agent = {",
+            "group = [{episods = 1}]\nagent = {",
+            r"episods is not known in \[\[group\]\] \(did you mean episodes\?\)",
+        ),
         ("agent = {", "group = [{seeds = 1}]\nagent = {", "seeds is for the whole sweep"),
         ("agent = {", "group = []\nagent = {", r"group must be tables, each headed \[\[group\]\]"),
         (
@@ -228,7 +324,11 @@ def test_what_cannot_be_run_is_refused_with_the_reason(before, after, message):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"episodes = = 3", "is not TOML: .*line 1"), (b"\xff\xfe", "it is not text in UTF-8"), (b"x = 1", r"spec.toml: x is not known in")],
+    [
+        (b"episodes = = 3", "is not TOML: .*line 1"),
+        (b"\xff\xfe", "it is not text in UTF-8"),
+        (b"x = 1", r"spec.toml: x is not known in"),
+    ],
 )
 def test_errors_name_the_file(content, message, tmp_path):
     path = tmp_path / "spec.toml"

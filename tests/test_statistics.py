@@ -9,7 +9,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fasturl.experiments import statistics
+from fasturl.experiments.analysis import statistics
 
 Z95 = scipy.stats.norm.ppf(0.975)
 numbers = st.floats(-1e6, 1e6)
@@ -24,7 +24,9 @@ def test_interquartile_mean_is_the_mean_of_the_middle_half_of_quarters_of_values
 
 def test_interquartile_mean_where_a_quarter_is_whole_is_the_trimmed_mean():
     values = np.random.default_rng(1).exponential(size=(40, 3))
-    np.testing.assert_allclose(statistics.interquartile_mean(values), scipy.stats.trim_mean(values, 0.25, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(
+        statistics.interquartile_mean(values), scipy.stats.trim_mean(values, 0.25, axis=0), rtol=1e-12
+    )
 
 
 def test_interquartile_mean_does_not_see_outliers():
@@ -43,7 +45,8 @@ def test_bootstrap_of_many_values_approaches_the_normal_interval():
     values = np.random.default_rng(2).normal(size=2000)
     low, high = statistics.bootstrap_interval(values, resamples=20_000)
     half = Z95 * values.std() / math.sqrt(values.size)
-    # 5 standard errors of the 2.5 % quantile of 20,000 draws: sqrt(p (1 - p) / 20000) / density = 0.019 deviations
+    # 5 standard errors of the 2.5 % quantile of 20,000 draws: sqrt(p (1 - p) / 20000) / density = 0.019
+    # deviations
     error = 5 * math.sqrt(0.025 * 0.975 / 20_000) / scipy.stats.norm.pdf(Z95) * half / Z95
     assert low == pytest.approx(values.mean() - half, abs=error)
     assert high == pytest.approx(values.mean() + half, abs=error)
@@ -65,19 +68,24 @@ def test_bootstrap_is_repeatable_and_its_seed_matters():
 
 @pytest.mark.parametrize("n", [10, 50])
 def test_bootstrap_covers_the_mean_of_normal_values_as_often_as_said(n):
-    """10,000 samples: a right interval fails this with probability below 1e-6 (5 standard errors, and 0.005 for finite resampling)."""
+    """10,000 samples: a right interval fails this with probability below 1e-6 (5 standard errors, and 0.005
+    for finite resampling)."""
     trials = 10_000
     low, high = statistics.bootstrap_interval(np.random.default_rng(6).normal(size=(n, trials)))
     said = 1 - 2 * scipy.stats.t.sf(Z95 * math.sqrt((n - 1) / n), n - 1)
     assert {10: 0.90, 50: 0.94}[n] == pytest.approx(said, abs=0.01)
-    assert np.mean((low < 0) & (high > 0)) == pytest.approx(said, abs=5 * math.sqrt(said * (1 - said) / trials) + 0.005)
+    assert np.mean((low < 0) & (high > 0)) == pytest.approx(
+        said, abs=5 * math.sqrt(said * (1 - said) / trials) + 0.005
+    )
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 50), (50, 50), (17, 50), (3, 10), (999, 1000)])
 def test_wilson_interval_is_that_of_scipy(k, n, level):
     expected = scipy.stats.binomtest(k, n).proportion_ci(level, method="wilson")
-    assert statistics.wilson_interval(k, n, level=level) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert statistics.wilson_interval(k, n, level=level) == pytest.approx(
+        (expected.low, expected.high), abs=1e-12
+    )
 
 
 def test_wilson_ends_solve_the_score_equation():
@@ -95,22 +103,28 @@ def test_wilson_holds_the_share_and_stays_inside_0_and_1(n, data):
 
 
 def test_wilson_covers_the_true_share():
-    """Exact, by summing the binomial: 95 % on average over shares, and at no share of this grid under 90 %, for 50 seeds."""
+    """Exact, by summing the binomial: 95 % on average over shares, and at no share of this grid under 90 %,
+    for 50 seeds."""
     k = np.arange(51)
     low, high = statistics.wilson_interval(k, 50)
     shares = np.linspace(0.05, 0.95, 181)
-    covered = [scipy.stats.binom.pmf(k, 50, share)[(low <= share) & (share <= high)].sum() for share in shares]
+    covered = [
+        scipy.stats.binom.pmf(k, 50, share)[(low <= share) & (share <= high)].sum() for share in shares
+    ]
     assert np.mean(covered) == pytest.approx(0.95, abs=0.005)
     assert min(covered) > 0.90
 
 
 def test_wilson_covers_simulated_shares():
-    """20,000 draws with a share of 0.8: its exact coverage, within 5 standard errors (wrong alarm below 1e-6)."""
+    """20,000 draws with a share of 0.8: its exact coverage, within 5 standard errors (wrong alarm below
+    1e-6)."""
     draws = np.random.default_rng(7).binomial(50, 0.8, size=20_000)
     low, high = statistics.wilson_interval(draws, 50)
     ends = statistics.wilson_interval(np.arange(51), 50)
     exact = scipy.stats.binom.pmf(np.arange(51), 50, 0.8)[(ends.low <= 0.8) & (ends.high >= 0.8)].sum()
-    assert np.mean((low <= 0.8) & (high >= 0.8)) == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 20_000))
+    assert np.mean((low <= 0.8) & (high >= 0.8)) == pytest.approx(
+        exact, abs=5 * math.sqrt(exact * (1 - exact) / 20_000)
+    )
 
 
 def test_median_interval_takes_the_ranks_of_the_binomial():
@@ -165,7 +179,8 @@ def test_near_optimal_from_is_the_point_after_which_all_means_are_high_and_befor
 
 
 def test_bernoulli_rewards_find_the_turn_nearly():
-    """Before the turn nothing, after it fair coins: the estimate lies near it for 99 % of 1,000 runs, and is never far before."""
+    """Before the turn nothing, after it fair coins: the estimate lies near it for 99 % of 1,000 runs, and is
+    never far before."""
     generator = np.random.default_rng(9)
     rewards = (generator.random((1000, 20_000)) < 0.5) * (np.arange(20_000) >= 5000)
     points = np.arange(100, 20_100, 100)
@@ -197,11 +212,15 @@ def test_the_slope_and_its_error_are_those_of_linear_regression():
     x = generator.uniform(1, 100, 12)
     y = x**1.5 * np.exp(generator.normal(0, 0.3, 12))
     expected = scipy.stats.linregress(np.log(x), np.log(y))
-    assert statistics.log_log_slope(x, y) == pytest.approx((expected.slope, expected.stderr, expected.intercept))
+    assert statistics.log_log_slope(x, y) == pytest.approx(
+        (expected.slope, expected.stderr, expected.intercept)
+    )
 
 
 def test_censored_medians_are_left_out_of_the_slope():
-    assert statistics.log_log_slope([1, 2, 4, 8], [1, 4, 16, math.inf])[:2] == pytest.approx((2, 0), abs=1e-12)
+    assert statistics.log_log_slope([1, 2, 4, 8], [1, 4, 16, math.inf])[:2] == pytest.approx(
+        (2, 0), abs=1e-12
+    )
     two = statistics.log_log_slope([1, 2, 4], [1, 4, math.inf])
     assert two.slope == pytest.approx(2)
     assert math.isnan(two.error)
@@ -214,7 +233,10 @@ def test_censored_medians_are_left_out_of_the_slope():
         (lambda: statistics.wilson_interval(0, 0), "trials at least 1"),
         (lambda: statistics.wilson_interval(1, 2, level=1), r"level must be a number in \(0, 1\), got 1"),
         (lambda: statistics.bootstrap_interval([]), "samples must hold at least one value"),
-        (lambda: statistics.bootstrap_interval([1.0], resamples=0), "resamples must be an integer >= 1, got 0"),
+        (
+            lambda: statistics.bootstrap_interval([1.0], resamples=0),
+            "resamples must be an integer >= 1, got 0",
+        ),
         (lambda: statistics.interquartile_mean([]), "samples must hold at least one value"),
         (lambda: statistics.log_log_slope([5, 5], [1, 2]), "a slope needs at least two different x"),
     ],

@@ -17,9 +17,9 @@ import pytest
 
 import fasturl as fu
 from fasturl.experiments import Cell, load, sweep
-from fasturl.experiments import store as storing
-from fasturl.experiments.store import Store
-from fasturl.experiments.sweeping import Block, complete, compute, plan
+from fasturl.experiments.running import store as storing
+from fasturl.experiments.running.store import Store
+from fasturl.experiments.running.sweeping import Block, complete, compute, plan
 
 CELLS = [
     Cell.make("lock-bernoulli", {"horizon": 2, "switch": 0.5}, "oracleq-lat", {}, 60, 4),
@@ -66,7 +66,9 @@ def test_the_frame_is_tidy(finished):
     assert first["average_reward"].to_numpy().tobytes() == run.average_reward.tobytes()
     assert first["value"].to_numpy().tobytes() == np.repeat(run.values, 4).tobytes()
     assert first["near_optimal"].tolist() == np.repeat(run.near_optimal, 4).tolist()
-    same = first[["env", "horizon", "switch", "agent", "episodes", "v_star", "agent.confidence", "agent.schedule"]].drop_duplicates()
+    same = first[
+        ["env", "horizon", "switch", "agent", "episodes", "v_star", "agent.confidence", "agent.schedule"]
+    ].drop_duplicates()
     assert same.values.tolist() == [["lock-bernoulli", 2, 0.5, "oracleq-lat", 60, 0.5, 1e-3, "constant"]]
     assert first[["noise", "oracle", "agent.exploration_fraction"]].isna().all(axis=None)
     assert frame.loc[frame["cell"] == CELLS[1].id, "noise"].unique() == [0.1]
@@ -75,16 +77,32 @@ def test_the_frame_is_tidy(finished):
 def test_the_files_open_in_plain_pyarrow_as_one_table(finished):
     table = pyarrow.parquet.read_table(finished / "results").to_pandas()
     assert len(table) == 6 * 9
-    columns = ["env", "horizon", "switch", "noise", "agent", "oracle", "episodes", "seed", "trajectories", "average_reward"]
+    columns = [
+        "env",
+        "horizon",
+        "switch",
+        "noise",
+        "agent",
+        "oracle",
+        "episodes",
+        "seed",
+        "trajectories",
+        "average_reward",
+    ]
     assert set(columns) | {"cell", "value", "value_error", "near_optimal"} == set(table.columns)
     table = table.sort_values(["cell", "seed", "trajectories"], ignore_index=True)
     pd.testing.assert_frame_equal(table[columns], load(finished)[columns], check_dtype=False)
 
 
 READERS = {
-    "polars": lambda files: polars.read_parquet(files).sort("cell", "seed", "trajectories").to_dict(as_series=False),
+    "polars": lambda files: (
+        polars.read_parquet(files).sort("cell", "seed", "trajectories").to_dict(as_series=False)
+    ),
     "DuckDB": lambda files: {
-        name: values.tolist() for name, values in duckdb.sql(f"FROM '{files}' ORDER BY cell, seed, trajectories").fetchnumpy().items()
+        name: values.tolist()
+        for name, values in duckdb.sql(f"FROM '{files}' ORDER BY cell, seed, trajectories")
+        .fetchnumpy()
+        .items()
     },
 }
 
@@ -115,7 +133,9 @@ def test_rows_do_not_depend_on_who_computed_them_or_how_long_it_took(tmp_path):
         store = Store(tmp_path / name, create=True)
         diagnostics = [{"seconds": np.float64(seconds), "n": np.int64(1)}] * 2
         store.write(
-            cell, dataclasses.replace(run, wall_seconds=seconds, diagnostics=diagnostics), {"fasturl": fu.__version__, "numpy": name}
+            cell,
+            dataclasses.replace(run, wall_seconds=seconds, diagnostics=diagnostics),
+            {"fasturl": fu.__version__, "numpy": name},
         )
         (path,) = files(tmp_path / name)
         tables.append(pyarrow.parquet.read_table(path).replace_schema_metadata(None))
@@ -169,7 +189,9 @@ def test_a_damaged_file_is_said_set_aside_and_computed_again(damage, folder, fin
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     damaged = path.read_bytes()
     store = Store(folder, create=True)
-    with pytest.warns(UserWarning, match=rf"{path.name} is damaged: set aside as .*, its results count as missing"):
+    with pytest.warns(
+        UserWarning, match=rf"{path.name} is damaged: set aside as .*, its results count as missing"
+    ):
         missing = plan(store, CELLS, range(6))
     assert [len(block.seeds) for block in missing] == [3]
     assert (folder / "damaged" / f"{path.parent.name}-{path.name}").read_bytes() == damaged
@@ -219,7 +241,9 @@ def test_a_folder_with_somebodys_own_results_is_not_used(tmp_path):
         Store(tmp_path, create=True)
 
 
-def test_a_damaged_file_that_cannot_be_set_aside_does_not_keep_its_results_from_being_written(folder, finished):
+def test_a_damaged_file_that_cannot_be_set_aside_does_not_keep_its_results_from_being_written(
+    folder, finished
+):
     path = files(folder)[1]
     path.write_bytes(path.read_bytes() + b"x")
     (folder / "damaged").touch()  # where a folder should be
@@ -275,7 +299,9 @@ def test_results_of_another_format_are_neither_continued_nor_touched(folder, mon
     made = r"were made by fasturl 9.9 in format 99; this fasturl \(.*\)"
     with pytest.raises(ValueError, match=rf"{made} writes format {storing.FORMAT}: choose another folder"):
         Store(folder, create=True)
-    with pytest.raises(ValueError, match=rf"{made} reads format {storing.FORMAT}: use the one that made them"):
+    with pytest.raises(
+        ValueError, match=rf"{made} reads format {storing.FORMAT}: use the one that made them"
+    ):
         load(folder)
     assert snapshot(folder) == before
 
@@ -284,7 +310,9 @@ def test_results_of_another_version_can_be_read_and_are_not_continued(folder):
     about = json.loads((folder / MANIFEST).read_text())
     (folder / MANIFEST).write_text(json.dumps(about | {"version": "0.0.1"}))
     Store(folder)
-    with pytest.raises(ValueError, match=r"were made by fasturl 0\.0\.1, which this version \(.*\) does not continue"):
+    with pytest.raises(
+        ValueError, match=r"were made by fasturl 0\.0\.1, which this version \(.*\) does not continue"
+    ):
         Store(folder, create=True)
 
 
@@ -348,7 +376,9 @@ def test_a_full_disk_loses_nothing_and_leaves_no_drafts(call, folder, finished, 
             patch.setattr(storing, "open", FullFile, raising=False)
         else:
             patch.setattr(os, call, full)
-        with pytest.raises(OSError, match=r"cannot write .*: No space left on device; what was written before is kept"):
+        with pytest.raises(
+            OSError, match=r"cannot write .*: No space left on device; what was written before is kept"
+        ):
             complete(store, [block], fu.experiments.Local(1))
     assert snapshot(folder) == before
     pd.testing.assert_frame_equal(sweep(CELLS, 6, folder, n_jobs=1), load(finished))
@@ -364,7 +394,9 @@ def tiny_disk(tmp_path):
     if not shutil.which("mount"):
         pytest.skip("there is no mount here")
     size = f"size={16 * os.sysconf('SC_PAGE_SIZE')}"
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", place], capture_output=True, text=True, check=False)
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", size, "tmpfs", place], capture_output=True, text=True, check=False
+    )
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
     yield place
@@ -372,7 +404,10 @@ def tiny_disk(tmp_path):
 
 
 def test_a_sweep_that_filled_its_disk_goes_on_when_there_is_room(tiny_disk, tmp_path):
-    cells = [Cell.make("lock-bernoulli", {"horizon": 2, "switch": n / 100}, "oracleq-lat", {}, 300) for n in range(20)]
+    cells = [
+        Cell.make("lock-bernoulli", {"horizon": 2, "switch": n / 100}, "oracleq-lat", {}, 300)
+        for n in range(20)
+    ]
     out = tiny_disk / "out"
     with pytest.raises(OSError, match="No space left on device"):
         sweep(cells, 4, out, n_jobs=1)
@@ -381,7 +416,9 @@ def test_a_sweep_that_filled_its_disk_goes_on_when_there_is_room(tiny_disk, tmp_
     assert not list(out.glob(".draft-*"))
     subprocess.run(["mount", "-o", "remount,size=4m", tiny_disk], check=True)
     assert len(plan(Store(out), cells, range(4))) == 20 - there
-    pd.testing.assert_frame_equal(sweep(cells, 4, out, n_jobs=1), sweep(cells, 4, tmp_path / "other", n_jobs=1))
+    pd.testing.assert_frame_equal(
+        sweep(cells, 4, out, n_jobs=1), sweep(cells, 4, tmp_path / "other", n_jobs=1)
+    )
 
 
 def test_a_disk_that_cannot_be_written_is_known_before_anything_is_computed(tiny_disk, finished):
@@ -397,7 +434,12 @@ def test_drafts_of_killed_processes_are_removed_and_those_of_live_ones_are_not(f
     dead.wait()
     node = storing.platform.node()
     drafts = {
-        name: folder / name for name in (f".draft-{node}-{dead.pid}-abc", f".draft-{node}-{os.getpid()}-abc", ".draft-elsewhere-1-abc")
+        name: folder / name
+        for name in (
+            f".draft-{node}-{dead.pid}-abc",
+            f".draft-{node}-{os.getpid()}-abc",
+            ".draft-elsewhere-1-abc",
+        )
     }
     old = folder / ".draft-elsewhere-2-abc"
     for draft in [*drafts.values(), old]:

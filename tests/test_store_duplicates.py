@@ -9,8 +9,8 @@ import pytest
 from test_store import CELLS, files, written
 
 from fasturl.experiments import load, sweep
-from fasturl.experiments import store as storing
-from fasturl.experiments.store import Store
+from fasturl.experiments.running import store as storing
+from fasturl.experiments.running.store import Store
 
 
 def rows(folder):

@@ -3,8 +3,9 @@
 import pyarrow.parquet
 import pytest
 
-from fasturl.experiments import Cell, load, summaries, sweep
-from fasturl.experiments.store import Store
+from fasturl.experiments import Cell, load, sweep
+from fasturl.experiments.analysis import summaries
+from fasturl.experiments.running.store import Store
 
 
 def swept(folder, *cells, seeds=2):
@@ -24,7 +25,9 @@ def test_settings_of_an_oracle_are_columns(tmp_path):
 
 
 def test_cells_that_differ_in_points_alone_can_be_told_apart(tmp_path):
-    frame = swept(tmp_path, *(("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, 60, points) for points in (3, 6)))
+    frame = swept(
+        tmp_path, *(("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, 60, points) for points in (3, 6))
+    )
     assert frame.groupby("cell")["points"].unique().map(list).sort_values().tolist() == [[3], [6]]
     assert frame.groupby("points").size().to_dict() == {3: 2 * 3, 6: 2 * 6}
 

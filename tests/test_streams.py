@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fasturl._base.streams import NAMES, Streams
 from fasturl._kernels import rng
-from fasturl.streams import NAMES, Streams
 
 ALARM = 1e-6
 """False-alarm rate of each statistical test below; the seeds are fixed."""
@@ -30,9 +30,17 @@ def test_streams_are_children_of_numpys_seed_sequence(seed):
     child = np.random.SeedSequence(seed).spawn(len(NAMES))
     grandchild = child[NAMES.index("evaluation")].spawn(len(NAMES))
     for position, name in enumerate(NAMES):
-        assert Streams(seed).rows(name, 4).ravel().tolist() == child[position].generate_state(16, np.uint64).tolist()
-        assert Streams(seed).evaluation().row(name).tolist() == grandchild[position].generate_state(4, np.uint64).tolist()
-        assert Streams(seed).generator(name).integers(2**62) == np.random.default_rng(child[position]).integers(2**62)
+        assert (
+            Streams(seed).rows(name, 4).ravel().tolist()
+            == child[position].generate_state(16, np.uint64).tolist()
+        )
+        assert (
+            Streams(seed).evaluation().row(name).tolist()
+            == grandchild[position].generate_state(4, np.uint64).tolist()
+        )
+        assert Streams(seed).generator(name).integers(2**62) == np.random.default_rng(
+            child[position]
+        ).integers(2**62)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,7 +81,9 @@ def test_a_stream_goes_on_where_it_was_left():
 def test_drawing_from_one_stream_does_not_move_another():
     streams = Streams(3)
     uniforms(streams.row("policy"), 100)
-    np.testing.assert_array_equal(uniforms(streams.row("dynamics"), 5), uniforms(Streams(3).row("dynamics"), 5))
+    np.testing.assert_array_equal(
+        uniforms(streams.row("dynamics"), 5), uniforms(Streams(3).row("dynamics"), 5)
+    )
 
 
 def test_asking_for_streams_in_another_order_changes_nothing():
@@ -108,7 +118,11 @@ def test_seeds_beyond_64_bits_are_seeds_too():
 
 
 def test_whatever_is_an_integer_is_a_seed():
-    assert Streams(np.int64(3)).row("lock").tolist() == Streams(np.uint8(3)).row("lock").tolist() == Streams(3).row("lock").tolist()
+    assert (
+        Streams(np.int64(3)).row("lock").tolist()
+        == Streams(np.uint8(3)).row("lock").tolist()
+        == Streams(3).row("lock").tolist()
+    )
 
 
 @pytest.mark.parametrize("seed", [1.7, 1.0, -1, np.int64(-1), "1", None, np.array([1, 2])], ids=repr)
@@ -120,13 +134,16 @@ def test_what_is_no_seed_is_refused(seed):
 @pytest.mark.parametrize("name", ["wind", "luck", "", None])
 @pytest.mark.parametrize("ask", [Streams.row, Streams.generator])
 def test_an_unknown_name_is_an_error_that_tells_the_names(ask, name):
-    with pytest.raises(ValueError, match=f"^name must be one of 'lock', 'dynamics', .*'evaluation', got {name!r}$"):
+    with pytest.raises(
+        ValueError, match=f"^name must be one of 'lock', 'dynamics', .*'evaluation', got {name!r}$"
+    ):
         ask(Streams(0), name)
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 4), (4, 1), (4, 2)])
 def test_a_stream_keeps_its_number_of_lanes(first, second):
-    """The first lane of four is the generator that a stream of one lane would be: the same luck would be drawn twice."""
+    """The first lane of four is the generator that a stream of one lane would be: the same luck would be
+    drawn twice."""
     streams = Streams(0)
     streams.rows("emission", first)
     with pytest.raises(ValueError, match=f"^lanes of 'emission' must be {first} as before, got {second}$"):

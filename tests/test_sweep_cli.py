@@ -9,8 +9,8 @@ from test_cli import fasturl
 
 import fasturl as fu
 from fasturl.experiments import parse_spec
-from fasturl.experiments.spec import EXAMPLE
-from fasturl.experiments.store import FORMAT
+from fasturl.experiments.running.spec import EXAMPLE
+from fasturl.experiments.running.store import FORMAT
 
 SPEC = """
 episodes = 100
@@ -41,8 +41,12 @@ def test_a_sweep_is_shown_run_continued_and_loaded(place):
     assert (done.returncode, done.stderr) == (0, "")
     header, *rows, last = done.stdout.splitlines()
     assert header.split() == ["env", "horizon", "agent", "episodes", "seeds", "success", "rate", "seconds"]
-    rates = {horizon: fu.train(fu.LockBernoulli(horizon), fu.OracleQ(), 100, 3).success_rate for horizon in (2, 3)}
-    assert [row.split()[:-1] for row in rows] == [["lock-bernoulli", str(h), "oracleq-lat", "100", "3", f"{rates[h]:.2f}"] for h in (2, 3)]
+    rates = {
+        horizon: fu.train(fu.LockBernoulli(horizon), fu.OracleQ(), 100, 3).success_rate for horizon in (2, 3)
+    }
+    assert [row.split()[:-1] for row in rows] == [
+        ["lock-bernoulli", str(h), "oracleq-lat", "100", "3", f"{rates[h]:.2f}"] for h in (2, 3)
+    ]
     assert last.startswith("6 of 6 runs computed in")
 
     again = fasturl("sweep", "spec.toml", "--out", "out", "--seeds", "2:5", "--dry-run", cwd=place)
@@ -69,13 +73,19 @@ def test_cells_that_cannot_be_trained_are_named_when_the_others_are_finished(pla
     command = ["sweep", "spec.toml", "--out", "out", "--n-jobs", n_jobs]
     done = fasturl(*command, cwd=place)
     assert done.returncode == 2
-    assert done.stderr.startswith("fasturl: 2 of 4 cells cannot be trained, the others are finished; the first is lock-gaussian, ")
+    assert done.stderr.startswith(
+        "fasturl: 2 of 4 cells cannot be trained, the others are finished; the first is lock-gaussian, "
+    )
     assert re.search(
-        r"horizon 3, .*noise 9: url, oracle dbscan, .*, min_samples 6, 100 episodes: .*one cluster .* in the run of seed [01]", done.stderr
+        r"horizon 3, .*noise 9: url, oracle dbscan, .*, min_samples 6, 100 episodes: .*one cluster .* in the run of seed [01]",
+        done.stderr,
     )
     assert done.stderr.count("\n") == 1
     frame = fu.load(place / "out")
-    assert frame.groupby(["horizon", "noise"])["seed"].unique().map(list).to_dict() == {(2, 0.1): [0, 1], (3, 0.1): [0, 1]}
+    assert frame.groupby(["horizon", "noise"])["seed"].unique().map(list).to_dict() == {
+        (2, 0.1): [0, 1],
+        (3, 0.1): [0, 1],
+    }
     again = fasturl("sweep", "spec.toml", "--out", "out", "--dry-run", cwd=place)
     assert "4 of 8 runs are missing, in 2 blocks" in again.stdout
     assert fasturl(*command, cwd=place).stderr.startswith("fasturl: 2 of 2 cells cannot be trained")
@@ -93,7 +103,9 @@ def test_damaged_results_are_said_in_one_line(place):
     path.write_bytes(path.read_bytes()[:-1])
     done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place)
     assert done.returncode == 0
-    assert re.fullmatch(r"fasturl: \S+ is damaged: set aside as \S+, its results count as missing\n", done.stderr)
+    assert re.fullmatch(
+        r"fasturl: \S+ is damaged: set aside as \S+, its results count as missing\n", done.stderr
+    )
     assert done.stdout.splitlines()[-1].startswith("3 of 6 runs computed in")
 
 
@@ -106,7 +118,11 @@ def test_damaged_results_are_said_in_one_line(place):
             "spec.toml: [env] horizon is missing: lock-bernoulli needs it (is horzon meant to be horizon?)",
         ),
         (("[2, 3]", "[]"), "--out out", "spec.toml: [env] horizon is an empty list: there is nothing to run"),
-        (('"lock-bernoulli"', '"lock-gaussian"'), "--out out --seeds 0", "seeds must be an integer >= 1, got 0"),
+        (
+            ('"lock-bernoulli"', '"lock-gaussian"'),
+            "--out out --seeds 0",
+            "seeds must be an integer >= 1, got 0",
+        ),
         (('"oracleq-lat"', '"oracleq-obs"'), "", "--out DIR is needed: the folder of the results"),
         (("100", "100"), "--out spec.toml", "cannot read spec.toml: Not a directory"),
         (("100", "100"), "--out spec.toml/out", "cannot read spec.toml/out: Not a directory"),
@@ -115,11 +131,23 @@ def test_damaged_results_are_said_in_one_line(place):
         (("100", "100"), "--out other --dry-run", "the results in other were made by fasturl 9.9"),
         (("100", "100"), "--out older", "the results in older were made by fasturl 0.0.1"),
         (("100", "100"), "--out older --dry-run", "the results in older were made by fasturl 0.0.1"),
-        (("100", "100"), f"--out out --seeds {2**63}:{2**63 + 1}", f"seeds must be at most 2^63 - 1 where results are kept, got {2**63}"),
+        (
+            ("100", "100"),
+            f"--out out --seeds {2**63}:{2**63 + 1}",
+            f"seeds must be at most 2^63 - 1 where results are kept, got {2**63}",
+        ),
         (("100", "100"), "--out .", ". is not empty and holds no results: choose another folder"),
         (("100", "100"), "--out out --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
-        (("100", "100"), "--out out --n-jobs 2 --dask tcp://127.0.0.1:9", "choose one of --n-jobs, --dask and --ray"),
-        (("100", "100"), "--out out --dask tcp://127.0.0.1:9", "cannot reach a Dask scheduler at tcp://127.0.0.1:9: "),
+        (
+            ("100", "100"),
+            "--out out --n-jobs 2 --dask tcp://127.0.0.1:9",
+            "choose one of --n-jobs, --dask and --ray",
+        ),
+        (
+            ("100", "100"),
+            "--out out --dask tcp://127.0.0.1:9",
+            "cannot reach a Dask scheduler at tcp://127.0.0.1:9: ",
+        ),
         (("100", "100"), "--out out --dask nonsense://", "cannot reach a Dask scheduler at nonsense://: "),
     ],
 )
@@ -139,7 +167,8 @@ def test_bad_input_gets_one_line_and_nothing_is_written(change, words, message, 
 
 
 @pytest.mark.parametrize(
-    ("words", "message"), [("", "a file is needed that says what to run"), ("gone.toml --out out", "cannot read gone.toml")]
+    ("words", "message"),
+    [("", "a file is needed that says what to run"), ("gone.toml --out out", "cannot read gone.toml")],
 )
 def test_without_a_file_there_is_nothing_to_run(words, message, tmp_path):
     done = fasturl("sweep", *words.split(), cwd=tmp_path)
@@ -150,7 +179,9 @@ def test_without_a_file_there_is_nothing_to_run(words, message, tmp_path):
 
 def test_the_table_has_a_column_for_what_varies_of_an_oracle(place):
     grid = 'env = {name = "lock-bernoulli", horizon = 2}\nagent = {name = "url"}\n'
-    (place / "spec.toml").write_text(f'episodes = 300\nseeds = 1\n{grid}oracle = {{name = "kmeans", n_init = [1, 2]}}\n')
+    (place / "spec.toml").write_text(
+        f'episodes = 300\nseeds = 1\n{grid}oracle = {{name = "kmeans", n_init = [1, 2]}}\n'
+    )
     done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place)
     header, *rows = [line.split() for line in done.stdout.splitlines()[:3]]
     assert [row[header.index("oracle.n_init")] for row in rows] == ["1", "2"]

@@ -9,14 +9,19 @@ import pandas as pd
 import pytest
 
 from fasturl.experiments import Cell, Dask, load, sweep
-from fasturl.experiments import sweeping as machinery
+from fasturl.experiments.running import sweeping as machinery
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 
-pytestmark = pytest.mark.filterwarnings("ignore:Creating scratch directories")  # of a busy disk; only what a sweep does is judged here
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Creating scratch directories"
+)  # of a busy disk; only what a sweep does is judged here
 
 CELLS = [
-    *(Cell.make("lock-bernoulli", {"horizon": 5}, "oracleq-lat", {"confidence": n / 1000}, 20_000) for n in range(1, 9)),
+    *(
+        Cell.make("lock-bernoulli", {"horizon": 5}, "oracleq-lat", {"confidence": n / 1000}, 20_000)
+        for n in range(1, 9)
+    ),
     Cell.make("lock-gaussian", {"horizon": 3}, "url", {}, 400),
 ]
 SEEDS = range(30, 54)
@@ -26,7 +31,12 @@ SEEDS = range(30, 54)
 def cluster():
     # Its own threads log late clocks and connections that end.
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
     ) as made:
         yield made
 
@@ -55,8 +65,8 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
 
 COMMAND = """
 import math
-from fasturl.cli import main
-from fasturl.experiments import sweeping
+from fasturl.cli.main import main
+from fasturl.experiments.running import sweeping
 
 sweeping._LINE_SECONDS = math.inf  # says nothing, however slow it is
 main()
@@ -65,9 +75,13 @@ main()
 
 def test_the_command_computes_on_the_cluster(cluster, tmp_path):
     spec = tmp_path / "spec.toml"
-    spec.write_text('episodes = 50\nseeds = 2\nenv = {name = "lock-bernoulli", horizon = 2}\nagent = {name = "oracleq-lat"}')
+    spec.write_text(
+        'episodes = 50\nseeds = 2\nenv = {name = "lock-bernoulli", horizon = 2}\nagent = {name = "oracleq-lat"}'
+    )
     words = ["sweep", str(spec), "--out", str(tmp_path / "out"), "--dask", cluster.scheduler_address]
-    done = subprocess.run([sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, check=False, timeout=120
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 of 2 runs computed" in done.stdout
     assert load(tmp_path / "out")["seed"].unique().tolist() == [0, 1]
@@ -86,7 +100,9 @@ def test_a_scheduler_that_cannot_be_reached_is_known_before_anything_is_written(
 
 def test_a_scheduler_without_workers(tmp_path):
     with (
-        distributed.LocalCluster(n_workers=0, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50) as empty,
+        distributed.LocalCluster(
+            n_workers=0, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as empty,
         pytest.raises(ValueError, match=r"the Dask scheduler at tcp://127.0.0.1:\d+ has no workers"),
     ):
         sweep(CELLS, SEEDS, tmp_path / "out", backend=Dask(empty.scheduler_address, timeout=0.5))

@@ -1,4 +1,5 @@
-"""Sweeps whose processes are killed: running them again completes the missing work, and nothing tells that there was a fault."""
+"""Sweeps whose processes are killed: running them again completes the missing work, and nothing tells that
+there was a fault."""
 
 import contextlib
 import os
@@ -41,8 +42,8 @@ def undisturbed(spec, tmp_path_factory):
 COMMAND = """
 import math, sys, time
 from pathlib import Path
-from fasturl.cli import main
-from fasturl.experiments import sweeping
+from fasturl.cli.main import main
+from fasturl.experiments.running import sweeping
 
 compute, tickets = sweeping.compute, Path(sys.argv.pop(1))
 
@@ -60,18 +61,33 @@ sweeping.compute = compute_with_a_ticket
 sweeping._LINE_SECONDS = math.inf
 main()
 """
-"""A worker computes a block only with a ticket, so a sweep that is to be killed cannot be too fast for it; a slow one says nothing more."""
+"""A worker computes a block only with a ticket, so a sweep that is to be killed cannot be too fast for it; a
+slow one says nothing more."""
 
 
 class Sweep:
-    """The command in a process group of its own, as a terminal starts it. It computes so many blocks, and waits."""
+    """The command in a process group of its own, as a terminal starts it. It computes so many blocks, and
+    waits."""
 
     def __init__(self, spec, out, n_jobs, blocks):
         self.tickets = Path(tempfile.mkdtemp(dir=out.parent))
         self.allow(range(blocks))
-        command = [sys.executable, "-c", COMMAND, str(self.tickets), "sweep", str(spec), "--out", str(out), "--n-jobs", str(n_jobs)]
+        command = [
+            sys.executable,
+            "-c",
+            COMMAND,
+            str(self.tickets),
+            "sweep",
+            str(spec),
+            "--out",
+            str(out),
+            "--n-jobs",
+            str(n_jobs),
+        ]
         self.out = out
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
 
     def allow(self, tickets):
         for ticket in tickets:
@@ -85,7 +101,11 @@ class Sweep:
             time.sleep(0.005)
 
     def workers(self):
-        return [int(process.name) for process in Path("/proc").iterdir() if process.name.isdigit() and is_worker(process, self.process.pid)]
+        return [
+            int(process.name)
+            for process in Path("/proc").iterdir()
+            if process.name.isdigit() and is_worker(process, self.process.pid)
+        ]
 
     def end(self):
         out, err = self.process.communicate(timeout=PATIENCE)
@@ -113,7 +133,10 @@ def start():
 
 def is_worker(process, parent):
     try:
-        return f"\nPPid:\t{parent}\n" in (process / "status").read_text() and "popen_loky" in (process / "cmdline").read_text()
+        return (
+            f"\nPPid:\t{parent}\n" in (process / "status").read_text()
+            and "popen_loky" in (process / "cmdline").read_text()
+        )
     except OSError:
         return False  # has just ended
 
@@ -177,7 +200,8 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, und
 
 
 def test_an_interrupt_is_answered_by_the_parent_alone(spec, undisturbed, start, tmp_path):
-    """A terminal sends Ctrl-C to workers too, whatever they are doing: they leave it to their parent, which ends them."""
+    """A terminal sends Ctrl-C to workers too, whatever they are doing: they leave it to their parent, which
+    ends them."""
     running = start(spec, tmp_path / "out", n_jobs=2, blocks=2)
     running.wait_for_files(2)
     for worker in running.workers():
@@ -216,11 +240,26 @@ for moment in sys.argv[3:]:
 
 
 def test_killed_at_every_step_of_writing_a_file(spec, undisturbed, tmp_path):
-    """The first two moments fall on the folder's own file; the calls to unlink are those that remove a draft of the one before."""
-    moments = ["fsync:1", "replace:1", "chmod:2", "fsync:2", "replace:1", "unlink:1", "unlink:3", "fsync:3", "replace:4"]
+    """The first two moments fall on the folder's own file; the calls to unlink are those that remove a draft
+    of the one before."""
+    moments = [
+        "fsync:1",
+        "replace:1",
+        "chmod:2",
+        "fsync:2",
+        "replace:1",
+        "unlink:1",
+        "unlink:3",
+        "fsync:3",
+        "replace:4",
+    ]
     out = tmp_path / "out"
     done = subprocess.run(
-        [sys.executable, "-c", KILLED_WHILE_WRITING, spec, out, *moments], capture_output=True, text=True, check=True, timeout=PATIENCE
+        [sys.executable, "-c", KILLED_WHILE_WRITING, spec, out, *moments],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     )
     statuses, drafts = zip(*(map(int, line.split()) for line in done.stdout.splitlines()), strict=True)
     assert statuses == (signal.SIGKILL,) * len(moments)

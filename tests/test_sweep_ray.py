@@ -8,9 +8,12 @@ import pytest
 from test_cli import fasturl
 
 from fasturl.experiments import Cell, Ray, load, sweep
-from fasturl.experiments import sweeping as machinery
+from fasturl.experiments.running import sweeping as machinery
 
-CELLS = [Cell.make("lock-bernoulli", {"horizon": 3, "switch": switch}, "oracleq-lat", {}, 300) for switch in (0.0, 0.5)]
+CELLS = [
+    Cell.make("lock-bernoulli", {"horizon": 3, "switch": switch}, "oracleq-lat", {}, 300)
+    for switch in (0.0, 0.5)
+]
 SPEC = """
 episodes = 300
 seeds = 6
@@ -20,7 +23,9 @@ agent = {name = "oracleq-lat"}
 
 
 def test_a_cluster_that_cannot_be_reached_is_known_before_anything_is_written(tmp_path):
-    pytest.importorskip("ray", reason="Ray is not installed").shutdown()  # a process that is connected stays where it is
+    pytest.importorskip(
+        "ray", reason="Ray is not installed"
+    ).shutdown()  # a process that is connected stays where it is
     with pytest.raises(ValueError, match=r"cannot reach a Ray cluster at 127.0.0.1:9: "):
         sweep(CELLS, 6, tmp_path / "out", backend=Ray("127.0.0.1:9"))
     assert not list(tmp_path.iterdir())
@@ -28,7 +33,8 @@ def test_a_cluster_that_cannot_be_reached_is_known_before_anything_is_written(tm
 
 @pytest.fixture(scope="module")
 def ray():
-    """Ray, which the first sweep starts and the others find running; with two workers, however large the machine is."""
+    """Ray, which the first sweep starts and the others find running; with two workers, however large the
+    machine is."""
     module = pytest.importorskip("ray", reason="Ray is not installed")
     module.shutdown()
     with pytest.MonkeyPatch.context() as patch:

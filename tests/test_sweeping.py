@@ -9,9 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 import fasturl as fu
-from fasturl.experiments import Cell, Dask, backends, sweep, sweeping
-from fasturl.experiments.store import Store
-from fasturl.experiments.sweeping import complete, estimate_seconds, plan
+from fasturl.experiments import Cell, Dask, sweep
+from fasturl.experiments.running import backends, sweeping
+from fasturl.experiments.running.store import Store
+from fasturl.experiments.running.sweeping import complete, estimate_seconds, plan
 
 CELLS = [
     Cell.make("lock-bernoulli", {"horizon": 2, "switch": 0.5}, "oracleq-lat", {}, 60, 4),
@@ -33,7 +34,10 @@ def test_a_worker_with_another_version_is_refused(tmp_path):
                 yield block, run, made_with | {"fasturl": "0.0.1"}
 
     store = Store(tmp_path / "out", create=True)
-    with pytest.raises(ValueError, match=rf"a worker has fasturl 0\.0\.1, this machine has {fu.__version__}: install the same everywhere"):
+    with pytest.raises(
+        ValueError,
+        match=rf"a worker has fasturl 0\.0\.1, this machine has {fu.__version__}: install the same everywhere",
+    ):
         complete(store, plan(store, CELLS, range(2)), Elsewhere())
     assert not list((tmp_path / "out").rglob("*.parquet"))
 
@@ -81,7 +85,9 @@ def cluster():
     """A Dask cluster whose one worker is a thread of this process."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": 50}
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, host="127.0.0.1", protocol="tcp", **quiet) as made:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, host="127.0.0.1", protocol="tcp", **quiet
+    ) as made:
         yield made
 
 
@@ -98,13 +104,18 @@ def test_a_cluster_that_has_lost_all_workers_is_waited_for_and_then_given_up(clu
 
 
 def test_workers_without_fasturl_are_told_before_anything_is_written(cluster, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fasturl.experiments.sweeping", None)
-    with pytest.raises(ValueError, match=r"fasturl must be installed on the workers of the Dask cluster at tcp://\S+: "):
+    monkeypatch.setitem(sys.modules, "fasturl.experiments.running.sweeping", None)
+    with pytest.raises(
+        ValueError, match=r"fasturl must be installed on the workers of the Dask cluster at tcp://\S+: "
+    ):
         sweep(CELLS, 2, tmp_path / "out", backend=Dask(cluster.scheduler_address))
     assert not list(tmp_path.iterdir())
 
 
 def test_a_backend_and_a_number_of_processes_are_one_too_many(tmp_path):
-    with pytest.raises(ValueError, match="n_jobs is for processes of this machine: leave it out where a backend is given, got -7"):
+    with pytest.raises(
+        ValueError,
+        match="n_jobs is for processes of this machine: leave it out where a backend is given, got -7",
+    ):
         sweep(CELLS, 2, tmp_path / "out", backend=fu.experiments.Local(1), n_jobs=-7)
     assert not list(tmp_path.iterdir())

@@ -43,7 +43,8 @@ SHARES = st.floats(0.001, 1.0)
 
 @hypothesis.given(st.integers(1, 200), SHARES, SHARES, st.integers(1, 20))
 def test_schedules_equal_their_references(horizon, first, second, episodes):
-    """`first` and `second` are a rate and a confidence, a confidence and a chance of failure, a share of the episodes."""
+    """`first` and `second` are a rate and a confidence, a confidence and a chance of failure, a share of the
+    episodes."""
     ref, comp = np.full((2, 5, episodes + 1), np.nan)
     for module, (rates, bonuses, jin_rates, jin_bonuses, epsilons) in ((naive, ref), (tabular, comp)):
         module.constant_schedule(horizon, first, second, rates, bonuses)
@@ -59,7 +60,9 @@ def test_action_choices_equal_their_references(draw, sizes, n_labels, state, eps
     for h in range(q.shape[0]):
         for x in range(n_labels):
             assert tabular.greedy(q, h, x, choice) == naive.greedy(q, h, x, state)
-            assert tabular.epsilon_greedy(q, h, x, epsilon, choice) == naive.epsilon_greedy(q, h, x, epsilon, state)
+            assert tabular.epsilon_greedy(q, h, x, epsilon, choice) == naive.epsilon_greedy(
+                q, h, x, epsilon, state
+            )
     assert choice.tolist() == state
 
 
@@ -93,7 +96,11 @@ def test_update_trajectory_equals_its_reference(draw, sizes, n_labels, cap):
     comp = copy.deepcopy(ref)
     horizon, n_actions = sizes[0], sizes[2]
     for _ in range(EPISODES):
-        trajectory = draw.integers(n_labels, size=horizon + 1), draw.integers(n_actions, size=horizon), draw.random(horizon)
+        trajectory = (
+            draw.integers(n_labels, size=horizon + 1),
+            draw.integers(n_actions, size=horizon),
+            draw.random(horizon),
+        )
         naive.update_trajectory(ref.q, ref.visits, *trajectory, ref.rates, ref.bonuses, cap)
         tabular.update_trajectory(comp.q, comp.visits, *trajectory, comp.rates, comp.bonuses, cap)
     np.testing.assert_array_equal(ref.q, comp.q)
@@ -101,7 +108,9 @@ def test_update_trajectory_equals_its_reference(draw, sizes, n_labels, cap):
 
 
 @hypothesis.given(DRAWS, SIZES, N_LABELS, GENERATORS, GENERATORS, CAPS)
-def test_learn_equals_playing_each_episode_to_its_end_and_then_updating(draw, sizes, n_labels, luck, choice, cap):
+def test_learn_equals_playing_each_episode_to_its_end_and_then_updating(
+    draw, sizes, n_labels, luck, choice, cap
+):
     ref, ref_returns = tables(draw, sizes, n_labels), np.empty(EPISODES)
     comp, comp_returns = copy.deepcopy(ref), np.empty(EPISODES)
     luck_row, choice_row = row(luck), row(choice)
@@ -123,7 +132,12 @@ def test_rollout_equals_its_reference(draw, sizes, n_labels, luck, choice, epsil
     given, horizon = tables(draw, sizes, n_labels), sizes[0]
     luck_row, choice_row = row(luck), row(choice)
     ref, comp = (
-        (np.full((EPISODES, horizon + 1), -1), np.full((EPISODES, horizon), -1), np.full((EPISODES, horizon), np.nan)) for _ in range(2)
+        (
+            np.full((EPISODES, horizon + 1), -1),
+            np.full((EPISODES, horizon), -1),
+            np.full((EPISODES, horizon), np.nan),
+        )
+        for _ in range(2)
     )
     naive.rollout(given.dynamics, given.labels, given.q, epsilon, luck, choice, *ref)
     tabular.rollout(given.dynamics, given.labels, given.q, epsilon, luck_row, choice_row, *comp)
@@ -135,7 +149,9 @@ def test_rollout_equals_its_reference(draw, sizes, n_labels, luck, choice, epsil
 
 def learn(t, luck, choice, cap=1.0):
     returns = np.empty(t.epsilons.size)
-    tabular.learn(t.dynamics, t.labels, t.q, t.visits, t.rates, t.bonuses, cap, t.epsilons, luck, choice, returns)
+    tabular.learn(
+        t.dynamics, t.labels, t.q, t.visits, t.rates, t.bonuses, cap, t.epsilons, luck, choice, returns
+    )
     return returns
 
 
@@ -151,7 +167,11 @@ def test_the_luck_that_episodes_use_up_does_not_depend_on_the_actions(draw, size
         after.append(stream.tolist())
     stream = row(luck)
     horizon = sizes[0]
-    record = np.empty((EPISODES, horizon + 1), np.int64), np.empty((EPISODES, horizon), np.int64), np.empty((EPISODES, horizon))
+    record = (
+        np.empty((EPISODES, horizon + 1), np.int64),
+        np.empty((EPISODES, horizon), np.int64),
+        np.empty((EPISODES, horizon)),
+    )
     tabular.rollout(given.dynamics, given.labels, given.q, 0.0, stream, row(choices[0]), *record)
     assert after[0] == after[1] == stream.tolist()
 
@@ -188,7 +208,8 @@ def test_a_single_best_action_draws_nothing():
 
 
 def test_epsilon_is_the_chance_of_a_uniform_action():
-    """With epsilon 0.4 and four actions, the best one is taken with probability 0.7 and each other with 0.1."""
+    """With epsilon 0.4 and four actions, the best one is taken with probability 0.7 and each other with
+    0.1."""
     q, choice = np.array([[[0.0, 0.0, 1.0, 0.0]]]), row([5, 6, 7, 8])
     counts = np.bincount([tabular.epsilon_greedy(q, 0, 0, 0.4, choice)[0] for _ in range(5_000)], minlength=4)
     assert stats.chisquare(counts, [500, 500, 3_500, 500]).pvalue > ALARM
@@ -210,5 +231,7 @@ def test_values_never_exceed_the_cap():
 
 def test_the_value_after_the_last_level_is_zero():
     q, visits = np.ones((1, 2, 1)), np.zeros((1, 2, 1), np.int64)
-    tabular.update_trajectory(q, visits, np.array([0, 1]), np.array([0]), np.array([0.25]), np.ones(2), np.zeros(2), 1.0)
+    tabular.update_trajectory(
+        q, visits, np.array([0, 1]), np.array([0]), np.array([0.25]), np.ones(2), np.zeros(2), 1.0
+    )
     assert q[0, :, 0].tolist() == [0.25, 1.0]

@@ -10,11 +10,11 @@ import threading
 import naive
 import numpy as np
 import pytest
+from fasturl.learners.learners import Task
 
 import fasturl as fu
-from fasturl.agents import BLOCK, LatentAgent
-from fasturl.learners import Task
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
+from fasturl.agents.agent import BLOCK, LatentAgent
 from fasturl.training import as_agent
 
 ENV = fu.LockBernoulli(horizon=4, switch=0.2)
@@ -59,7 +59,8 @@ def same(first, second, rows=slice(None)):
     assert first.v_star == second.v_star
 
 
-# --- the same bits, however they are computed ----------------------------------------------------------------------
+# --- the same bits, however they are computed
+# ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS, RoundRobin()], ids=repr)
@@ -113,7 +114,8 @@ def test_agents_with_the_same_seed_meet_the_same_lock_and_the_same_luck():
     assert after[0][1] != Streams(9).row("dynamics").tolist()
 
 
-# --- any learner ---------------------------------------------------------------------------------------------------
+# --- any learner
+# ---------------------------------------------------------------------------------------------------
 
 
 def test_any_learner_that_offers_the_protocol_can_be_trained():
@@ -158,7 +160,14 @@ def test_an_error_in_a_learner_reaches_the_caller():
 
 @pytest.mark.parametrize(
     "policy",
-    [np.zeros((3, 3), int), np.zeros((4, 2), int), np.zeros(4, int), np.zeros((4, 3)), np.full((4, 3), 4), np.full((4, 3), -1)],
+    [
+        np.zeros((3, 3), int),
+        np.zeros((4, 2), int),
+        np.zeros(4, int),
+        np.zeros((4, 3)),
+        np.full((4, 3), 4),
+        np.full((4, 3), -1),
+    ],
     ids=["level missing", "label missing", "flat", "not integers", "action too great", "action negative"],
 )
 def test_a_policy_that_does_not_fit_is_refused_before_it_is_played(policy):
@@ -170,7 +179,8 @@ def test_a_policy_that_does_not_fit_is_refused_before_it_is_played(policy):
         fu.train(ENV, learner, episodes=10)
 
 
-# --- arguments -----------------------------------------------------------------------------------------------------
+# --- arguments
+# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -209,7 +219,9 @@ def test_bad_arguments_are_refused(arguments, message):
 @pytest.mark.parametrize("agent", [fu.URL(), fu.PCID()])
 def test_what_an_agent_sees_is_its_own_affair(agent):
     reason = "it applies to learners only; agents choose what they see"
-    with pytest.raises(ValueError, match=f"^sees must be left out for {type(agent).__name__}: {reason}, got 'observation'$"):
+    with pytest.raises(
+        ValueError, match=f"^sees must be left out for {type(agent).__name__}: {reason}, got 'observation'$"
+    ):
         fu.train(ENV, agent, 10, sees="observation")
 
 
@@ -234,13 +246,16 @@ def test_points_may_be_a_count_or_chosen_trajectories():
     np.testing.assert_array_equal(chosen.average_reward[0], every.average_reward[0, [0, 9, 99]])
 
 
-@pytest.mark.parametrize("points", [np.arange(1, 4), range(1, 4), (n for n in (1, 2, 3)), [np.int64(1), 2, np.uint8(3)]])
+@pytest.mark.parametrize(
+    "points", [np.arange(1, 4), range(1, 4), (n for n in (1, 2, 3)), [np.int64(1), 2, np.uint8(3)]]
+)
 def test_numbers_may_be_of_any_integer_type_and_points_in_anything_that_can_be_gone_through(points):
     run = fu.train(ENV, fu.OracleQ(), np.int64(5), np.uint8(2), points=points, n_jobs=np.int32(1))
     assert (run.episodes, run.seeds, run.trajectories.tolist()) == (5, [0, 1], [1, 2, 3])
 
 
-# --- in front of a person ------------------------------------------------------------------------------------------
+# --- in front of a person
+# ------------------------------------------------------------------------------------------
 
 
 def test_the_progress_bar_goes_to_standard_error_and_only_when_wanted(capsys):
@@ -282,7 +297,10 @@ def test_there_are_never_more_threads_than_seeds(monkeypatch):
 def test_threads_that_cannot_be_started_are_told_of_and_the_others_end(monkeypatch, most):
     running = threading.active_count()
     Starts(monkeypatch, most)
-    with pytest.raises(ValueError, match=f"^n_jobs must be threads that the system can start, got 20, of which {most} started$"):
+    with pytest.raises(
+        ValueError,
+        match=f"^n_jobs must be threads that the system can start, got 20, of which {most} started$",
+    ):
         fu.train(ENV, fu.OracleQ(), 100_000, seeds=30, n_jobs=20)
     assert threading.active_count() == running
 

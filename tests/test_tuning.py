@@ -13,10 +13,10 @@ import subprocess
 import sys
 
 import pytest
+from fasturl.experiments.tuning.search.problem import SPACES, Problem, Range
+from fasturl.experiments.tuning.search.search import tune
 
-from fasturl import catalog
-from fasturl.experiments.problems import SPACES, Problem, Range
-from fasturl.experiments.tuning import tune
+from fasturl import registry as catalog
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed")
 
@@ -28,7 +28,8 @@ def small(**changes):
 
 @pytest.fixture
 def hill(monkeypatch):
-    """Training is replaced by a hill over the learning rate, highest at 0.01, with a little noise of the seed; lists what was asked."""
+    """Training is replaced by a hill over the learning rate, highest at 0.01, with a little noise of the
+    seed; lists what was asked."""
     asked = []
 
     def evaluate(self, settings, seeds, n_jobs):
@@ -52,10 +53,14 @@ def test_the_objective_is_the_mean_over_environments_and_seeds():
 
     problem = small(env_settings={"horizon": 3, "switch": [0.0, 0.5]}, search={"confidence": [0.01]})
     expected = [
-        fu.train(fu.LockBernoulli(3, switch), fu.OracleQ(confidence=0.01), 400, problem.seeds).average_reward[:, -1].mean()
+        fu.train(fu.LockBernoulli(3, switch), fu.OracleQ(confidence=0.01), 400, problem.seeds)
+        .average_reward[:, -1]
+        .mean()
         for switch in (0.0, 0.5)
     ]
-    assert tune(problem, method="grid", block=4).best.average_reward == pytest.approx(sum(expected) / 2, rel=1e-12)
+    assert tune(problem, method="grid", block=4).best.average_reward == pytest.approx(
+        sum(expected) / 2, rel=1e-12
+    )
 
 
 def test_tpe_climbs_the_hill(hill):
@@ -64,7 +69,10 @@ def test_tpe_climbs_the_hill(hill):
 
 
 def test_the_grid_is_the_papers():
-    assert small().grid()[:2] == [{"learning_rate": 1e-4, "confidence": 1e-4}, {"learning_rate": 1e-4, "confidence": 1e-3}]
+    assert small().grid()[:2] == [
+        {"learning_rate": 1e-4, "confidence": 1e-4},
+        {"learning_rate": 1e-4, "confidence": 1e-3},
+    ]
     assert Range(1e-4, 1.0).grid() == (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
     assert Range(25, 300).grid() == (25, 50, 100, 200, 300)
     assert set(SPACES) >= set(catalog.AGENTS)
@@ -103,8 +111,8 @@ def test_an_interrupted_trial_is_made_again(method, hill, tmp_path, monkeypatch)
 
 DIES_IN_A_TRIAL = """
 import itertools, os, signal, sys
-from fasturl.cli import main
-from fasturl.experiments.problems import Problem
+from fasturl.cli.main import main
+from fasturl.experiments.tuning.search.problem import Problem
 
 evaluate, calls, last = Problem.evaluate, itertools.count(1), int(sys.argv.pop(1))
 
@@ -119,7 +127,12 @@ main()
 
 
 def die_in_call(number, arguments, folder):
-    victim = subprocess.run([sys.executable, "-c", DIES_IN_A_TRIAL, str(number), *arguments], cwd=folder, capture_output=True, text=True)
+    victim = subprocess.run(
+        [sys.executable, "-c", DIES_IN_A_TRIAL, str(number), *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
     assert (victim.returncode, victim.stdout) == (-signal.SIGKILL, "")
 
 
@@ -131,7 +144,12 @@ def test_a_killed_search_is_completed(tmp_path):
     program = [sys.executable, "-c", "from fasturl.cli import main; main()", *arguments]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
     problem = Problem.make(
-        "lock-bernoulli", "oracleq-lat", episodes=8000, env_settings={"horizon": 5}, fixed={"confidence": 0.001}, seeds=range(100, 106)
+        "lock-bernoulli",
+        "oracleq-lat",
+        episodes=8000,
+        env_settings={"horizon": 5},
+        fixed={"confidence": 0.001},
+        seeds=range(100, 106),
     )
     assert json.loads(done.stdout)["best"] == tune(problem, method="grid").summary()["best"]
     assert finished_trials(tmp_path / "study.db") == 5
@@ -140,7 +158,8 @@ def test_a_killed_search_is_completed(tmp_path):
 
 @pytest.fixture(scope="module")
 def killed_study(tmp_path_factory):
-    """Of a search with TPE that was killed in its 13th trial: late enough for the twelve before to bear on what is sampled."""
+    """Of a search with TPE that was killed in its 13th trial: late enough for the twelve before to bear on
+    what is sampled."""
     folder = tmp_path_factory.mktemp("killed")
     words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:106 --block 6 --study study.db"
     die_in_call(13, words.split(), folder)
@@ -179,7 +198,8 @@ def set_heartbeats(study, shift):
 
 
 def test_a_point_that_two_processes_tried_counts_once(tmp_path, monkeypatch):
-    """While A tries the second point, C starts the third and is stopped; meanwhile B finds none free and tries the second too."""
+    """While A tries the second point, C starts the third and is stopped; meanwhile B finds none free and
+    tries the second too."""
     tried = []
 
     def search(**more):
@@ -205,7 +225,8 @@ def test_a_point_that_two_processes_tried_counts_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("method", ["grid", "tpe"])
 def test_two_processes_that_make_the_same_draw_find_what_one_finds(method, hill, tmp_path, monkeypatch):
-    """B takes A for dead. When A looks whether to go on with its first trial, B has made that one and better ones."""
+    """B takes A for dead. When A looks whether to go on with its first trial, B has made that one and better
+    ones."""
 
     def search(**more):
         return tune(small(), method=method, storage=f"sqlite:///{tmp_path}/study.db", **more)
@@ -265,7 +286,10 @@ def test_a_process_that_slept_and_was_taken_for_dead_goes_on(method, call, hill,
 
 
 def test_settings_that_somebody_put_into_the_queue_take_no_point_of_the_grid(hill, tmp_path):
-    problem, url = small(search={"learning_rate": [0.01, 0.1, 1.0], "confidence": [0.0]}), f"sqlite:///{tmp_path}/study.db"
+    problem, url = (
+        small(search={"learning_rate": [0.01, 0.1, 1.0], "confidence": [0.0]}),
+        f"sqlite:///{tmp_path}/study.db",
+    )
     tune(problem, method="grid", trials=1, storage=url)
     with study_in(url) as study:
         study.enqueue_trial({"learning_rate": 1.0, "confidence": 0.0})
@@ -276,12 +300,16 @@ def finished_trials(path):
     if not path.exists():
         return 0
     with contextlib.closing(sqlite3.connect(path)) as database, contextlib.suppress(sqlite3.OperationalError):
-        return database.execute("SELECT COUNT(*) FROM trials WHERE state IN ('COMPLETE', 'PRUNED')").fetchone()[0]
+        return database.execute(
+            "SELECT COUNT(*) FROM trials WHERE state IN ('COMPLETE', 'PRUNED')"
+        ).fetchone()[0]
     return 0
 
 
 def test_trials_that_are_worse_are_given_up_after_a_block(hill):
-    problem = small(search={"learning_rate": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "confidence": [0.0]}, seeds=range(100, 120))
+    problem = small(
+        search={"learning_rate": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "confidence": [0.0]}, seeds=range(100, 120)
+    )
     found = tune(problem, method="grid", block=5)
     pruned = [trial for trial in found.trials if trial.pruned]
     assert pruned
@@ -349,7 +377,9 @@ def test_a_search_that_starts_while_another_makes_the_tables_goes_on(hill, tmp_p
 
 def test_a_file_that_is_no_database_is_closed_again(tmp_path, monkeypatch):
     plain, opened = sqlite3.dbapi2.connect, []
-    monkeypatch.setattr(sqlite3.dbapi2, "connect", lambda *words, **more: opened.append(plain(*words, **more)) or opened[-1])
+    monkeypatch.setattr(
+        sqlite3.dbapi2, "connect", lambda *words, **more: opened.append(plain(*words, **more)) or opened[-1]
+    )
     (tmp_path / "notes.db").write_text("no database\n" * 100)
     with pytest.raises(ValueError, match="file is not a database"):
         tune(small(), trials=1, study=tmp_path / "notes.db")
@@ -372,7 +402,9 @@ def test_settings_that_cannot_be_trained_do_not_end_the_search(method, hill, tmp
     problem = small(search={"learning_rate": [0.001, 0.01, 0.1], "confidence": [0.1, 0.2]})
     found = tune(problem, method=method, trials=6, study=tmp_path / "study.db")
     assert len(found.trials) == 6
-    assert all((trial.reason == "one cluster") == (trial.settings["learning_rate"] == 0.1) for trial in found.trials)
+    assert all(
+        (trial.reason == "one cluster") == (trial.settings["learning_rate"] == 0.1) for trial in found.trials
+    )
     assert found.best.settings["learning_rate"] == 0.01
     assert tune(problem, method=method, trials=6, study=tmp_path / "study.db").best == found.best
 
@@ -383,7 +415,12 @@ def test_settings_that_cannot_be_trained_do_not_end_the_search(method, hill, tmp
 
 def test_none_stands_for_the_default():
     problem = Problem.make(
-        "lock-gaussian", "url", episodes=300, env_settings={"horizon": 3}, search={"learning_rate": [None, 0.3]}, seeds=[100]
+        "lock-gaussian",
+        "url",
+        episodes=300,
+        env_settings={"horizon": 3},
+        search={"learning_rate": [None, 0.3]},
+        seeds=[100],
     )
     found = tune(problem, method="grid")
     assert sorted(map(len, (trial.settings for trial in found.trials))) == [0, 1]

@@ -5,9 +5,9 @@ import shutil
 import sys
 
 import pytest
+from fasturl.experiments.tuning.search.problem import SPACES, Problem
 
-from fasturl import cli
-from fasturl.experiments.problems import SPACES, Problem
+from fasturl.cli import main as cli
 
 
 def run_here(words, monkeypatch, folder):
@@ -23,11 +23,18 @@ QUICK = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --see
 
 def test_the_command_prints_the_best_and_how_to_train_it(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["fasturl", *QUICK.split(), "--switch", "0", "--switch", "0.5", "--set", "learning-rate=0.25"])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["fasturl", *QUICK.split(), "--switch", "0", "--switch", "0.5", "--set", "learning-rate=0.25"],
+    )
     cli.main()
     out = capsys.readouterr().out
     assert "2 trials" in out
-    assert "fasturl train lock-bernoulli --horizon 2 --switch 0.5 --agent oracleq-lat --learning-rate 0.25 --confidence" in out
+    assert (
+        "fasturl train lock-bernoulli --horizon 2 --switch 0.5 --agent oracleq-lat --learning-rate 0.25 --confidence"
+        in out
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["fasturl-tuning.db"]
 
 
@@ -39,7 +46,9 @@ def test_the_command_writes_json(monkeypatch, tmp_path, capsys):
     assert result["seed_values"] == [100, 101]
     assert result["trials"] == 2
     assert set(result["best"]) == {"settings", "average_reward_mean"}
-    assert result["commands"][0].startswith("fasturl train lock-bernoulli --horizon 2 --switch 0 --agent oracleq-lat --confidence ")
+    assert result["commands"][0].startswith(
+        "fasturl train lock-bernoulli --horizon 2 --switch 0 --agent oracleq-lat --confidence "
+    )
 
 
 @pytest.mark.parametrize("agent", SPACES)
@@ -68,8 +77,14 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
     ("words", "message"),
     [
         ("--agent dqn", "agent must be one of"),
-        ("--seeds 20", "seeds 0..49 are for judging and cannot be tuned on: choose others such as 10000:10020, got 0..19"),
-        ("--seeds 49:60", "are for judging and cannot be tuned on: choose others such as 10000:10020, got 49"),
+        (
+            "--seeds 20",
+            "seeds 0..49 are for judging and cannot be tuned on: choose others such as 10000:10020, got 0..19",
+        ),
+        (
+            "--seeds 49:60",
+            "are for judging and cannot be tuned on: choose others such as 10000:10020, got 49",
+        ),
         ("--trials 0", "trials must be an integer >= 1, got 0"),
         ("--block 0", "block must be an integer >= 1, got 0"),
         ("--method annealing", "method must be one of 'grid', 'tpe', got 'annealing'"),
@@ -79,9 +94,18 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--search learning_rate=0:1", "a range must have ends 0 < low <= high, got 0:1"),
         ("--search learning_rate=a:b", "a range is written LOW:HIGH with two numbers, got 'a:b'"),
         ("--search learning_rate", "a setting is written NAME=VALUE, got 'learning_rate'"),
-        ("--search learning_rate=0.1,0.3 --set learning_rate=0.2", "learning_rate is searched, so it cannot be set to 0.2: leave one out"),
-        ("--search confidence=0.1 --search confidence=0.2,1", "--search confidence is given twice, as 0.1 and as 0.2,1"),
-        ("--set learning_rate=0.1 --set learning-rate=0.2", "--set learning_rate is given twice, as 0.1 and as 0.2"),
+        (
+            "--search learning_rate=0.1,0.3 --set learning_rate=0.2",
+            "learning_rate is searched, so it cannot be set to 0.2: leave one out",
+        ),
+        (
+            "--search confidence=0.1 --search confidence=0.2,1",
+            "--search confidence is given twice, as 0.1 and as 0.2,1",
+        ),
+        (
+            "--set learning_rate=0.1 --set learning-rate=0.2",
+            "--set learning_rate is given twice, as 0.1 and as 0.2",
+        ),
         ("--search confidence=0.1,1,0.10", "confidence must have distinct values, got 0.1 more than once"),
         ("--switch 0.2 --switch 0.2", "switch must have distinct values, got 0.2 more than once"),
         ("--set schedule=jin", "learning_rate must be left out"),
@@ -90,8 +114,14 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--study .", "cannot write .: it is a folder"),
         ("--study a.db --storage sqlite:///b.db", "study and storage are two places for one thing"),
         ("--storage nonsense", "storage must be a URL such as"),
-        ("--storage sqlite:////proc/study.db", "cannot use the study in sqlite:////proc/study.db: unable to open database file"),
-        ("--storage oracle+never://me:secret@nowhere/x", "cannot use the study in oracle+never://me:***@nowhere/x"),
+        (
+            "--storage sqlite:////proc/study.db",
+            "cannot use the study in sqlite:////proc/study.db: unable to open database file",
+        ),
+        (
+            "--storage oracle+never://me:secret@nowhere/x",
+            "cannot use the study in oracle+never://me:***@nowhere/x",
+        ),
         ("--json missing/best.json", "cannot write missing/best.json"),
         ("--study x.db --json ./x.db", "cannot write ./x.db: the study is kept there"),
         ("--json fasturl-tuning.db", "cannot write fasturl-tuning.db: the study is kept there"),
@@ -110,7 +140,9 @@ def test_bad_input_gets_one_line_and_exit_code_2(words, message, monkeypatch, tm
 
 
 def test_a_file_that_is_no_study_is_left_alone(monkeypatch, tmp_path, capsys):
-    (tmp_path / "notes.db").write_text("not a database at all, but long enough to look like a file of one\n" * 20)
+    (tmp_path / "notes.db").write_text(
+        "not a database at all, but long enough to look like a file of one\n" * 20
+    )
     kept = shutil.copy(tmp_path / "notes.db", tmp_path / "copy")
     assert run_here([*QUICK.split(), "--study", "notes.db"], monkeypatch, tmp_path) == 2
     assert "cannot use the study in notes.db: file is not a database" in capsys.readouterr().err
@@ -120,6 +152,8 @@ def test_a_file_that_is_no_study_is_left_alone(monkeypatch, tmp_path, capsys):
 def test_a_study_is_not_replaced_through_a_link_either(monkeypatch, tmp_path, capsys):
     (tmp_path / "study.db").write_bytes(b"")
     (tmp_path / "best.json").symlink_to("study.db")
-    assert run_here([*QUICK.split(), "--study", "study.db", "--json", "best.json"], monkeypatch, tmp_path) == 2
+    assert (
+        run_here([*QUICK.split(), "--study", "study.db", "--json", "best.json"], monkeypatch, tmp_path) == 2
+    )
     assert "cannot write best.json: the study is kept there" in capsys.readouterr().err
     assert (tmp_path / "study.db").read_bytes() == b""

@@ -5,14 +5,14 @@ from itertools import pairwise
 import naive.url
 import numpy as np
 import pytest
+from fasturl.oracles.oracles import DBSCAN, GMM, KMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.mixture import GaussianMixture
 from url_parts import SHORT, Explorer, ExplorerMemory, Perfect, returns, same
 
 import fasturl as fu
-from fasturl.emissions import Bernoulli, Categorical, Gaussian
-from fasturl.oracles import DBSCAN, GMM, KMeans
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
+from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian
 
 LOCKS = {
     "bits": lambda horizon, switch: fu.LockBernoulli(horizon, switch),
@@ -21,7 +21,8 @@ LOCKS = {
 }
 
 
-# --- the same science ----------------------------------------------------------------------------------------------
+# --- the same science
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,9 @@ def test_every_return_is_that_of_playing_and_decoding_one_step_at_a_time(env, ag
 @pytest.mark.parametrize("env", [SHORT, fu.LockGaussian(3, 0.2, 0.2)], ids=repr)
 @pytest.mark.parametrize("n_jobs", [2, 5])
 def test_results_do_not_depend_on_the_number_of_workers(env, n_jobs):
-    same(fu.train(env, fu.URL(), 300, seeds=5, n_jobs=1), fu.train(env, fu.URL(), 300, seeds=5, n_jobs=n_jobs))
+    same(
+        fu.train(env, fu.URL(), 300, seeds=5, n_jobs=1), fu.train(env, fu.URL(), 300, seeds=5, n_jobs=n_jobs)
+    )
 
 
 def test_results_do_not_depend_on_the_order_of_seeds_or_on_which_others_there_are():
@@ -68,13 +71,15 @@ def test_results_do_not_depend_on_what_was_trained_before():
     same(fu.train(SHORT, agent, 300, seeds=2), first)
 
 
-# --- success -------------------------------------------------------------------------------------------------------
+# --- success
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("switch", [0.0, 0.2, 0.5])
 @pytest.mark.parametrize("lock", LOCKS)
 def test_locks_of_horizon_5_are_opened(lock, switch):
-    """As well as by a learner that sees the latent states, with the same seeds, and decoded without a mistake but at noise 0.2."""
+    """As well as by a learner that sees the latent states, with the same seeds, and decoded without a mistake
+    but at noise 0.2."""
     env = LOCKS[lock](5, switch)
     run = fu.train(env, fu.URL(), episodes=5_000, seeds=8)
     skyline = fu.train(env, fu.URL().learner, episodes=5_000, seeds=8)
@@ -90,7 +95,8 @@ def test_every_oracle_opens_a_lock(oracle):
     assert run.oracle == type(oracle).__name__.lower()
 
 
-# --- what is counted -----------------------------------------------------------------------------------------------
+# --- what is counted
+# -----------------------------------------------------------------------------------------------
 
 
 def test_every_trajectory_counts_those_of_the_decoder_too():
@@ -103,12 +109,19 @@ def test_every_trajectory_counts_those_of_the_decoder_too():
 
 
 def test_agents_meet_the_same_luck_whatever_they_do_with_it():
-    """After as many trajectories, the streams of lock, luck and noise stand where those of any other agent do."""
+    """After as many trajectories, the streams of lock, luck and noise stand where those of any other agent
+    do."""
     after = []
     for agent in (fu.URL(), fu.URL(batch=3), fu.URL(Perfect()), fu.URL(learner=Explorer())):
         streams = Streams(9)
         agent.play(SHORT, streams, 150, lambda _: None)
-        after.append([streams.row("lock").tolist(), streams.row("dynamics").tolist(), streams.rows("emission", 4).tolist()])
+        after.append(
+            [
+                streams.row("lock").tolist(),
+                streams.row("dynamics").tolist(),
+                streams.rows("emission", 4).tolist(),
+            ]
+        )
     assert all(one == after[0] for one in after)
 
 
@@ -164,7 +177,8 @@ def test_progress_is_told_for_every_trajectory():
     assert min(ticks) > 0
 
 
-# --- any learner ---------------------------------------------------------------------------------------------------
+# --- any learner
+# ---------------------------------------------------------------------------------------------------
 
 
 def test_any_learner_that_offers_the_protocol_can_be_used():
@@ -187,7 +201,8 @@ def test_a_learner_is_fed_one_trajectory_of_each_iteration_and_all_later_ones():
     np.testing.assert_array_equal(outcome.returns[-alone:], fed[-alone:])
 
 
-# --- any Block MDP -------------------------------------------------------------------------------------------------
+# --- any Block MDP
+# -------------------------------------------------------------------------------------------------
 
 DRAW = np.random.default_rng(0)
 ROTATION = np.linalg.qr(DRAW.standard_normal((6, 6)))[0]
@@ -195,8 +210,12 @@ SYMBOLS = np.kron(np.eye(3), np.ones(4) / 4)
 EMISSIONS = {
     "Gaussian": Gaussian(np.eye(3, 6), 0.1, n_levels=4),
     "Gaussian, rotated": Gaussian(np.eye(3, 6), 0.1, n_levels=4, rotation=ROTATION),
-    "Gaussian, means by level": Gaussian(np.eye(3, 6) + 0.1 * DRAW.standard_normal((4, 3, 6)), 0.05, n_levels=4),
-    "Bernoulli": Bernoulli(np.hstack([np.kron(np.eye(3), np.ones(6)) * 0.9 + 0.05, np.full((3, 3), 0.5)]), n_levels=4),
+    "Gaussian, means by level": Gaussian(
+        np.eye(3, 6) + 0.1 * DRAW.standard_normal((4, 3, 6)), 0.05, n_levels=4
+    ),
+    "Bernoulli": Bernoulli(
+        np.hstack([np.kron(np.eye(3), np.ones(6)) * 0.9 + 0.05, np.full((3, 3), 0.5)]), n_levels=4
+    ),
     "Categorical": Categorical(np.eye(3, 5), n_levels=4),
 }
 
@@ -220,7 +239,8 @@ def test_levels_may_have_different_numbers_of_states():
     assert run.success_rate == 1.0
 
 
-# --- arguments -----------------------------------------------------------------------------------------------------
+# --- arguments
+# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -254,7 +274,9 @@ class Forgets(Explorer):
 
 
 def test_a_final_policy_of_the_wrong_shape_is_refused():
-    with pytest.raises(ValueError, match=r"policy must be an integer array of shape \(3, 3\) or a float array"):
+    with pytest.raises(
+        ValueError, match=r"policy must be an integer array of shape \(3, 3\) or a float array"
+    ):
         fu.train(SHORT, fu.URL(learner=Forgets()), 300)
 
 
@@ -276,7 +298,8 @@ def test_an_environment_without_emission_is_refused():
         fu.train(fu.BlockMDP(lock.transitions, lock.rewards), fu.URL(), 100)
 
 
-# --- defaults that suit the environment ----------------------------------------------------------------------------
+# --- defaults that suit the environment
+# ----------------------------------------------------------------------------
 
 
 def noisy(seed):
@@ -286,7 +309,11 @@ def noisy(seed):
     return fu.BlockMDP(transitions, rewards, emission=Gaussian(np.eye(3, 8), 0.1, n_levels=5))
 
 
-TWO_ARMS = fu.BlockMDP(np.full((1, 2, 2, 2), 0.5), np.tile([0.3, 0.5], (1, 2, 1)), emission=Gaussian(np.eye(2, 5), 0.1, n_levels=2))
+TWO_ARMS = fu.BlockMDP(
+    np.full((1, 2, 2, 2), 0.5),
+    np.tile([0.3, 0.5], (1, 2, 1)),
+    emission=Gaussian(np.eye(2, 5), 0.1, n_levels=2),
+)
 
 
 @pytest.mark.parametrize("env", [TWO_ARMS, *map(noisy, (2, 3, 5))], ids=["two arms", "2", "3", "5"])
@@ -301,7 +328,8 @@ def test_the_default_learner_is_that_of_locks_on_locks_alone():
 
 
 def same_as_state(emission):
-    """The action that has the state's own number pays 1 at the second of two levels; everything else is luck."""
+    """The action that has the state's own number pays 1 at the second of two levels; everything else is
+    luck."""
     rewards = np.zeros((2, 3, 3))
     rewards[-1] = np.eye(3)
     return fu.BlockMDP(np.full((2, 3, 3, 3), 1 / 3), rewards, start=[1 / 3] * 3, emission=emission)
@@ -333,15 +361,28 @@ def test_a_named_oracle_has_as_many_labels_as_there_are_looks():
     assert fu.URL()._oracle(SHORT).n_states == fu.URL()._oracle(fu.LockGaussian(3)).n_states == 3
 
 
-# --- what is refused in the user's own words -------------------------------------------------------------------------
+# --- what is refused in the user's own words
+# -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("agent", "episodes", "message"),
     [
-        (fu.URL(batch=1), 100, "batch must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1"),
-        (fu.URL(), 1, "episodes must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1"),
-        (fu.URL("dbscan", batch=2), 100, "batch must be at least 3: the first decoder is fitted on min_samples = 5 observations or more"),
+        (
+            fu.URL(batch=1),
+            100,
+            "batch must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1",
+        ),
+        (
+            fu.URL(),
+            1,
+            "episodes must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1",
+        ),
+        (
+            fu.URL("dbscan", batch=2),
+            100,
+            "batch must be at least 3: the first decoder is fitted on min_samples = 5 observations or more",
+        ),
         (
             fu.URL("dbscan", form="as-written", batch=4),
             1,
@@ -358,8 +399,14 @@ def test_what_cannot_be_fitted_is_refused_before_anything_is_played(agent, episo
 
 
 def test_more_states_than_there_are_labels_are_refused_by_a_built_in_oracle():
-    env = fu.BlockMDP(np.full((1, 300, 1, 300), 1 / 300), np.zeros((1, 300, 1)), emission=Gaussian(np.eye(300), 0.1, n_levels=2))
-    with pytest.raises(ValueError, match="env must have at most 256 states a level for a built-in oracle, got 300"):
+    env = fu.BlockMDP(
+        np.full((1, 300, 1, 300), 1 / 300),
+        np.zeros((1, 300, 1)),
+        emission=Gaussian(np.eye(300), 0.1, n_levels=2),
+    )
+    with pytest.raises(
+        ValueError, match="env must have at most 256 states a level for a built-in oracle, got 300"
+    ):
         fu.train(env, fu.URL(), 1_000)
 
 
@@ -369,9 +416,16 @@ class Unfinished(Explorer):
         return type("Draft", (), {"policy": memory.policy})()
 
 
-@pytest.mark.parametrize("form", [{}, {"form": "as-written", "epsilon": 0.5, "delta": 0.5, "batch": 10}], ids=["practical", "as written"])
+@pytest.mark.parametrize(
+    "form",
+    [{}, {"form": "as-written", "epsilon": 0.5, "delta": 0.5, "batch": 10}],
+    ids=["practical", "as written"],
+)
 def test_a_memory_that_lacks_a_method_is_refused_at_its_start(form):
-    with pytest.raises(ValueError, match=r"start of Unfinished must return an object with .*, got Draft without update and final_policy"):
+    with pytest.raises(
+        ValueError,
+        match=r"start of Unfinished must return an object with .*, got Draft without update and final_policy",
+    ):
         fu.train(SHORT, fu.URL(Perfect(), learner=Unfinished(), **form), 5)
 
 

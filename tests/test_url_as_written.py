@@ -6,17 +6,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from fasturl.decoders.decoders import AffineDecoder, PredictDecoder
+from fasturl.problems.models import emission_lanes
 from naive.url_as_written import AsWritten
 from scipy.stats import binom
 from url_parts import Explorer
 
 import fasturl as fu
-from fasturl import url_as_written
-from fasturl.decoders import AffineDecoder, PredictDecoder
-from fasturl.emissions import Gaussian
-from fasturl.models import emission_lanes
-from fasturl.streams import Streams
-from fasturl.url_as_written import Sizes, _Standards
+from fasturl._base.streams import Streams
+from fasturl.agents import url_as_written
+from fasturl.agents.url_as_written import Sizes, _Standards
+from fasturl.problems.emissions import Gaussian
 
 SMALL = {"form": "as-written", "epsilon": 0.4, "delta": 0.3, "batch": 6}
 
@@ -65,7 +65,9 @@ class _Trace:
 def test_n_l_and_j_are_those_of_the_paper(epsilon, delta, horizon):
     sizes = Sizes(horizon, 3, 10, 5, epsilon, delta, 0.01, 0.01)
     assert sizes.restarts == int(np.ceil(np.log(2 / delta) / 2))
-    assert sizes.test_episodes == int(np.ceil(9 * horizon**2 / (2 * epsilon**2) * np.log(2 * sizes.restarts / delta)))
+    assert sizes.test_episodes == int(
+        np.ceil(9 * horizon**2 / (2 * epsilon**2) * np.log(2 * sizes.restarts / delta))
+    )
     assert sizes.iterations == (horizon + 1) * 3 + 1
 
 
@@ -74,7 +76,9 @@ def test_the_number_of_trajectories_is_exactly_that_of_the_algorithm(horizon, ep
     agent = fu.URL(oracle=Perfect(), form="as-written", epsilon=0.5, delta=0.2, batch=batch)
     env = fu.LockGaussian(horizon)
     run = fu.train(env, agent, episodes)
-    N, L, J = (getattr(agent.sizes(env, episodes), name) for name in ("restarts", "test_episodes", "iterations"))
+    N, L, J = (
+        getattr(agent.sizes(env, episodes), name) for name in ("restarts", "test_episodes", "iterations")
+    )
     sampled = sum(((k - 1) * J + i + 1) * batch for k in range(1, episodes + 2) for i in range(1, J + 1))
     assert run.trajectories[-1] == N * (sampled + episodes + 1) + N * L
     assert run.diagnostics[0]["oracle_fits"] == N * (episodes + 1) * J * (horizon + 1)
@@ -87,12 +91,17 @@ def test_the_number_of_trajectories_is_exactly_that_of_the_algorithm(horizon, ep
 
 def test_each_restart_starts_the_learner_afresh_and_feeds_it_k_trajectories():
     learner = FirstTrace()
-    fu.train(fu.LockGaussian(2), fu.URL(oracle=Perfect(), learner=learner, form="as-written", epsilon=0.5, delta=0.03, batch=3), 4)
+    fu.train(
+        fu.LockGaussian(2),
+        fu.URL(oracle=Perfect(), learner=learner, form="as-written", epsilon=0.5, delta=0.03, batch=3),
+        4,
+    )
     assert [len(memory.fed) for memory in learner.memories] == [4, 4, 4]  # N = ceil(log(2 / 0.03) / 2) = 3
 
 
 class Changes(FirstTrace):
-    """A learner that explores with action 0 and has learned, in the end, to play action 1 with the given probability."""
+    """A learner that explores with action 0 and has learned, in the end, to play action 1 with the given
+    probability."""
 
     def __init__(self, chance):
         super().__init__()
@@ -100,7 +109,9 @@ class Changes(FirstTrace):
 
     def start(self, task):
         memory = super().start(task)
-        memory.final_policy = lambda: np.tile([1 - self.chance, self.chance], (task.horizon, task.n_labels, 1))
+        memory.final_policy = lambda: np.tile(
+            [1 - self.chance, self.chance], (task.horizon, task.n_labels, 1)
+        )
         return memory
 
 
@@ -117,7 +128,10 @@ def test_what_is_kept_is_the_final_policy_of_the_learner_and_not_one_of_its_expl
     sizes = agent.sizes(env, 3)
     assert outcome.value == 1.0
     assert outcome.returns[-sizes.test_episodes :].tolist() == [1.0] * sizes.test_episodes
-    explored = sum((k * sizes.iterations + i + 2) * sizes.batch for k in range(3) for i in range(sizes.iterations)) + 3
+    explored = (
+        sum((k * sizes.iterations + i + 2) * sizes.batch for k in range(3) for i in range(sizes.iterations))
+        + 3
+    )
     assert not outcome.returns[:explored].any()
 
 
@@ -128,8 +142,11 @@ def test_a_learner_that_never_stops_exploring_ends_with_what_it_has_learned():
 
 
 def test_a_policy_of_probabilities_is_drawn_once():
-    """A policy of Algorithm 1 is a function: each run keeps one action, the likelier one more often than 12 times in 40 (else: 2e-7)."""
-    agent = fu.URL(oracle=Perfect(2), learner=Changes(0.7), form="as-written", epsilon=0.9, delta=0.9, batch=1)
+    """A policy of Algorithm 1 is a function: each run keeps one action, the likelier one more often than 12
+    times in 40 (else: 2e-7)."""
+    agent = fu.URL(
+        oracle=Perfect(2), learner=Changes(0.7), form="as-written", epsilon=0.9, delta=0.9, batch=1
+    )
     values = fu.train(paying([0.0, 1.0]), agent, 1, seeds=40).values
     assert set(values) == {0.0, 1.0}
     assert values.sum() > 12
@@ -141,7 +158,11 @@ def test_labels_keep_their_meaning_through_all_refits():
     The batch is large enough for the start state to have a standard set after the first iteration.
     """
     learner = FirstTrace()
-    fu.train(fu.LockGaussian(2, noise=0.05), fu.URL(oracle=Perfect(), learner=learner, **(SMALL | {"batch": 30})), 8)
+    fu.train(
+        fu.LockGaussian(2, noise=0.05),
+        fu.URL(oracle=Perfect(), learner=learner, **(SMALL | {"batch": 30})),
+        8,
+    )
     for memory in learner.memories:
         assert len({labels[0] for labels, _, _ in memory.fed}) == 1
 
@@ -153,9 +174,17 @@ def test_fix_swaps_a_label_that_more_than_three_fifths_of_a_standard_set_gets():
 
     decoder = PredictDecoder(Fixed(), 3)
     most = np.array([[2.0]] * 7 + [[0.0]] * 3, np.float32)
-    assert _Standards([{1: most}], 3).fix(0, decoder).decode(np.array([[0.0], [1.0], [2.0]])).tolist() == [0, 2, 1]
+    assert _Standards([{1: most}], 3).fix(0, decoder).decode(np.array([[0.0], [1.0], [2.0]])).tolist() == [
+        0,
+        2,
+        1,
+    ]
     exactly = np.array([[2.0]] * 6 + [[0.0]] * 4, np.float32)
-    assert _Standards([{1: exactly}], 3).fix(0, decoder).decode(np.array([[0.0], [1.0], [2.0]])).tolist() == [0, 1, 2]
+    assert _Standards([{1: exactly}], 3).fix(0, decoder).decode(np.array([[0.0], [1.0], [2.0]])).tolist() == [
+        0,
+        1,
+        2,
+    ]
 
 
 def test_fix_tells_the_decoder_which_level_it_is():
@@ -172,10 +201,16 @@ def test_fix_tells_the_decoder_which_level_it_is():
 
 
 def test_the_selection_keeps_no_observations(monkeypatch):
-    """It is by far the longest play, and takes less than a quarter of the memory that its observations would take."""
+    """It is by far the longest play, and takes less than a quarter of the memory that its observations would
+    take."""
     monkeypatch.setattr(url_as_written, "_CHUNK", 256)
-    env = fu.BlockMDP(np.full((1, 2, 2, 2), 0.5), np.zeros((1, 2, 2)), emission=Gaussian(np.eye(2, 500), 0.1, n_levels=2))
-    short, long = (fu.URL(oracle=Perfect(2), form="as-written", epsilon=epsilon, delta=0.3, batch=2) for epsilon in (0.5, 0.03))
+    env = fu.BlockMDP(
+        np.full((1, 2, 2, 2), 0.5), np.zeros((1, 2, 2)), emission=Gaussian(np.eye(2, 500), 0.1, n_levels=2)
+    )
+    short, long = (
+        fu.URL(oracle=Perfect(2), form="as-written", epsilon=epsilon, delta=0.3, batch=2)
+        for epsilon in (0.5, 0.03)
+    )
     observations = long.sizes(env, 1).test_episodes * 2 * 500 * 4
     assert observations > 35e6
     short.play(env, Streams(0), 1, lambda _: None)  # loads the kernels, which take memory of their own
@@ -196,7 +231,8 @@ def test_a_label_enters_the_standard_set_once_and_only_with_enough_observations(
 
 
 def narrow_path(horizon):
-    """Two states whose looks change places at every level. Action h % 2 stays on a path that pays 1 at its end; the rest ends with 0.1.
+    """Two states whose looks change places at every level. Action h % 2 stays on a path that pays 1 at its
+    end; the rest ends with 0.1.
 
     One of 2^H deterministic policies on the path is optimal, and all others are 0.9 worse.
     """
@@ -215,7 +251,8 @@ def narrow_path(horizon):
     ids=["perfect, few drawn together", "k-means, many drawn together"],
 )
 def test_a_run_is_that_of_the_algorithms_line_by_line(oracle, seed, best, chunk, monkeypatch):
-    """Every reward, every standard set, every candidate's mean, and which one is kept; the seeds are such that one of two is good."""
+    """Every reward, every standard set, every candidate's mean, and which one is kept; the seeds are such
+    that one of two is good."""
     kept, standards = [], []
 
     class Watched(_Standards):
@@ -225,13 +262,25 @@ def test_a_run_is_that_of_the_algorithms_line_by_line(oracle, seed, best, chunk,
 
     monkeypatch.setattr(url_as_written, "_CHUNK", chunk)
     monkeypatch.setattr(url_as_written, "_Standards", Watched)
-    monkeypatch.setattr(url_as_written.evaluation, "decoded_value", lambda _, decoder, policy, __: kept.append((decoder, policy)) or (0, 0))
-    sizes = {"epsilon": 0.9, "delta": 0.1, "epsilon_1": 0.06, "delta_1": 0.1, "batch": 6}  # three of a batch make a standard set
+    monkeypatch.setattr(
+        url_as_written.evaluation,
+        "decoded_value",
+        lambda _, decoder, policy, __: kept.append((decoder, policy)) or (0, 0),
+    )
+    sizes = {
+        "epsilon": 0.9,
+        "delta": 0.1,
+        "epsilon_1": 0.06,
+        "delta_1": 0.1,
+        "batch": 6,
+    }  # three of a batch make a standard set
     env, agent = narrow_path(2), fu.URL(oracle=oracle, form="as-written", **sizes)
     comp = agent.play(env, Streams(seed), 2, lambda _: None)
     ref = AsWritten(env, agent, 2, seed)
     np.testing.assert_array_equal(comp.returns, ref.returns)
-    assert [[{s: len(seen) for s, seen in level.items()} for level in one.sets] for one in standards] == ref.standards
+    assert [
+        [{s: len(seen) for s, seen in level.items()} for level in one.sets] for one in standards
+    ] == ref.standards
     assert comp.diagnostics["restart_means"] == ref.means
     assert [mean > 0.5 for mean in ref.means] == [n == best for n in range(2)]
     policy, decoders = ref.candidates[ref.best]
@@ -246,22 +295,26 @@ class Compiled(Perfect):
     """Decodes without Python, for long runs."""
 
     def fit(self, X):
-        self.decoder_ = AffineDecoder(np.eye(*np.shape(X[: self.n_states])), np.zeros(self.n_states)).relabelled(super().fit(X).names)
+        self.decoder_ = AffineDecoder(
+            np.eye(*np.shape(X[: self.n_states])), np.zeros(self.n_states)
+        ).relabelled(super().fit(X).names)
         return self
 
 
 class Hopeful:
-    """OracleQ that hopes for more than there is, and so tries what it has not tried before it repeats itself."""
+    """OracleQ that hopes for more than there is, and so tries what it has not tried before it repeats
+    itself."""
 
     def start(self, task):
         return fu.URL().learner.start(task._replace(max_return=1.5 * task.max_return))
 
 
 def steep_path(horizon, n_states):
-    """As the narrow path, with any number of states to fall into. It pays 1 at its end, and falling costs 1 at once.
+    """As the narrow path, with any number of states to fall into. It pays 1 at its end, and falling costs 1
+    at once.
 
-    One of 2^H deterministic policies on the path is optimal, and all others are 2 worse. Whoever tries everything knows it after 2 H
-    episodes.
+    One of 2^H deterministic policies on the path is optimal, and all others are 2 worse. Whoever tries
+    everything knows it after 2 H episodes.
     """
     fallen = np.arange(1, n_states)
     transitions, rewards = np.zeros((horizon, n_states, 2, n_states)), np.zeros((horizon, n_states, 2))
@@ -284,9 +337,17 @@ def steep_path(horizon, n_states):
         (2, 3, fu.oracles.KMeans(3, n_init=1), 0.3, 14, 1),
         (3, 2, fu.oracles.KMeans(2, n_init=1), 0.3, 9, 0),
     ],
-    ids=["2, 3 states, perfect, restarts", "3, 3 states, perfect", "4, 2 states, perfect", "2, 3 states, k-means", "3, 2 states, k-means"],
+    ids=[
+        "2, 3 states, perfect, restarts",
+        "3, 3 states, perfect",
+        "4, 2 states, perfect",
+        "2, 3 states, k-means",
+        "3, 2 states, k-means",
+    ],
 )
-def test_small_block_mdps_are_solved_to_epsilon_at_the_promised_rate(horizon, n_states, oracle, delta, n_seeds, misses):
+def test_small_block_mdps_are_solved_to_epsilon_at_the_promised_rate(
+    horizon, n_states, oracle, delta, n_seeds, misses
+):
     """An algorithm whose chance of success is below 1 - delta passes a case with probability 0.05 at most."""
     assert binom.cdf(misses, n_seeds, delta) < 0.05
     env = steep_path(horizon, n_states)
@@ -312,7 +373,9 @@ def test_restarts_have_luck_of_their_own():
             return super().start(task)
 
     seen = []
-    fu.train(narrow_path(2), fu.URL(oracle=Perfect(2), learner=Draws(), **(SMALL | {"delta": 0.03})), 1, n_jobs=1)
+    fu.train(
+        narrow_path(2), fu.URL(oracle=Perfect(2), learner=Draws(), **(SMALL | {"delta": 0.03})), 1, n_jobs=1
+    )
     assert len(set(seen)) == len(seen) == 3
 
 
@@ -324,7 +387,9 @@ def test_actions_that_do_not_exist_are_refused(action):
             memory.policy = lambda: np.full((task.horizon, task.n_labels), action)
             return memory
 
-    with pytest.raises(ValueError, match=rf"policy\(\) must give actions from 0 to 1, got {action}..{action}"):
+    with pytest.raises(
+        ValueError, match=rf"policy\(\) must give actions from 0 to 1, got {action}..{action}"
+    ):
         fu.train(narrow_path(2), fu.URL(oracle=Perfect(2), learner=Wrong(), **SMALL), 1)
 
 
@@ -336,7 +401,10 @@ def test_a_policy_for_another_number_of_labels_is_refused(n_labels):
         def start(self, task):
             return super().start(task._replace(n_labels=n_labels))
 
-    with pytest.raises(ValueError, match=rf"policy\(\) must give an integer array \[2, 2\], got int64 of shape \(2, {n_labels}\)"):
+    with pytest.raises(
+        ValueError,
+        match=rf"policy\(\) must give an integer array \[2, 2\], got int64 of shape \(2, {n_labels}\)",
+    ):
         fu.train(narrow_path(2), fu.URL(oracle=Perfect(2), learner=Other(), **SMALL), 1)
 
 
@@ -348,13 +416,18 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
 
 
 def test_too_many_trajectories_are_refused_before_anything_is_played():
-    with pytest.raises(ValueError, match=r"would play [\d,]+ trajectories .* at most 1,000,000,000 are allowed"):
+    with pytest.raises(
+        ValueError, match=r"would play [\d,]+ trajectories .* at most 1,000,000,000 are allowed"
+    ):
         fu.train(fu.LockGaussian(20), fu.URL(form="as-written"), 10_000)
 
 
 @pytest.mark.parametrize("settings", [{"epsilon": 1e-200}, {"delta": 1e-320}])
 def test_numbers_beyond_counting_are_refused(settings):
-    with pytest.raises(ValueError, match=r"would play more trajectories than can be counted with epsilon=.*: choose larger ones"):
+    with pytest.raises(
+        ValueError,
+        match=r"would play more trajectories than can be counted with epsilon=.*: choose larger ones",
+    ):
         fu.train(fu.LockGaussian(2), fu.URL(form="as-written", **settings), 1)
 
 
@@ -368,7 +441,10 @@ def test_an_oracle_with_too_many_labels_is_refused():
 
 
 def test_a_batch_with_fewer_observations_than_clusters_is_refused():
-    with pytest.raises(ValueError, match=r"batch must be at least 3: the first decoder is fitted on n_states = 3 observations .*, got 2"):
+    with pytest.raises(
+        ValueError,
+        match=r"batch must be at least 3: the first decoder is fitted on n_states = 3 observations .*, got 2",
+    ):
         fu.train(fu.LockGaussian(2), fu.URL(**(SMALL | {"batch": 2})), 1)
 
 

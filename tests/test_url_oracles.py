@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from fasturl.decoders.decoders import AffineDecoder, Decoder
+from fasturl.oracles.oracles import DBSCAN, KMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -9,14 +11,15 @@ from sklearn.preprocessing import StandardScaler
 from url_parts import SHORT, Perfect, returns, same
 
 import fasturl as fu
-from fasturl.decoders import AffineDecoder, Decoder
-from fasturl.emissions import Gaussian
-from fasturl.oracles import DBSCAN, KMeans
+from fasturl.problems.emissions import Gaussian
 
 
-@pytest.mark.parametrize("env", [fu.LockBernoulli(20, 0.5), fu.LockGaussian(20, 0.5, 0.2)], ids=lambda env: env.name)
+@pytest.mark.parametrize(
+    "env", [fu.LockBernoulli(20, 0.5), fu.LockGaussian(20, 0.5, 0.2)], ids=lambda env: env.name
+)
 def test_long_locks_are_solved_on_every_seed_with_the_default_settings(env):
-    """The hardest settings of the paper, in no more trajectories than it has, and at the pace of an agent that sees the states."""
+    """The hardest settings of the paper, in no more trajectories than it has, and at the pace of an agent
+    that sees the states."""
     run = fu.train(env, fu.URL(), episodes=50_000, seeds=range(7200, 7204))
     skyline = fu.train(env, fu.OracleQ(), episodes=50_000, seeds=range(7200, 7204))
     assert run.success_rate == 1.0
@@ -47,14 +50,23 @@ def test_labels_keep_their_meaning_when_decoders_change_their_names():
             return self
 
     env = fu.LockBernoulli(4, 0.2)
-    np.testing.assert_array_equal(returns(env, fu.URL(Perfect(), batch=5), 400, 2), returns(env, fu.URL(Steady(), batch=5), 400, 2))
+    np.testing.assert_array_equal(
+        returns(env, fu.URL(Perfect(), batch=5), 400, 2), returns(env, fu.URL(Steady(), batch=5), 400, 2)
+    )
 
 
 def test_results_with_an_oracle_that_cannot_be_cloned_do_not_depend_on_the_number_of_workers():
     """Seeds must not share what one of them has fitted."""
     env = fu.LockBernoulli(4, 0.2)
-    same(fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=1), fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=3))
-    same(fu.train(env, fu.URL(Perfect()), 300, seeds=[5], n_jobs=1), fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=1), [5])
+    same(
+        fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=1),
+        fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=3),
+    )
+    same(
+        fu.train(env, fu.URL(Perfect()), 300, seeds=[5], n_jobs=1),
+        fu.train(env, fu.URL(Perfect()), 300, seeds=6, n_jobs=1),
+        [5],
+    )
 
 
 def test_an_oracle_is_left_as_it_was_given():
@@ -72,7 +84,8 @@ def test_a_perfect_oracle_makes_an_agent_that_sees_latent_states():
 
 
 class Changing:
-    """An oracle that finds another number of labels at each fit, of which there is one for each doubling of the data."""
+    """An oracle that finds another number of labels at each fit, of which there is one for each doubling of
+    the data."""
 
     def __init__(self, *sizes):
         self.sizes = sizes
@@ -151,7 +164,9 @@ class NoNumbersAndNoStates(NoNumbers):
 
 
 @pytest.mark.parametrize(
-    "oracle", [TooManyLabels(), NoNumbers(), WrongShape(), NoNumbersAndNoStates()], ids=lambda oracle: type(oracle).__name__
+    "oracle",
+    [TooManyLabels(), NoNumbers(), WrongShape(), NoNumbersAndNoStates()],
+    ids=lambda oracle: type(oracle).__name__,
 )
 def test_an_oracle_whose_labels_cannot_be_used_is_named(oracle):
     with pytest.raises(ValueError, match=f"predict of {type(oracle).__name__} must give"):
@@ -178,12 +193,14 @@ def test_dbscan_that_finds_nothing_says_what_to_change():
 
 def test_a_batch_with_fewer_observations_than_clusters_is_an_error_that_says_so():
     with pytest.raises(
-        ValueError, match="batch must be at least 3: the first decoder is fitted on n_states = 9 observations or more, got 1"
+        ValueError,
+        match="batch must be at least 3: the first decoder is fitted on n_states = 9 observations or more, got 1",
     ):
         fu.train(SHORT, fu.URL(KMeans(9), batch=1), 100)
 
 
-# --- oracles that do not say how many labels they give --------------------------------------------------------------
+# --- oracles that do not say how many labels they give
+# --------------------------------------------------------------
 
 
 class Bare:
@@ -197,7 +214,11 @@ class Bare:
 
 
 @pytest.mark.parametrize("env", [fu.LockBernoulli(2, 0.2), fu.LockGaussian(2, 0.2)], ids=lambda env: env.name)
-@pytest.mark.parametrize("form", [{}, {"form": "as-written", "batch": 10, "epsilon": 0.5, "delta": 0.5}], ids=["practical", "as written"])
+@pytest.mark.parametrize(
+    "form",
+    [{}, {"form": "as-written", "batch": 10, "epsilon": 0.5, "delta": 0.5}],
+    ids=["practical", "as written"],
+)
 def test_fit_and_predict_are_enough_for_an_oracle(env, form):
     """A label table holds a label for every latent state, also for those that nobody has met so far."""
     run = fu.train(env, fu.URL(Bare(), **form), 200 if not form else 5, seeds=2)
@@ -205,7 +226,8 @@ def test_fit_and_predict_are_enough_for_an_oracle(env, form):
 
 
 class Surprises(Bare):
-    """Gives a label that it has not given before to one observation in 10,000, up to the given number of labels."""
+    """Gives a label that it has not given before to one observation in 10,000, up to the given number of
+    labels."""
 
     def __init__(self, n_labels):
         self.labels = n_labels
@@ -217,7 +239,8 @@ class Surprises(Bare):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_labels_may_turn_up_at_any_time(seed):
-    """In training the learner begins anew with room for them, and in the evaluation nobody knows what to do about them."""
+    """In training the learner begins anew with room for them, and in the evaluation nobody knows what to do
+    about them."""
     run = fu.train(fu.LockGaussian(2, 0.2, 0.2), fu.URL(Surprises(250)), 2_000, seeds=[seed])
     assert 0 < run.values[0] < 0.6
 
@@ -229,7 +252,11 @@ def test_more_labels_than_a_byte_can_name_are_refused():
 
 def test_more_labels_than_states_are_refused_as_written():
     with pytest.raises(ValueError, match="predict of Surprises must give labels from 0 to 2, got "):
-        fu.train(fu.LockGaussian(2, 0.2, 0.2), fu.URL(Surprises(250), form="as-written", epsilon=0.5, delta=0.5, batch=10), 9)
+        fu.train(
+            fu.LockGaussian(2, 0.2, 0.2),
+            fu.URL(Surprises(250), form="as-written", epsilon=0.5, delta=0.5, batch=10),
+            9,
+        )
 
 
 def test_an_oracle_of_one_cluster_is_none_that_is_ever_stable():
@@ -253,7 +280,11 @@ class Constant:
 
 
 def test_a_model_of_one_state_a_level_needs_no_more_than_one_label():
-    env = fu.BlockMDP(np.ones((2, 1, 3, 1)), np.tile([0.0, 1.0, 0.0], (2, 1, 1)), emission=Gaussian(np.zeros((1, 4)), 0.1, n_levels=3))
+    env = fu.BlockMDP(
+        np.ones((2, 1, 3, 1)),
+        np.tile([0.0, 1.0, 0.0], (2, 1, 1)),
+        emission=Gaussian(np.zeros((1, 4)), 0.1, n_levels=3),
+    )
     run = fu.train(env, fu.URL(Constant()), 400, seeds=2)
     assert [one["decoder_stable"] for one in run.diagnostics] == [True, True]
     assert run.success_rate == 1.0

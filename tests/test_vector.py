@@ -11,10 +11,11 @@ from strategies import chances
 
 import fasturl as fu
 import fasturl.envs
-from fasturl.emissions import Bernoulli, Categorical, Gaussian, LockBits
 from fasturl.envs.sights import AnySight, BitSight, RealSight, sight
+from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian, LockBits
 
-# --- the vector environment against many scalar ones ---------------------------------------------------------------
+# --- the vector environment against many scalar ones
+# ---------------------------------------------------------------
 
 
 def block_mdp(emission=None, horizon=4, n_states=3, n_actions=2):
@@ -93,7 +94,9 @@ def test_equals_scalar_environments_that_are_at_different_levels(mode):
     for turn in range(12):
         if turn in (1, 4, 9) or (mode is AutoresetMode.DISABLED and over.any()):
             mask = np.array([turn % 2 == 0, True, False]) | over
-            assert_same(ours.reset(options={"reset_mask": mask}), theirs.reset(options={"reset_mask": mask.copy()}))
+            assert_same(
+                ours.reset(options={"reset_mask": mask}), theirs.reset(options={"reset_mask": mask.copy()})
+            )
         results = ours.step(np.full(3, turn % 4))
         assert_same(results, theirs.step(np.full(3, turn % 4)))
         over = results[2]
@@ -105,7 +108,10 @@ def test_some_environments_can_be_reset_with_seeds_of_their_own(name):
     assert_same(ours.reset(seed=0), theirs.reset(seed=0))
     mask = np.array([False, True, True])
     assert_same(ours.step([0, 1, 0]), theirs.step(np.array([0, 1, 0])))
-    assert_same(ours.reset(seed=[1, 7, None], options={"reset_mask": mask}), theirs.reset(seed=[1, 7, None], options={"reset_mask": mask}))
+    assert_same(
+        ours.reset(seed=[1, 7, None], options={"reset_mask": mask}),
+        theirs.reset(seed=[1, 7, None], options={"reset_mask": mask}),
+    )
     assert_same(ours.step([0, 1, 0]), theirs.step(np.array([0, 1, 0])))
     assert ours.np_random_seed == (0, 7, 2)
 
@@ -167,7 +173,10 @@ def test_what_is_returned_can_be_spoiled_without_harm():
     for turn in range(7):
         results, expected = ours.step([turn % 4] * 3), theirs.step(np.array([turn % 4] * 3))
         assert_same(results, expected)
-        for array in (*results[:4], *(value for value in results[4].values() if isinstance(value, np.ndarray))):
+        for array in (
+            *results[:4],
+            *(value for value in results[4].values() if isinstance(value, np.ndarray)),
+        ):
             array.fill(0)
 
 
@@ -177,7 +186,8 @@ def test_the_fast_sights_are_taken_where_they_fit():
     assert type(sight(emission("bernoulli"), 2)) is AnySight
 
 
-# --- bad input -----------------------------------------------------------------------------------------------------
+# --- bad input
+# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["bits", "reals", "latent", "model, bernoulli"])
@@ -219,7 +229,9 @@ def test_actions_of_any_integer_type_are_taken(kind):
 
 
 def test_a_step_before_reset_is_refused():
-    with pytest.raises(gymnasium.error.ResetNeeded, match=r"^Cannot call envs.step\(\) before calling envs.reset\(\)"):
+    with pytest.raises(
+        gymnasium.error.ResetNeeded, match=r"^Cannot call envs.step\(\) before calling envs.reset\(\)"
+    ):
         make("bits").step([0, 0, 0])
 
 
@@ -252,7 +264,12 @@ def test_a_list_of_seeds_must_have_one_for_each():
 
 @pytest.mark.parametrize(
     ("mask", "error"),
-    [([True, False, True], TypeError), (np.array([1, 0, 1]), TypeError), (np.ones(2, bool), ValueError), (np.zeros(3, bool), ValueError)],
+    [
+        ([True, False, True], TypeError),
+        (np.array([1, 0, 1]), TypeError),
+        (np.ones(2, bool), ValueError),
+        (np.zeros(3, bool), ValueError),
+    ],
 )
 def test_other_reset_masks_are_refused(mask, error):
     envs = make("bits")
@@ -268,7 +285,10 @@ def test_no_part_can_be_reset_before_the_whole():
 
 @pytest.mark.parametrize(
     ("setting", "value", "allowed"),
-    [("autoreset_mode", "Sometimes", "'NextStep', 'SameStep', 'Disabled'"), ("observe", "all", "'observation', 'latent'")],
+    [
+        ("autoreset_mode", "Sometimes", "'NextStep', 'SameStep', 'Disabled'"),
+        ("observe", "all", "'observation', 'latent'"),
+    ],
 )
 def test_other_settings_are_refused(setting, value, allowed):
     with pytest.raises(ValueError, match=f"^{setting} must be one of {allowed}, got '{value}'$"):
@@ -281,7 +301,8 @@ def test_there_is_at_least_one_environment(num_envs):
         fasturl.envs.LockBernoulliVectorEnv(num_envs)
 
 
-# --- outside clients -----------------------------------------------------------------------------------------------
+# --- outside clients
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])

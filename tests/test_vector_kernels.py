@@ -8,14 +8,15 @@ import pytest
 from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, row
 
 from fasturl._kernels import vector
-from fasturl.emissions import Gaussian, LockBits
+from fasturl._kernels.records import Players, SharedTables
 from fasturl.envs.sights import BitSight, RealSight
-from fasturl.records import Players, SharedTables
+from fasturl.problems.emissions import Gaussian, LockBits
 
 pytestmark = pytest.mark.kernel
 
 HORIZONS = [1, 2, 4, 5, 20, 21, 32, 33, 60, 61, 62, 64, 125, 126]
-"""From many levels in one raw word to several words in one observation, and observations of fewer than eight bits."""
+"""From many levels in one raw word to several words in one observation, and observations of fewer than eight
+bits."""
 
 
 def tables(draw, sizes, n_models):
@@ -39,7 +40,8 @@ def copied(group):
 
 
 def play_both(draw, kind, given, n_envs, ref_noise, comp_noise, empty, flat=False, close=0.0):
-    """Play kernel and reference side by side, with episodes that begin at different times, and compare everything they leave."""
+    """Play kernel and reference side by side, with episodes that begin at different times, and compare
+    everything they leave."""
     horizon, _, _, n_actions = given.ways.shape
     begin, step = getattr(vector, f"begin_{kind}"), getattr(vector, f"step_{kind}")
     ref_begin, ref_step = getattr(naive.vector, f"begin_{kind}"), getattr(naive.vector, f"step_{kind}")
@@ -66,7 +68,9 @@ def play_both(draw, kind, given, n_envs, ref_noise, comp_noise, empty, flat=Fals
         for ours, theirs in zip(comp, ref, strict=True):
             np.testing.assert_array_equal(ours, theirs)
         if turn == 0:
-            comp.levels[:] = ref.levels[:] = draw.integers(max(0, horizon - 9), horizon + 1, n_envs) * (draw.random() < 0.5)
+            comp.levels[:] = ref.levels[:] = draw.integers(max(0, horizon - 9), horizon + 1, n_envs) * (
+                draw.random() < 0.5
+            )
 
 
 @hypothesis.settings(max_examples=20)
@@ -86,7 +90,15 @@ def test_bits_equal_their_reference(horizon):
     draw, n_envs = np.random.default_rng(horizon), 3
     given = tables(draw, (horizon, 3, 4), n_envs)
     ref, comp = (BitSight(LockBits(horizon), n_envs) for _ in range(2))
-    play_both(draw, "bits", given, n_envs, (ref._coins,), (comp._coins,), lambda: np.full((n_envs, horizon + 3), 9, np.int8))
+    play_both(
+        draw,
+        "bits",
+        given,
+        n_envs,
+        (ref._coins,),
+        (comp._coins,),
+        lambda: np.full((n_envs, horizon + 3), 9, np.int8),
+    )
 
 
 @hypothesis.settings(max_examples=12)
@@ -128,7 +140,9 @@ def test_looks_equal_their_reference(draw, sizes, n_envs, own, kind):
 @hypothesis.settings(max_examples=12)
 @hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.booleans())
 def test_latent_states_equal_their_reference(draw, sizes, n_envs, own):
-    play_both(draw, "latent", tables(draw, sizes, n_envs if own else 1), n_envs, (), (), lambda: np.full(n_envs, -1))
+    play_both(
+        draw, "latent", tables(draw, sizes, n_envs if own else 1), n_envs, (), (), lambda: np.full(n_envs, -1)
+    )
 
 
 @hypothesis.given(DRAWS, SIZES, GENERATORS, GENERATORS, st.integers(0, 4))
@@ -137,7 +151,12 @@ def test_playing_a_policy_equals_its_reference(draw, sizes, luck, choice, episod
     given, policy = dynamics(draw, *sizes), chances(draw, horizon, n_states, n_actions).cumsum(axis=2)
     policy[..., -1] = 1.0
     ref, comp = (
-        [np.full((episodes, horizon + 1), -1), np.full((episodes, horizon), -1), np.full((episodes, horizon), np.nan)] for _ in range(2)
+        [
+            np.full((episodes, horizon + 1), -1),
+            np.full((episodes, horizon), -1),
+            np.full((episodes, horizon), np.nan),
+        ]
+        for _ in range(2)
     )
     rows = row(luck), row(choice)
     naive.vector.play_policy(given, policy, luck, choice, *ref)

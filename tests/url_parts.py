@@ -3,7 +3,7 @@
 import numpy as np
 
 import fasturl as fu
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
 
 SHORT = fu.LockBernoulli(3, 0.2)
 
@@ -24,7 +24,8 @@ class Perfect:
 
 
 class Explorer:
-    """A learner that is none of ours: counts, and prefers what it has tried least; its final policy follows mean returns."""
+    """A learner that is none of ours: counts, and prefers what it has tried least; its final policy follows
+    mean returns."""
 
     def start(self, task):
         return ExplorerMemory(task)

@@ -1,13 +1,26 @@
 """Ground floor: compiled functions over arrays, and nothing else.
 
-Kernels trust their callers: the object layer above has checked every argument. They draw from
-generator rows that the caller owns, write into arrays that the caller owns, and keep no state, so the
-same arguments always give the same bits. Arguments marked as tuples are the named tuples of `fasturl.records`.
+Kernels trust their callers: the object layer above has checked every argument. They draw from generator rows
+that the caller owns, write into arrays that the caller owns, and keep no state, so the same arguments always
+give the same bits. Arguments marked as tuples are the named tuples of `fasturl.records`.
 
 All are imported here, since a kernel looks for its compiled form on disk while it is imported.
 """
 
-from . import decoding, dynamics, emission, fitting, hashing, labels, pcid, planning, rng, seeding, tabular, vector
+from . import (
+    decoding,
+    dynamics,
+    emission,
+    fitting,
+    hashing,
+    labels,
+    pcid,
+    planning,
+    rng,
+    seeding,
+    tabular,
+    vector,
+)
 
 __all__ = [
     "decoding",

@@ -1,4 +1,5 @@
-"""How every kernel is compiled: one decorator, so that the options are written once. Its types are in `compiling.pyi`."""
+"""How every kernel is compiled: one decorator, so that the options are written once. Its types are in
+`compiling.pyi`."""
 
 import numpy as np
 from numba import config, njit, types
@@ -7,7 +8,8 @@ from numba.extending import intrinsic, overload
 
 
 class _GivenFolder(CompileResultCacheImpl):
-    """In `numba.config.CACHE_DIR` or nowhere: Numba would go on to a folder beside the sources, which may hold stale kernels."""
+    """In `numba.config.CACHE_DIR` or nowhere: Numba would go on to a folder beside the sources, which may
+    hold stale kernels."""
 
     _locator_classes = (UserProvidedCacheLocator,)
 
@@ -15,9 +17,9 @@ class _GivenFolder(CompileResultCacheImpl):
 class _ForgivingCache(FunctionCache):
     """Numba's cache, except that what is wrong with its folder costs speed and never the run.
 
-    The folder may be unusable from the start. A file may be damaged, gone, or unwritable, and unpickling a damaged one can
-    raise nearly anything. Two processes that compile different signatures of one kernel at once may also give their files the
-    same name: what is loaded must have the signature that was asked for.
+    The folder may be unusable from the start. A file may be damaged, gone, or unwritable, and unpickling a
+    damaged one can raise nearly anything. Two processes that compile different signatures of one kernel at
+    once may also give their files the same name: what is loaded must have the signature that was asked for.
     """
 
     _impl_class = _GivenFolder
@@ -50,8 +52,8 @@ class _ForgivingCache(FunctionCache):
             self.disable()
 
 
-# Kernels allocate nothing, so Numba's reference counting is switched off (`_nrt`): its atomic increments inside
-# the loops made learning four times slower, and without it an allocation in a kernel fails to compile.
+# Kernels allocate nothing, so Numba's reference counting is switched off (`_nrt`): its atomic increments
+# inside the loops made learning four times slower, and without it an allocation in a kernel fails to compile.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
@@ -68,14 +70,16 @@ def kernel(function):
 
 
 def inlined(function):
-    """A piece of a kernel, pasted into its callers by LLVM: passing arrays to a call costs more than its work."""
+    """A piece of a kernel, pasted into its callers by LLVM: passing arrays to a call costs more than its
+    work."""
     return njit(**_OPTIONS, forceinline=True)(function)
 
 
 def fma(a: np.float32, b: np.float32, c: np.float32) -> np.float32:
     """a * b + c with one rounding where it is compiled, by the same instruction on every machine.
 
-    Plain Python has no such operation for float32: here the sum is rounded to float64 first, which all but never matters.
+    Plain Python has no such operation for float32: here the sum is rounded to float64 first, which all but
+    never matters.
     """
     return np.float32(np.float64(a) * np.float64(b) + np.float64(c))
 

@@ -1,11 +1,11 @@
 """Decoders over blocks: a label for every episode, level and latent state that the level can have.
 
-Observations come as blocks of noise (see `emission`). Sums over coordinates run from the last to the first, and
-coordinates from `head` on have the same value in every state, so what they add is computed once for all states.
-Every observation is summed in the same order alone or in a block: the labels are equal bit for bit.
+Observations come as blocks of noise (see `emission`). Sums over coordinates run from the last to the first,
+and coordinates from `head` on have the same value in every state, so what they add is computed once for all
+states. Every observation is summed in the same order alone or in a block: the labels are equal bit for bit.
 
-`scores` is float32[E, K, S, L], the level fastest; the label of an observation is the first k of greatest score,
-passed through `relabel` (uint8[K]).
+`scores` is float32[E, K, S, L], the level fastest; the label of an observation is the first k of greatest
+score, passed through `relabel` (uint8[K]).
 """
 
 import math
@@ -19,10 +19,13 @@ _HALF = np.float32(0.5)
 
 
 @inlined
-def _add_products(weights: np.ndarray, k: int, noise: np.ndarray, e: int, first: int, last: int, sums: np.ndarray) -> None:
+def _add_products(
+    weights: np.ndarray, k: int, noise: np.ndarray, e: int, first: int, last: int, sums: np.ndarray
+) -> None:
     """sums[k, h] += weights[k, j] * noise[e, j, h] for j from `last` down to `first`.
 
-    Four coordinates at a time: a sum is then loaded and stored once for four products, which are still added one by one.
+    Four coordinates at a time: a sum is then loaded and stored once for four products, which are still added
+    one by one.
     """
     n_levels = sums.shape[1]
     j = last
@@ -43,9 +46,16 @@ def _add_products(weights: np.ndarray, k: int, noise: np.ndarray, e: int, first:
 
 @kernel
 def affine_scores(
-    noise: np.ndarray, means: np.ndarray, head: int, weights: np.ndarray, bias: np.ndarray, tail: np.ndarray, scores: np.ndarray
+    noise: np.ndarray,
+    means: np.ndarray,
+    head: int,
+    weights: np.ndarray,
+    bias: np.ndarray,
+    tail: np.ndarray,
+    scores: np.ndarray,
 ) -> None:
-    """scores[e, k, s, h] = bias[k] + weights[k] . x, for noise float32[E, >= D, L] and means float32[S, D, L].
+    """scores[e, k, s, h] = bias[k] + weights[k] . x, for noise float32[E, >= D, L] and means float32[S, D,
+    L].
 
     `tail` is float32[K, L] of scratch.
     """
@@ -66,7 +76,9 @@ def affine_scores(
         for s in range(means.shape[0]):
             for k in range(n_scores):
                 b = bias[k]
-                if head == 3:  # the code of a lock, in one loop: to start a short one takes longer than to run it
+                if (
+                    head == 3
+                ):  # the code of a lock, in one loop: to start a short one takes longer than to run it
                     w2, w1, w0 = weights[k, 2], weights[k, 1], weights[k, 0]
                     for h in range(n_levels):
                         total = tail[k, h] + w2 * (noise[e, 2, h] + means[s, 2, h])
@@ -85,7 +97,14 @@ def affine_scores(
 
 
 @kernel
-def add_squares(noise: np.ndarray, means: np.ndarray, head: int, curvature: np.ndarray, squares: np.ndarray, scores: np.ndarray) -> None:
+def add_squares(
+    noise: np.ndarray,
+    means: np.ndarray,
+    head: int,
+    curvature: np.ndarray,
+    squares: np.ndarray,
+    scores: np.ndarray,
+) -> None:
     """scores[e, k, s, h] += curvature[k] * |x|^2. `squares` is float32[2, L] of scratch."""
     n_states, dimension, n_levels = means.shape
     for e in range(noise.shape[0]):
@@ -163,7 +182,8 @@ def quadratic_scores(
 
 @kernel
 def byte_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> None:
-    """Affine scores of packed bits: words uint64[E, L, S, W], tables float32[n_bytes, 256, K rounded up to a multiple of 4].
+    """Affine scores of packed bits: words uint64[E, L, S, W], tables float32[n_bytes, 256, K rounded up to a
+    multiple of 4].
 
     tables[b, v] is what byte b with value v adds to each score. Four scores at a time are one vector.
     """
@@ -193,9 +213,10 @@ def byte_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> No
 def best_labels(scores: np.ndarray, relabel: np.ndarray, labels: np.ndarray) -> None:
     """labels uint8[E, L, S] from scores float32[E, K, S * L], which are used up.
 
-    The scores of label 0 give way to the greatest ones, those of label 1 to the labels: numbers that lie side by side are compared
-    several at a time, and what is scattered over `labels` is only stored. The first two labels have a loop of their own because
-    LLVM must see that what is read and what is written do not overlap.
+    The scores of label 0 give way to the greatest ones, those of label 1 to the labels: numbers that lie side
+    by side are compared several at a time, and what is scattered over `labels` is only stored. The first two
+    labels have a loop of their own because LLVM must see that what is read and what is written do not
+    overlap.
     """
     n_episodes, n_scores, n_points = scores.shape
     n_levels, n_states = labels.shape[1:]

@@ -35,7 +35,8 @@ def step(dynamics: tuple, luck: np.ndarray, h: int, s: int, a: int) -> tuple[int
 
 @kernel
 def cumulate(chances: np.ndarray, sums: np.ndarray) -> None:
-    """Running sums of each row [rows, outcomes] that never pass 1 and are exactly 1 from the last outcome that can happen on."""
+    """Running sums of each row [rows, outcomes] that never pass 1 and are exactly 1 from the last outcome
+    that can happen on."""
     for i in range(chances.shape[0]):
         total = 0.0
         last = 0

@@ -1,10 +1,12 @@
 """Observation noise for blocks of episodes, and how observations are made of it.
 
 The noise of an observation depends on neither policy nor latent state. An episode takes a fixed number of
-draws from the emission stream, so episode n meets the same noise whatever the size of the blocks and whoever plays.
+draws from the emission stream, so episode n meets the same noise whatever the size of the blocks and whoever
+plays.
 
-Reals: `noise[e, j, h]` is what coordinate j has at level h, the level being the fastest axis so that loops over levels become
-vector instructions. An observation adds the mean of its state. There may be more coordinates than are used.
+Reals: `noise[e, j, h]` is what coordinate j has at level h, the level being the fastest axis so that loops
+over levels become vector instructions. An observation adds the mean of its state. There may be more
+coordinates than are used.
 
 Bits: an observation is W words of 64 bits, coordinate j in bit j % 64 of word j // 64.
 """
@@ -20,7 +22,8 @@ _F = np.float32
 _HALF, _ONE = _F(0.5), _F(1.0)
 _TWO_M32, _TWO_M33 = _F(2.0**-32), _F(2.0**-33)
 
-# log(1 + m) = m - m^2 / 2 + m^3 P(m) on [sqrt(1/2) - 1, sqrt(2) - 1], to 4e-7: least squares at Chebyshev nodes
+# log(1 + m) = m - m^2 / 2 + m^3 P(m) on [sqrt(1/2) - 1, sqrt(2) - 1], to 4e-7: least squares at Chebyshev
+# nodes
 _P0, _P1, _P2 = _F(0.333337), _F(-0.24992542), _F(0.19940133)
 _P3, _P4, _P5 = _F(-0.16973305), _F(0.15903158), _F(-0.107437)
 _MANTISSA_SPLIT = np.int32(0x3F3504F3)  # the bits of sqrt(1/2)
@@ -36,10 +39,13 @@ _1 = np.uint32(1)
 
 
 @inlined
-def _box_muller(radius_bits: np.uint32, angle_bits: np.uint32, variance: np.float32) -> tuple[np.float32, np.float32]:
+def _box_muller(
+    radius_bits: np.uint32, angle_bits: np.uint32, variance: np.float32
+) -> tuple[np.float32, np.float32]:
     """Two independent normals (Box and Muller, 1958), without branches.
 
-    32 bits give the radius sqrt(-2 log u), which reaches 6.7; 31 bits give an angle in [-pi/2, pi/2), one its half-plane.
+    32 bits give the radius sqrt(-2 log u), which reaches 6.7; 31 bits give an angle in [-pi/2, pi/2), one its
+    half-plane.
     """
     u = fma(_F(radius_bits), _TWO_M32, _TWO_M33)
     bits = _F(u).view(np.int32)
@@ -58,7 +64,9 @@ def _box_muller(radius_bits: np.uint32, angle_bits: np.uint32, variance: np.floa
 
 
 @kernel
-def fill_normals(lanes: np.ndarray, bits: np.ndarray, halves: np.ndarray, deviation: np.float32, out: np.ndarray) -> None:
+def fill_normals(
+    lanes: np.ndarray, bits: np.ndarray, halves: np.ndarray, deviation: np.float32, out: np.ndarray
+) -> None:
     """Fill `out` (float32[E, 2, n]) with normals of mean 0, episode by episode.
 
     `bits` is uint64[n / 4, 4] of scratch, `halves` the same memory as uint32[2, n].
@@ -81,8 +89,9 @@ def fill_words(lanes: np.ndarray, out: np.ndarray) -> None:
 def lock_words(raw: np.ndarray, horizon: int, out: np.ndarray) -> None:
     """Observations of LockBernoulli for every state: out uint64[E, H+1, 3, W].
 
-    The first three bits are the one-hot code, then H coins from the episode's row of `raw`. As many levels share a
-    raw word as have room in it; where H coins and the code do not fit into one word, every word has its own.
+    The first three bits are the one-hot code, then H coins from the episode's row of `raw`. As many levels
+    share a raw word as have room in it; where H coins and the code do not fit into one word, every word has
+    its own.
     """
     n_words = out.shape[3]
     if n_words == 1:
@@ -116,7 +125,8 @@ def lock_words(raw: np.ndarray, horizon: int, out: np.ndarray) -> None:
 def bernoulli_words(halves: np.ndarray, thresholds: np.ndarray, out: np.ndarray) -> None:
     """Independent bits for every state: out uint64[E, L, S, W].
 
-    Bit j is set where the 32-bit uniform halves[e, h * D + j] is below thresholds[h, s, j] (uint64, in units of 2^-32).
+    Bit j is set where the 32-bit uniform halves[e, h * D + j] is below thresholds[h, s, j] (uint64, in units
+    of 2^-32).
     """
     dimension = thresholds.shape[2]
     out[:] = np.uint64(0)
@@ -130,7 +140,8 @@ def bernoulli_words(halves: np.ndarray, thresholds: np.ndarray, out: np.ndarray)
 
 @kernel
 def categorical_words(raw: np.ndarray, cumulative: np.ndarray, out: np.ndarray) -> None:
-    """One-hot categories for every state: out uint64[E, L, S, W], cumulative float64[L, S, C], one raw word a level."""
+    """One-hot categories for every state: out uint64[E, L, S, W], cumulative float64[L, S, C], one raw word a
+    level."""
     out[:] = np.uint64(0)
     for e in range(out.shape[0]):
         for h in range(out.shape[1]):
@@ -161,7 +172,8 @@ def pack(bits: np.ndarray, out: np.ndarray) -> None:
 
 @kernel
 def observe_reals(noise: np.ndarray, means: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:
-    """The observations along given states: means float32[S, D, L], states int64[E, L], out float32[E, L, D]."""
+    """The observations along given states: means float32[S, D, L], states int64[E, L], out float32[E, L,
+    D]."""
     for e in range(states.shape[0]):
         for h in range(states.shape[1]):
             s = states[e, h]

@@ -1,8 +1,9 @@
-"""Fits: least squares by the normal equations, k-means by Lloyd's iterations, a network with one logistic layer by Adam
-(Kingma and Ba, 2015).
+"""Fits: least squares by the normal equations, k-means by Lloyd's iterations, a network with one logistic
+layer by Adam (Kingma and Ba, 2015).
 
-Everything is summed in the order that is written here, so a fit does not depend on a BLAS library or its number of threads.
-Samples are the fastest axis of `points` and `columns`, so that loops over samples become vector instructions.
+Everything is summed in the order that is written here, so a fit does not depend on a BLAS library or its
+number of threads. Samples are the fastest axis of `points` and `columns`, so that loops over samples become
+vector instructions.
 """
 
 import math
@@ -23,7 +24,8 @@ _DECAY, _SQUARE_DECAY, _TINY = np.float32(0.9), np.float32(0.999), np.float32(1e
 def logistic(x: np.float32) -> np.float32:
     """1 / (1 + exp(-x)) to 2e-7, without branches or calls, so that loops over it become vector instructions.
 
-    exp(t) = 2^n exp(r) with n the integer nearest to t / ln 2, and exp(r) by its Taylor series on [-ln 2 / 2, ln 2 / 2].
+    exp(t) = 2^n exp(r) with n the integer nearest to t / ln 2, and exp(r) by its Taylor series on [-ln 2 / 2,
+    ln 2 / 2].
     """
     t = min(max(-x, -_CAP), _CAP)
     n = np.floor(fma(t, _LOG2_E, _HALF))
@@ -34,11 +36,13 @@ def logistic(x: np.float32) -> np.float32:
 
 
 @kernel
-def least_squares(rows: np.ndarray, codes: np.ndarray, ridge: float, gram: np.ndarray, slopes: np.ndarray) -> None:
+def least_squares(
+    rows: np.ndarray, codes: np.ndarray, ridge: float, gram: np.ndarray, slopes: np.ndarray
+) -> None:
     """Regress the one-hot code of codes int64[n] on centred rows float64[n, D]: slopes float64[R, D].
 
-    Solves (X'X + ridge I) b = X'y by Cholesky's factors. The ridge keeps coordinates that others determine from
-    making the equations singular. gram float64[D, D] is scratch.
+    Solves (X'X + ridge I) b = X'y by Cholesky's factors. The ridge keeps coordinates that others determine
+    from making the equations singular. gram float64[D, D] is scratch.
     """
     dimension = gram.shape[0]
     gram[:] = 0.0
@@ -80,7 +84,9 @@ def _add_combination(weights: np.ndarray, k: int, table: np.ndarray, sums: np.nd
     while j + 3 < n_rows:
         w0, w1, w2, w3 = weights[k, j], weights[k, j + 1], weights[k, j + 2], weights[k, j + 3]
         for i in range(width):
-            sums[k, i] += w0 * table[j, i] + w1 * table[j + 1, i] + w2 * table[j + 2, i] + w3 * table[j + 3, i]
+            sums[k, i] += (
+                w0 * table[j, i] + w1 * table[j + 1, i] + w2 * table[j + 2, i] + w3 * table[j + 3, i]
+            )
         j += 4
     while j < n_rows:
         w0 = weights[k, j]
@@ -109,7 +115,8 @@ def _dot(left: np.ndarray, a: int, right: np.ndarray, b: int) -> np.float32:
 
 @kernel
 def embed(slopes: np.ndarray, offset: np.ndarray, columns: np.ndarray, points: np.ndarray) -> None:
-    """points[r, i] = offset[r] + slopes[r] . columns[:, i], for slopes float64[R, D], columns float64[D, n], points float64[R, n]."""
+    """points[r, i] = offset[r] + slopes[r] . columns[:, i], for slopes float64[R, D], columns float64[D, n],
+    points float64[R, n]."""
     for r in range(points.shape[0]):
         for i in range(points.shape[1]):
             points[r, i] = offset[r]
@@ -126,7 +133,12 @@ def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.n
     while r + 3 < n_axes:
         c0, c1, c2, c3 = centres[k, r], centres[k, r + 1], centres[k, r + 2], centres[k, r + 3]
         for i in range(n_samples):
-            g0, g1, g2, g3 = points[r, i] - c0, points[r + 1, i] - c1, points[r + 2, i] - c2, points[r + 3, i] - c3
+            g0, g1, g2, g3 = (
+                points[r, i] - c0,
+                points[r + 1, i] - c1,
+                points[r + 2, i] - c2,
+                points[r + 3, i] - c3,
+            )
             out[k, i] = out[k, i] + g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3
         r += 4
     while r < n_axes:
@@ -138,8 +150,11 @@ def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.n
 
 
 @inlined
-def _spread(stream: np.ndarray, points: np.ndarray, centres: np.ndarray, closest: np.ndarray, distances: np.ndarray) -> None:
-    """k-means++ (Arthur and Vassilvitskii, 2007): a sample is the next centre in proportion to its squared distance from the last ones."""
+def _spread(
+    stream: np.ndarray, points: np.ndarray, centres: np.ndarray, closest: np.ndarray, distances: np.ndarray
+) -> None:
+    """k-means++ (Arthur and Vassilvitskii, 2007): a sample is the next centre in proportion to its squared
+    distance from the last ones."""
     n_samples = closest.size
     chosen = below(stream, n_samples)
     for k in range(centres.shape[0]):
@@ -162,7 +177,8 @@ def _spread(stream: np.ndarray, points: np.ndarray, centres: np.ndarray, closest
 
 @inlined
 def _assign(distances: np.ndarray, labels: np.ndarray, closest: np.ndarray) -> None:
-    """Give every sample its nearest centre, the first of equals; two centres at a time, so that the best so far is stored half as often."""
+    """Give every sample its nearest centre, the first of equals; two centres at a time, so that the best so
+    far is stored half as often."""
     for i in range(closest.size):
         closest[i] = distances[0, i]
         labels[i] = np.int32(0)
@@ -186,8 +202,11 @@ def _assign(distances: np.ndarray, labels: np.ndarray, closest: np.ndarray) -> N
 
 
 @inlined
-def _move(rows: np.ndarray, labels: np.ndarray, stale: np.ndarray, centres: np.ndarray, sizes: np.ndarray) -> None:
-    """Put the centre of every stale cluster at the mean of its samples; one without samples stays where it is."""
+def _move(
+    rows: np.ndarray, labels: np.ndarray, stale: np.ndarray, centres: np.ndarray, sizes: np.ndarray
+) -> None:
+    """Put the centre of every stale cluster at the mean of its samples; one without samples stays where it
+    is."""
     n_axes = rows.shape[1]
     _count(labels, sizes)
     for k in range(centres.shape[0]):
@@ -231,9 +250,10 @@ def kmeans(
 ) -> None:
     """The best of several starts: centres float32[K, R] and how many samples each has, sizes int64[K].
 
-    points float32[R, n] and rows float32[n, R] hold the same samples. A start ends when no label changes, or after `iterations`
-    moves. A cluster that neither won nor lost a sample is where it was, so only the others, which are stale, are looked at. Scratch:
-    trial float32[K, R], stale bool[K], labels and last_labels int32[n], closest float32[n], distances float32[K, n].
+    points float32[R, n] and rows float32[n, R] hold the same samples. A start ends when no label changes, or
+    after `iterations` moves. A cluster that neither won nor lost a sample is where it was, so only the
+    others, which are stale, are looked at. Scratch: trial float32[K, R], stale bool[K], labels and
+    last_labels int32[n], closest float32[n], distances float32[K, n].
     """
     n_clusters = centres.shape[0]
     least = np.inf
@@ -273,7 +293,8 @@ def kmeans(
 
 @inlined
 def _adam(weights: np.ndarray, slope: np.ndarray, moments: np.ndarray, rate: float, t: int) -> None:
-    """Step t of Adam; moments float32[2, rows, columns] are the running means of the slope and of its square."""
+    """Step t of Adam; moments float32[2, rows, columns] are the running means of the slope and of its
+    square."""
     first, second, step = np.float32(1.0 - 0.9**t), np.float32(1.0 - 0.999**t), np.float32(rate)
     for a in range(weights.shape[0]):
         for b in range(weights.shape[1]):
@@ -301,11 +322,12 @@ def train_network(
     errors: np.ndarray,
     back: np.ndarray,
 ) -> None:
-    """Fit the one-hot code of targets int64[n] by least squares: output' (logistic(hidden x), 1), from the given weights on.
+    """Fit the one-hot code of targets int64[n] by least squares: output' (logistic(hidden x), 1), from the
+    given weights on.
 
-    rows float32[n, D + 1] and columns float32[D + 1, n] hold the same samples, whose last coordinate is 1; hidden float32[K, D + 1],
-    output float32[K + 1, R]. Every iteration sees all samples. Scratch, float32: slopes like the weights, moments [2, ...] of zeros,
-    units [K + 1, n], errors [R, n], back [K, n].
+    rows float32[n, D + 1] and columns float32[D + 1, n] hold the same samples, whose last coordinate is 1;
+    hidden float32[K, D + 1], output float32[K + 1, R]. Every iteration sees all samples. Scratch, float32:
+    slopes like the weights, moments [2, ...] of zeros, units [K + 1, n], errors [R, n], back [K, n].
     """
     n_samples = targets.size
     n_units, n_targets = back.shape[0], errors.shape[0]

@@ -1,8 +1,8 @@
 """Tables keyed by (level, observation): open addressing in flat arrays, for agents that see raw bits.
 
-A row holds the key (the level and the W words), the action values and their visit counts; `slots` (int32, a power of
-two, -1 where empty) finds the row by linear probing. The object layer makes room for a whole block beforehand: kernels
-neither grow nor rehash while they play.
+A row holds the key (the level and the W words), the action values and their visit counts; `slots` (int32, a
+power of two, -1 where empty) finds the row by linear probing. The object layer makes room for a whole block
+beforehand: kernels neither grow nor rehash while they play.
 """
 
 import numpy as np
@@ -26,7 +26,8 @@ def _fold(key: np.uint64, word: np.uint64) -> np.uint64:
 
 @inlined
 def _finish(key: np.uint64) -> np.uint64:
-    """The low bits choose the slot, so the high bits, which depend on every bit of the key, are folded onto them."""
+    """The low bits choose the slot, so the high bits, which depend on every bit of the key, are folded onto
+    them."""
     key *= _MIX
     return key ^ (key >> _29)
 
@@ -100,7 +101,14 @@ def learn(
 
 
 @kernel
-def play(dynamics: tuple, words: np.ndarray, table: tuple, luck: np.ndarray, choice: np.ndarray, returns: np.ndarray) -> None:
+def play(
+    dynamics: tuple,
+    words: np.ndarray,
+    table: tuple,
+    luck: np.ndarray,
+    choice: np.ndarray,
+    returns: np.ndarray,
+) -> None:
     """Play greedily without learning; a uniform action where the observation has no row."""
     for e in range(returns.size):
         total = 0.0

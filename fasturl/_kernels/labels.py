@@ -1,11 +1,13 @@
-"""FixLabel (Algorithm 3 of Feng et al., 2020): majority counts and swaps, and matching of whole labellings."""
+"""FixLabel (Algorithm 3 of Feng et al., 2020): majority counts and swaps, and matching of whole
+labellings."""
 
 import numpy as np
 
 from .compiling import inlined, kernel
 
 _FEW = 8
-"""Up to so many labels, a pass over the set for each is faster than one pass that counts all: sixteen are compared at a time."""
+"""Up to so many labels, a pass over the set for each is faster than one pass that counts all: sixteen are
+compared at a time."""
 _ROOM = np.uint64(255)
 """What a byte can count."""
 
@@ -41,9 +43,10 @@ def _occurrences(labels: np.ndarray, first: np.uint64, end: np.uint64, label: np
 def fix_labels(counts: np.ndarray, standards: np.ndarray, relabel: np.ndarray) -> None:
     """Swap a decoder's outputs so that they agree with the label standard sets of its level.
 
-    counts int64[n, K] holds the decoder's raw labels on each set, standards int64[n] the label that each set stands for,
-    relabel uint8[K] (the identity at first) the decoder's output for each raw label. Taking the sets in order: where
-    more than 3/5 of a set is given the label s' and the set stands for s, the outputs s and s' are swapped.
+    counts int64[n, K] holds the decoder's raw labels on each set, standards int64[n] the label that each set
+    stands for, relabel uint8[K] (the identity at first) the decoder's output for each raw label. Taking the
+    sets in order: where more than 3/5 of a set is given the label s' and the set stands for s, the outputs s
+    and s' are swapped.
     """
     n_labels = relabel.size
     for i in range(standards.size):

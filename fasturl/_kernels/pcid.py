@@ -1,12 +1,13 @@
 """What PCID does in every episode: walk to a learned state, act at random, decode level by level, count.
 
-A decoder of level h is affine in the observation, scores[k] = bias[k, h] + weights[k, :, h] . x, and gives the first k of greatest
-score. Where the model is a network, the scores go through logistic units first and are then mixed:
+A decoder of level h is affine in the observation, scores[k] = bias[k, h] + weights[k, :, h] . x, and gives
+the first k of greatest score. Where the model is a network, the scores go through logistic units first and
+are then mixed:
 
     z[j] = 1 / (1 + exp(-scores[j])),   score of label k = mixing[k, K, h] + sum over j of mixing[k, j, h] z[j].
 
-`found[h]` is the number of labels of level h; a level with one label is not looked at. Sums over coordinates run from the last to
-the first, alone or in a block, so that an observation gets the same label in both.
+`found[h]` is the number of labels of level h; a level with one label is not looked at. Sums over coordinates
+run from the last to the first, alone or in a block, so that an observation gets the same label in both.
 """
 
 import numpy as np
@@ -29,41 +30,44 @@ def explore(
     level: int,
     luck: np.ndarray,
     choice: np.ndarray,
+    states: np.ndarray,
+    actions: np.ndarray,
+    rewards: np.ndarray,
+) -> None:
+    """Play episodes that show the transition into `level` (counted from 0), and record them as
+    `tabular.rollout` does.
+
+    An episode chooses one of the targets uniformly, is greedy in reach[target] (float64[T, level - 1, X, A],
+    ties at random) on labels uint8[E, H+1, S] up to level - 1, and acts uniformly at random from there to its
+    end. Filled are states int64[E, H+1], actions int64[E, H] and rewards float64[E, H].
+    """
+    horizon, _, n_actions, _ = dynamics.transitions.shape
+    for e in range(states.shape[0]):
+        target = below(choice, reach.shape[0])
+        s = start_state(dynamics, luck)
+        states[e, 0] = s
+        for h in range(horizon):
+            if h < level - 1:
+                a, _ = greedy(reach[target], h, np.int64(labels[e, h, s]), choice)
+            else:
+                a = below(choice, n_actions)
+            s, reward = step(dynamics, luck, h, s, a)
+            states[e, h + 1] = s
+            actions[e, h] = a
+            rewards[e, h] = reward
+
+
+@kernel
+def count(
     before: np.ndarray,
     taken: np.ndarray,
     gained: np.ndarray,
     after: np.ndarray,
-    returns: np.ndarray,
+    counts: np.ndarray,
+    sums: np.ndarray,
 ) -> None:
-    """Play `returns.size` episodes that show the transition into `level` (counted from 0).
-
-    An episode chooses one of the targets uniformly, is greedy in reach[target] (float64[T, level - 1, X, A], ties at random)
-    on labels uint8[E, H+1, S] up to level - 1, and acts uniformly at random from there to its end. Recorded are the label before
-    the transition, the action, its reward and the latent state after it, and the return of the episode.
-    """
-    horizon, _, n_actions, _ = dynamics.transitions.shape
-    for e in range(returns.size):
-        target = below(choice, reach.shape[0])
-        total = 0.0
-        s = start_state(dynamics, luck)
-        for h in range(level - 1):
-            a, _ = greedy(reach[target], h, np.int64(labels[e, h, s]), choice)
-            s, reward = step(dynamics, luck, h, s, a)
-            total += reward
-        before[e] = labels[e, level - 1, s]
-        a = below(choice, n_actions)
-        s, reward = step(dynamics, luck, level - 1, s, a)
-        taken[e], gained[e], after[e] = a, reward, s
-        total += reward
-        for h in range(level, horizon):
-            s, reward = step(dynamics, luck, h, s, below(choice, n_actions))
-            total += reward
-        returns[e] = total
-
-
-@kernel
-def count(before: np.ndarray, taken: np.ndarray, gained: np.ndarray, after: np.ndarray, counts: np.ndarray, sums: np.ndarray) -> None:
-    """Add transitions (label, action) -> label to counts float64[X, A, X] and their rewards to sums float64[X, A]."""
+    """Add transitions (label, action) -> label to counts float64[X, A, X] and their rewards to sums
+    float64[X, A]."""
     for i in range(before.size):
         counts[before[i], taken[i], after[i]] += 1.0
         sums[before[i], taken[i]] += gained[i]
@@ -115,8 +119,8 @@ def bit_labels(
 ) -> None:
     """Label packed bits, words uint64[E, L, S, W], at the first `levels` levels: labels uint8[E, L, S].
 
-    tables float32[L, groups, 16, K rounded up to a multiple of 4], mixing float32[K, K + 1, L], empty where there is no logistic layer.
-    Scratch: scores float32[K rounded up, E * S], mixed float32[K, E * S].
+    tables float32[L, groups, 16, K rounded up to a multiple of 4], mixing float32[K, K + 1, L], empty where
+    there is no logistic layer. Scratch: scores float32[K rounded up, E * S], mixed float32[K, E * S].
     """
     n_groups, n_states = tables.shape[1], words.shape[2]
     n_labels, n = mixed.shape
@@ -132,7 +136,9 @@ def bit_labels(
                 for k in range(0, scores.shape[0], 4):
                     a0, a1, a2, a3 = _0, _0, _0, _0
                     for group in range(n_groups - 1, -1, -1):
-                        value = np.int64((words[e, h, s, group >> 4] >> np.uint64((group & 15) << 2)) & _NIBBLE)
+                        value = np.int64(
+                            (words[e, h, s, group >> 4] >> np.uint64((group & 15) << 2)) & _NIBBLE
+                        )
                         a0 += tables[h, group, value, k]
                         a1 += tables[h, group, value, k + 1]
                         a2 += tables[h, group, value, k + 2]
@@ -155,8 +161,11 @@ def bit_labels(
 
 
 @inlined
-def _add_products(weights: np.ndarray, k: int, noise: np.ndarray, e: int, first: int, levels: int, sums: np.ndarray) -> None:
-    """sums[k, h] += weights[k, j, h] noise[e, j, h] for j from the last down to `first`, four coordinates a loop."""
+def _add_products(
+    weights: np.ndarray, k: int, noise: np.ndarray, e: int, first: int, levels: int, sums: np.ndarray
+) -> None:
+    """sums[k, h] += weights[k, j, h] noise[e, j, h] for j from the last down to `first`, four coordinates a
+    loop."""
     j = weights.shape[1] - 1
     while j - 3 >= first:
         for h in range(levels):
@@ -172,8 +181,11 @@ def _add_products(weights: np.ndarray, k: int, noise: np.ndarray, e: int, first:
 
 
 @inlined
-def _label_levels(scores: np.ndarray, found: np.ndarray, levels: int, e: int, s: int, labels: np.ndarray) -> None:
-    """Labels of one episode in one state from scores float32[K, L]; the scores of label 0 give way to the greatest ones."""
+def _label_levels(
+    scores: np.ndarray, found: np.ndarray, levels: int, e: int, s: int, labels: np.ndarray
+) -> None:
+    """Labels of one episode in one state from scores float32[K, L]; the scores of label 0 give way to the
+    greatest ones."""
     for h in range(levels):
         labels[e, h, s] = 0
     for k in range(1, scores.shape[0]):
@@ -198,10 +210,12 @@ def real_labels(
     mixed: np.ndarray,
     labels: np.ndarray,
 ) -> None:
-    """Label noise float32[E, >= D, L] around means float32[S, D, L] at the first `levels` levels: labels uint8[E, L, S].
+    """Label noise float32[E, >= D, L] around means float32[S, D, L] at the first `levels` levels: labels
+    uint8[E, L, S].
 
-    Coordinates from `head` on have mean 0 in every state. weights float32[K, D, L], bias float32[K, L], mixing float32[K, K + 1, L], empty
-    where there is no logistic layer; tail, sums and mixed float32[K, L] are scratch.
+    Coordinates from `head` on have mean 0 in every state. weights float32[K, D, L], bias float32[K, L],
+    mixing float32[K, K + 1, L], empty where there is no logistic layer; tail, sums and mixed float32[K, L]
+    are scratch.
     """
     n_labels = weights.shape[0]
     for e in range(noise.shape[0]):
@@ -211,7 +225,9 @@ def real_labels(
             _add_products(weights, k, noise, e, head, levels, tail)
         for s in range(means.shape[0]):
             for k in range(n_labels):
-                if head == 3:  # the code of a lock, in one loop: to start a short one takes longer than to run it
+                if (
+                    head == 3
+                ):  # the code of a lock, in one loop: to start a short one takes longer than to run it
                     for h in range(levels):
                         total = tail[k, h] + weights[k, 2, h] * (noise[e, 2, h] + means[s, 2, h])
                         total += weights[k, 1, h] * (noise[e, 1, h] + means[s, 1, h])

@@ -2,8 +2,8 @@
 
     Q[h, s, a] = sum over s' of p[h, s, a, s'] (r[h, s, a, s'] + V[h+1, s']),   V[H] = 0,
 
-with V[h, s] the maximum over actions (`optimal_q`) or the mean under a policy (`policy_q`). And what can happen at all: the
-states that can be reached, and the greatest return.
+with V[h, s] the maximum over actions (`optimal_q`) or the mean under a policy (`policy_q`). And what can
+happen at all: the states that can be reached, and the greatest return.
 """
 
 import numpy as np
@@ -12,7 +12,9 @@ from .compiling import kernel
 
 
 @kernel
-def _action_value(transitions: np.ndarray, rewards: np.ndarray, values: np.ndarray, h: int, s: int, a: int) -> float:
+def _action_value(
+    transitions: np.ndarray, rewards: np.ndarray, values: np.ndarray, h: int, s: int, a: int
+) -> float:
     total = 0.0
     for following in range(transitions.shape[3]):
         p = transitions[h, s, a, following]
@@ -37,7 +39,9 @@ def optimal_q(transitions: np.ndarray, rewards: np.ndarray, q: np.ndarray, value
 
 
 @kernel
-def policy_q(transitions: np.ndarray, rewards: np.ndarray, policy: np.ndarray, q: np.ndarray, values: np.ndarray) -> None:
+def policy_q(
+    transitions: np.ndarray, rewards: np.ndarray, policy: np.ndarray, q: np.ndarray, values: np.ndarray
+) -> None:
     """As `optimal_q`, for `policy` float64[H, S, A], the probability of each action."""
     horizon, n_states, n_actions = q.shape
     values[horizon] = 0.0
@@ -52,7 +56,8 @@ def policy_q(transitions: np.ndarray, rewards: np.ndarray, policy: np.ndarray, q
 
 @kernel
 def reachable(start: np.ndarray, transitions: np.ndarray, reached: np.ndarray) -> None:
-    """Fill `reached` (bool[H+1, S]): the states that some policy can be in at each level. `start` is float64[S], probabilities."""
+    """Fill `reached` (bool[H+1, S]): the states that some policy can be in at each level. `start` is
+    float64[S], probabilities."""
     horizon, n_states, n_actions, _ = transitions.shape
     reached[:] = False
     for s in range(n_states):
@@ -67,10 +72,13 @@ def reachable(start: np.ndarray, transitions: np.ndarray, reached: np.ndarray) -
 
 
 @kernel
-def greatest_return(transitions: np.ndarray, rewards: np.ndarray, drawn: bool, reached: np.ndarray, values: np.ndarray) -> float:
+def greatest_return(
+    transitions: np.ndarray, rewards: np.ndarray, drawn: bool, reached: np.ndarray, values: np.ndarray
+) -> float:
     """The greatest return that can be ahead at any level, in a state of `reached` (bool[H+1, S]).
 
-    Where rewards are `drawn`, they are 1 at best if their mean is above 0. `values` is float64[H+1, S] of scratch.
+    Where rewards are `drawn`, they are 1 at best if their mean is above 0. `values` is float64[H+1, S] of
+    scratch.
     """
     horizon, n_states, n_actions, _ = transitions.shape
     greatest = -np.inf

@@ -21,7 +21,9 @@ _ULP_53 = 2.0**-53
 
 
 @inlined
-def _advance(a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]:
+def _advance(
+    a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]:
     """The next state, and 64 fresh bits."""
     mixed = a + d
     result = ((mixed << _23) | (mixed >> _41)) + a

@@ -1,7 +1,8 @@
 """NumPy's SeedSequence (after O'Neill's seed_seq alternatives, 2015) for one 64-bit seed and a spawn key.
 
-A pool of four 32-bit words is hashed from the seed's two words, padded with zeros to the size of the pool, and the words of
-the spawn key; the state is hashed from the pool in turn. All arithmetic is modulo 2^32, done here in uint64.
+A pool of four 32-bit words is hashed from the seed's two words, padded with zeros to the size of the pool,
+and the words of the spawn key; the state is hashed from the pool in turn. All arithmetic is modulo 2^32, done
+here in uint64.
 """
 
 import numpy as np
@@ -32,7 +33,8 @@ def _mixed(x: np.uint64, y: np.uint64) -> np.uint64:
 
 @kernel
 def seed_stream(seed: np.uint64, key: np.ndarray, pool: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` (uint64[n]) as SeedSequence(seed, spawn_key=key).generate_state(n, uint64); key uint32[m], pool uint64[4] of scratch."""
+    """Fill `out` (uint64[n]) as SeedSequence(seed, spawn_key=key).generate_state(n, uint64); key uint32[m],
+    pool uint64[4] of scratch."""
     constant = _POOL_START
     for i in range(4):
         word = np.uint64(0)

@@ -25,7 +25,9 @@ from .rng import below, uniform
 
 
 @kernel
-def constant_schedule(horizon: int, rate: float, confidence: float, rates: np.ndarray, bonuses: np.ndarray) -> None:
+def constant_schedule(
+    horizon: int, rate: float, confidence: float, rates: np.ndarray, bonuses: np.ndarray
+) -> None:
     """One rate, and the bonus c sqrt(H / t). Visits count from 1: entry 0 is never read, here and below."""
     rates[0] = bonuses[0] = 0.0
     for t in range(1, rates.size):
@@ -35,10 +37,18 @@ def constant_schedule(horizon: int, rate: float, confidence: float, rates: np.nd
 
 @kernel
 def jin_schedule(
-    horizon: int, n_labels: int, n_actions: int, confidence: float, failure: float, rates: np.ndarray, bonuses: np.ndarray
+    horizon: int,
+    n_labels: int,
+    n_actions: int,
+    confidence: float,
+    failure: float,
+    rates: np.ndarray,
+    bonuses: np.ndarray,
 ) -> None:
     """The rate (H+1) / (H+t) and the bonus c sqrt(H^3 log(S A T / p) / t), T being the number of steps."""
-    pairs_and_steps = float(n_labels) * n_actions * horizon * (rates.size - 1)  # as float: there may be 2^62 labels
+    pairs_and_steps = (
+        float(n_labels) * n_actions * horizon * (rates.size - 1)
+    )  # as float: there may be 2^62 labels
     scale = float(horizon) ** 3 * math.log(pairs_and_steps / failure)
     rates[0] = bonuses[0] = 0.0
     for t in range(1, rates.size):
@@ -88,7 +98,15 @@ def epsilon_greedy(q: np.ndarray, h: int, x: int, epsilon: float, choice: np.nda
 
 @inlined
 def update(
-    q: np.ndarray, visits: np.ndarray, h: int, x: int, a: int, target: float, rates: np.ndarray, bonuses: np.ndarray, cap: float
+    q: np.ndarray,
+    visits: np.ndarray,
+    h: int,
+    x: int,
+    a: int,
+    target: float,
+    rates: np.ndarray,
+    bonuses: np.ndarray,
+    cap: float,
 ) -> None:
     """One step of the update above; `target` is r + V."""
     visits[h, x, a] += 1
@@ -136,7 +154,8 @@ def learn(
 ) -> None:
     """Play and learn for `returns.size` episodes; fill in the return of each.
 
-    labels uint8[E, H+1, S], int32 where there are more than 256; q float64[H, X, A]; visits int64[H, X, A]; epsilons float64[E].
+    labels uint8[E, H+1, S], int32 where there are more than 256; q float64[H, X, A]; visits int64[H, X, A];
+    epsilons float64[E].
     """
     horizon = q.shape[0]
     for e in range(returns.size):

@@ -1,12 +1,13 @@
 """Many environments side by side: one call moves all of them by one step.
 
-Every environment has generators, a level and a latent state of its own. Tables are shared as far as they can be: a
-transition is an index into a short list of cumulative distributions. A lock of any size has three of these (on, flipped and
-dead), so that the tables of thousands of locks stay in the cache.
+Every environment has generators, a level and a latent state of its own. Tables are shared as far as they can
+be: a transition is an index into a short list of cumulative distributions. A lock of any size has three of
+these (on, flipped and dead), so that the tables of thousands of locks stay in the cache.
 
-What is seen comes in four kinds: bits of a lock, reals around a mean, observations that were made beforehand for every
-state, and the latent state itself. For each kind there is `begin`, which starts new episodes where a mask says so and shows
-every environment, and `step`. Noise is laid out level by level, because the environments are usually at the same level.
+What is seen comes in four kinds: bits of a lock, reals around a mean, observations that were made beforehand
+for every state, and the latent state itself. For each kind there is `begin`, which starts new episodes where
+a mask says so and shows every environment, and `step`. Noise is laid out level by level, because the
+environments are usually at the same level.
 """
 
 import numpy as np
@@ -29,7 +30,8 @@ _ALMOST = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 @kernel
 def draw_locks(streams: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: np.ndarray) -> None:
-    """A fresh lock for each environment of `mask`: ways uint8[H, N, 3, 4], draws as those of `dynamics.draw_lock`.
+    """A fresh lock for each environment of `mask`: ways uint8[H, N, 3, 4], draws as those of
+    `dynamics.draw_lock`.
 
     0 is the way on, 1 the flipped one, 2 the way out; `order` is int64[4] of scratch.
     """
@@ -50,12 +52,17 @@ def draw_locks(streams: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: n
 @inlined
 def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
     """One step of environment e, with the draws of `dynamics.step`; returns the reward."""
-    h, s = np.uint64(players.levels[e]), np.uint64(players.states[e])  # unsigned: an index that may be negative costs a check
+    h, s = (
+        np.uint64(players.levels[e]),
+        np.uint64(players.states[e]),
+    )  # unsigned: an index that may be negative costs a check
     luck = players.luck[e]
     way = np.uint64(tables.ways[h, e if tables.ways.shape[1] > 1 else 0, s, np.uint64(a)])
     u = uniform(luck)
     following = 0
-    for outcome in range(tables.outcomes.shape[1] - 1):  # all of them: a loop that stops by chance is mispredicted
+    for outcome in range(
+        tables.outcomes.shape[1] - 1
+    ):  # all of them: a loop that stops by chance is mispredicted
         following += u >= tables.outcomes[way, outcome]
     reward = tables.rewards[h, s, np.uint64(a), np.uint64(following)]
     if tables.random_rewards[h]:
@@ -66,7 +73,9 @@ def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
 
 
 @inlined
-def _move_all(tables: tuple, players: tuple, actions: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> int:
+def _move_all(
+    tables: tuple, players: tuple, actions: np.ndarray, rewards: np.ndarray, ended: np.ndarray
+) -> int:
     """Move every environment whose episode is not over; returns how many episodes this ended."""
     horizon = tables.ways.shape[0]
     count = 0
@@ -87,7 +96,8 @@ def _start(tables: tuple, players: tuple, e: int) -> None:
     players.states[e] = start_state(tables, players.luck[e])
 
 
-# --- bits of a lock ------------------------------------------------------------------------------------------------
+# --- bits of a lock
+# ------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -97,14 +107,16 @@ def _spread(byte: np.uint64) -> np.uint64:
 
 
 def put_eight(bytes_: np.uint64, e: int, j: int, out: np.ndarray) -> None:
-    """The eight bytes of a word into out[e, j : j + 8], the lowest first, which need not be a multiple of eight from anywhere."""
+    """The eight bytes of a word into out[e, j : j + 8], the lowest first, which need not be a multiple of
+    eight from anywhere."""
     for i in range(8):
         out[e, j + i] = np.int8(bytes_ >> np.uint64(8 * i) & _BYTE)
 
 
 @intrinsic
 def _store_eight(context, bytes_, e, j, out):  # type: ignore[no-untyped-def]  # called by the compiler
-    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]  # called by the compiler
+    # called by the compiler
+    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
         kind = signature.args[3]
         array = target.make_array(kind)(target, builder, arguments[3])
         place = cgutils.get_item_pointer(target, builder, kind, array, arguments[1:3])
@@ -121,7 +133,8 @@ def _compiled_put_eight(bytes_, e, j, out):  # type: ignore[no-untyped-def]  # c
 
 @inlined
 def _show_word(word: np.uint64, e: int, first: int, end: int, out: np.ndarray) -> None:
-    """Bits of one word as bytes out[e, first:end], eight at a time; the last eight may overlap those before."""
+    """Bits of one word as bytes out[e, first:end], eight at a time; the last eight may overlap those
+    before."""
     width = end - first
     if width < 8:
         for j in range(first, end):
@@ -139,7 +152,9 @@ def _show_bits(coins: tuple, players: tuple, e: int, out: np.ndarray) -> None:
     h = np.uint64(players.levels[e])
     first = coins.first[h]
     dimension = out.shape[1]
-    word = (coins.words[e, first] >> coins.shift[h] << coins.room) & ~_CODE | _1 << np.uint64(players.states[e])
+    word = (coins.words[e, first] >> coins.shift[h] << coins.room) & ~_CODE | _1 << np.uint64(
+        players.states[e]
+    )
     _show_word(word, e, 0, min(64, dimension), out)
     for w in range(1, (dimension + 63) >> 6):
         _show_word(coins.words[e, first + w], e, 64 * w, min(64 * w + 64, dimension), out)
@@ -157,7 +172,13 @@ def begin_bits(tables: tuple, players: tuple, mask: np.ndarray, coins: tuple, ou
 
 @kernel
 def step_bits(
-    tables: tuple, players: tuple, actions: np.ndarray, coins: tuple, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
+    tables: tuple,
+    players: tuple,
+    actions: np.ndarray,
+    coins: tuple,
+    out: np.ndarray,
+    rewards: np.ndarray,
+    ended: np.ndarray,
 ) -> int:
     count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
@@ -165,7 +186,8 @@ def step_bits(
     return count
 
 
-# --- reals around a mean -------------------------------------------------------------------------------------------
+# --- reals around a mean
+# -------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -190,7 +212,9 @@ def _show_reals(normals: tuple, players: tuple, out: np.ndarray, flat: np.ndarra
 
 
 @kernel
-def begin_reals(tables: tuple, players: tuple, mask: np.ndarray, normals: tuple, out: np.ndarray, flat: np.ndarray) -> None:
+def begin_reals(
+    tables: tuple, players: tuple, mask: np.ndarray, normals: tuple, out: np.ndarray, flat: np.ndarray
+) -> None:
     """out float32[N, D], flat float32[N D] the same memory."""
     for e in range(mask.size):
         if mask[e]:
@@ -218,7 +242,8 @@ def step_reals(
     return count
 
 
-# --- observations made beforehand ----------------------------------------------------------------------------------
+# --- observations made beforehand
+# ----------------------------------------------------------------------------------
 
 
 @inlined
@@ -239,7 +264,13 @@ def begin_looks(tables: tuple, players: tuple, mask: np.ndarray, looks: np.ndarr
 
 @kernel
 def step_looks(
-    tables: tuple, players: tuple, actions: np.ndarray, looks: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray
+    tables: tuple,
+    players: tuple,
+    actions: np.ndarray,
+    looks: np.ndarray,
+    out: np.ndarray,
+    rewards: np.ndarray,
+    ended: np.ndarray,
 ) -> int:
     count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
@@ -247,7 +278,8 @@ def step_looks(
     return count
 
 
-# --- latent states -------------------------------------------------------------------------------------------------
+# --- latent states
+# -------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -260,14 +292,22 @@ def begin_latent(tables: tuple, players: tuple, mask: np.ndarray, out: np.ndarra
 
 
 @kernel
-def step_latent(tables: tuple, players: tuple, actions: np.ndarray, out: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> int:
+def step_latent(
+    tables: tuple,
+    players: tuple,
+    actions: np.ndarray,
+    out: np.ndarray,
+    rewards: np.ndarray,
+    ended: np.ndarray,
+) -> int:
     count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
         out[e] = players.states[e]
     return count
 
 
-# --- whole episodes of a fixed policy ------------------------------------------------------------------------------
+# --- whole episodes of a fixed policy
+# ------------------------------------------------------------------------------
 
 
 @kernel
@@ -280,7 +320,8 @@ def play_policy(
     actions: np.ndarray,
     rewards: np.ndarray,
 ) -> None:
-    """Play `policy` (float64[H, S, A], cumulative over actions): states int64[E, H+1], actions int64[E, H], rewards float64[E, H].
+    """Play `policy` (float64[H, S, A], cumulative over actions): states int64[E, H+1], actions int64[E, H],
+    rewards float64[E, H].
 
     Each action takes one uniform from `choice`, so that policies that share it can be compared.
     """

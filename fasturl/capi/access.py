@@ -84,7 +84,9 @@ def four_numbers(_context: Any) -> Any:
     """Scratch for four int64, as long as the function runs."""
 
     def generate(_target: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-        return builder.bitcast(cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), 4)), ir.IntType(64).as_pointer())
+        return builder.bitcast(
+            cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), 4)), ir.IntType(64).as_pointer()
+        )
 
     return types.CPointer(types.int64)(), generate
 

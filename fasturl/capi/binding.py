@@ -10,7 +10,7 @@ from typing import Any
 from numba.core import sigutils
 from numba.core.ccallback import CFunc
 
-from .. import compile_cache
+from .._base import compile_cache
 from .._kernels.compiling import _ForgivingCache
 from . import entries, functions, header
 
@@ -31,7 +31,8 @@ class _Cache(_ForgivingCache):
 
 @cache
 def folder() -> Path | None:
-    """Where compiled functions are kept: a place of its own for each version of what they are compiled from."""
+    """Where compiled functions are kept: a place of its own for each version of what they are compiled
+    from."""
     kernels = compile_cache.folder()
     if kernels is None:
         return None
@@ -46,7 +47,13 @@ def folder() -> Path | None:
 def compiled(name: str) -> Any:
     """A function of the table, compiled or loaded."""
     pyfunc = getattr(functions, name)
-    made: Any = CFunc(pyfunc, sigutils.normalize_signature(header.signature(name)), {}, dict(entries.OPTIONS), entries.Compiler)
+    made: Any = CFunc(
+        pyfunc,
+        sigutils.normalize_signature(header.signature(name)),
+        {},
+        dict(entries.OPTIONS),
+        entries.Compiler,
+    )
     place = folder()
     if place is not None:
         with compile_cache.keeping_in(place):
@@ -63,7 +70,8 @@ def pointer(name: str) -> Any:
 
 @cache
 def table() -> Any:
-    """The versioned struct of function pointers to hand to C: `const fasturl_table *`. It lives as long as the process."""
+    """The versioned struct of function pointers to hand to C: `const fasturl_table *`. It lives as long as
+    the process."""
     made = ffi.new("fasturl_table *")
     made.size = ffi.sizeof("fasturl_table")
     made.abi_major, made.abi_minor = header.abi_version()
@@ -91,7 +99,14 @@ class Library:
         return found
 
     def __dir__(self) -> list[str]:
-        return sorted([*(header.PREFIX + name for name in header.FUNCTIONS), "fasturl_get_table", *header.CONSTANTS, *_VERSION])
+        return sorted(
+            [
+                *(header.PREFIX + name for name in header.FUNCTIONS),
+                "fasturl_get_table",
+                *header.CONSTANTS,
+                *_VERSION,
+            ]
+        )
 
 
 lib = Library()

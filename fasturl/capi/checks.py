@@ -1,4 +1,5 @@
-"""What can be wrong with the arguments of a call. Every check gives a status, and OK is 0: `check(a) or check(b)` is the first that fails.
+"""What can be wrong with the arguments of a call. Every check gives a status, and OK is 0: `check(a) or
+check(b)` is the first that fails.
 
 A call that makes one step takes some ten nanoseconds of work, so checks are written for few instructions.
 """
@@ -32,7 +33,9 @@ MESSAGES = {
 }
 UNKNOWN = "unknown status"
 
-OK, NULL, SIZE, TOO_SMALL, ALIGNMENT, OVERLAP, RANGE, NUMBER, TABLE, STREAM, STRUCT, _LIBRARY = map(header.CONSTANTS.__getitem__, MESSAGES)
+OK, NULL, SIZE, TOO_SMALL, ALIGNMENT, OVERLAP, RANGE, NUMBER, TABLE, STREAM, STRUCT, _LIBRARY = map(
+    header.CONSTANTS.__getitem__, MESSAGES
+)
 
 MAX_LABELS = 256
 MAX_ACTIONS = 1 << 31
@@ -51,14 +54,17 @@ def message(_context: Any, status: Any) -> Any:
     def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         found = target.insert_const_string(builder.module, UNKNOWN)
         for name, text in MESSAGES.items():
-            same = builder.icmp_signed("==", arguments[0], ir.Constant(ir.IntType(32), header.CONSTANTS[name]))
+            same = builder.icmp_signed(
+                "==", arguments[0], ir.Constant(ir.IntType(32), header.CONSTANTS[name])
+            )
             found = builder.select(same, target.insert_const_string(builder.module, text), found)
         return found
 
     return types.CPointer(types.int8)(types.int32), generate
 
 
-# --- sizes and numbers ---------------------------------------------------------------------------------------------
+# --- sizes and numbers
+# ---------------------------------------------------------------------------------------------
 
 
 @intrinsic
@@ -66,7 +72,9 @@ def times(_context: Any, a: Any, b: Any) -> Any:
     """a * b for positive numbers, or a number that no length reaches."""
 
     def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        product, too_great = (builder.extract_value(builder.smul_with_overflow(*arguments), part) for part in range(2))
+        product, too_great = (
+            builder.extract_value(builder.smul_with_overflow(*arguments), part) for part in range(2)
+        )
         return builder.select(too_great, ir.Constant(ir.IntType(64), _GREATEST), product)
 
     return types.int64(types.int64, types.int64), generate
@@ -87,7 +95,8 @@ def check_index(index: int, bound: int) -> int:
     return unless(0 <= index < bound, RANGE)
 
 
-# --- memory --------------------------------------------------------------------------------------------------------
+# --- memory
+# --------------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -155,7 +164,8 @@ def _overlap(_context: Any, written: Any, others: Any) -> Any:
             last = builder.sub(after, ir.Constant(ir.IntType(64), 1))
             for begin, end in spans[i + 1 :]:
                 room = builder.add(builder.sub(last, first), builder.sub(end, begin))
-                # what lies before `begin` is a great number without its sign, so one comparison serves for both ends
+                # what lies before `begin` is a great number without its sign, so one comparison serves for
+                # both ends
                 found = builder.or_(found, builder.icmp_unsigned("<", builder.sub(last, begin), room))
         return found
 
@@ -168,7 +178,8 @@ def check_disjoint(written: Any, others: Any) -> int:
     return unless(not _overlap(written, others), OVERLAP)
 
 
-# --- contents ------------------------------------------------------------------------------------------------------
+# --- contents
+# ------------------------------------------------------------------------------------------------------
 
 
 @inlined

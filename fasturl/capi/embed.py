@@ -25,7 +25,9 @@ from .checks import MESSAGES
 MODULE = "_fasturl_embedded"
 LIBRARY = "libfasturl.dylib" if sys.platform == "darwin" else "libfasturl.so"
 
-_FUNCTION = re.compile(r"^typedef (int32_t |const char \*)fasturl_(\w+)_fn\((.*?)\);", re.DOTALL | re.MULTILINE)
+_FUNCTION = re.compile(
+    r"^typedef (int32_t |const char \*)fasturl_(\w+)_fn\((.*?)\);", re.DOTALL | re.MULTILINE
+)
 
 _START = """
 import site
@@ -55,7 +57,9 @@ const fasturl_table *fasturl_get_table(void)
 def build(folder: Path) -> Path:
     """Build the library in a folder and return its path."""
     if sys.platform == "win32" or not sysconfig.get_config_var("Py_ENABLE_SHARED"):
-        raise OSError("libfasturl needs a Python that was built as a shared library (configure --enable-shared), which this one was not")
+        raise OSError(
+            "libfasturl needs a Python that was built as a shared library (configure --enable-shared), which this one was not"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     target = folder.resolve() / LIBRARY
     with tempfile.TemporaryDirectory(dir=folder) as work:
@@ -66,7 +70,9 @@ def build(folder: Path) -> Path:
         try:
             done = subprocess.run(command, capture_output=True, text=True)
         except (FileNotFoundError, PermissionError):
-            raise OSError(f"libfasturl needs a C compiler to be built, and {command[0]!r} cannot be run: CC names the compiler") from None
+            raise OSError(
+                f"libfasturl needs a C compiler to be built, and {command[0]!r} cannot be run: CC names the compiler"
+            ) from None
         if done.returncode != 0:
             raise OSError(f"libfasturl could not be built: {done.stderr.strip()}")
         os.replace(made, target)
@@ -74,10 +80,13 @@ def build(folder: Path) -> Path:
 
 
 def default_folder() -> Path:
-    """Where `fasturl capi --libs` keeps the library: a place of its own for each Python environment, whose paths are built into it."""
+    """Where `fasturl capi --libs` keeps the library: a place of its own for each Python environment, whose
+    paths are built into it."""
     kept = binding.folder()
     if kept is None:
-        raise OSError("there is no cache folder to build libfasturl in: set FASTURL_CACHE_DIR, or choose one with --build")
+        raise OSError(
+            "there is no cache folder to build libfasturl in: set FASTURL_CACHE_DIR, or choose one with --build"
+        )
     built_in = (sys.version, sys.prefix, _python_libraries(), _site_folders())
     return kept / f"lib-{hashlib.sha256(repr(built_in).encode()).hexdigest()[:16]}"
 
@@ -106,7 +115,8 @@ def _site_folders() -> list[str]:
 
 def _forwarders() -> list[str]:
     found = {
-        name: (kind.strip(), " ".join(arguments.split())) for kind, name, arguments in _FUNCTION.findall(header.PATH.read_text("utf-8"))
+        name: (kind.strip(), " ".join(arguments.split()))
+        for kind, name, arguments in _FUNCTION.findall(header.PATH.read_text("utf-8"))
     }
     made = []
     for name in header.FUNCTIONS:

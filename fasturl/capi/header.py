@@ -1,7 +1,7 @@
 """What fasturl.h says: the source of every type on the C side.
 
-cffi reads the header itself, without its preprocessor lines. The Numba types of arguments and struct members are made from what cffi
-found, so that they cannot differ from the header.
+cffi reads the header itself, without its preprocessor lines. The Numba types of arguments and struct members
+are made from what cffi found, so that they cannot differ from the header.
 """
 
 from __future__ import annotations
@@ -38,11 +38,15 @@ ffi.cdef(declarations())
 
 TABLE = ffi.typeof("fasturl_table")
 FUNCTIONS: dict[str, Any] = {
-    name: field.type for name, field in TABLE.fields if field.type.kind == "pointer" or field.type.kind == "function"
+    name: field.type
+    for name, field in TABLE.fields
+    if field.type.kind == "pointer" or field.type.kind == "function"
 }
 """The C type of each function of the table, without the prefix."""
 CONSTANTS: dict[str, int] = {
-    name: value for enum in ("fasturl_status", "fasturl_stream") for name, value in ffi.typeof(f"enum {enum}").relements.items()
+    name: value
+    for enum in ("fasturl_status", "fasturl_stream")
+    for name, value in ffi.typeof(f"enum {enum}").relements.items()
 }
 
 _PRIMITIVES = {
@@ -50,12 +54,17 @@ _PRIMITIVES = {
     "float": types.float32,
     "char": types.int8,
     "size_t": types.uintp,
-    **{f"{sign}int{bits}_t": getattr(types, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{
+        f"{sign}int{bits}_t": getattr(types, f"{sign}int{bits}")
+        for sign in ("", "u")
+        for bits in (8, 16, 32, 64)
+    },
 }
 
 
 def numba_type(ctype: Any) -> Any:
-    """The Numba type of a C type of the header; a struct is opaque, its members are read by `access.field`."""
+    """The Numba type of a C type of the header; a struct is opaque, its members are read by
+    `access.field`."""
     if ctype.kind == "primitive":
         return _PRIMITIVES[ctype.cname]
     if ctype.kind == "pointer":
@@ -83,12 +92,23 @@ def macros(text: str) -> list[str]:
 
 
 def layout() -> str:
-    """Everything that a compiled C program relies on, as text: offsets, sizes, types, the values of constants, and macros."""
+    """Everything that a compiled C program relies on, as text: offsets, sizes, types, the values of
+    constants, and macros."""
     lines = [f"{name} = {value}" for name, value in sorted(CONSTANTS.items())]
-    structs = ["fasturl_dynamics", "fasturl_block", "fasturl_training", "fasturl_oracleq", "fasturl_qlearning", "fasturl_table"]
+    structs = [
+        "fasturl_dynamics",
+        "fasturl_block",
+        "fasturl_training",
+        "fasturl_oracleq",
+        "fasturl_qlearning",
+        "fasturl_table",
+    ]
     for struct in map(ffi.typeof, structs):
         lines.append(f"{struct.cname}: {ffi.sizeof(struct)} bytes")
         lines += [f"  {field.offset} {name}: {field.type.cname}" for name, field in struct.fields]
-    lines += [f"{plugin}: {ffi.typeof(plugin + ' *').cname}" for plugin in ("fasturl_decoder_fn", "fasturl_emission_fn")]
+    lines += [
+        f"{plugin}: {ffi.typeof(plugin + ' *').cname}"
+        for plugin in ("fasturl_decoder_fn", "fasturl_emission_fn")
+    ]
     lines += macros(PATH.read_text(encoding="utf-8"))
     return "\n".join(lines)

@@ -1,12 +1,14 @@
 """Block MDPs as Gymnasium environments, scalar and vector, and whole batches of episodes at once.
 
-Importing this module registers `fasturl/LockBernoulli-v0`, `fasturl/LockGaussian-v0` and `fasturl/BlockMDP-v0`.
+Importing this module registers `fasturl/LockBernoulli-v0`, `fasturl/LockGaussian-v0` and
+`fasturl/BlockMDP-v0`.
 
-The seed given to `reset` means what it means to `fasturl.train`: the same lock, the same noise, the same luck.
+The seed given to `reset` means what it means to `fasturl.train`: the same lock, the same noise, the same
+luck.
 """
 
-from .. import compile_cache as _compile_cache
-from .. import optional as _optional
+from .._base import compile_cache as _compile_cache
+from .._base import optional as _optional
 
 _optional.need("gymnasium", "gym", "fasturl.envs")
 

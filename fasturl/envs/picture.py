@@ -1,4 +1,5 @@
-"""Drawing a ladder with NumPy alone: discs, bars and small letters whose edges are softened by how far a pixel is from them."""
+"""Drawing a ladder with NumPy alone: discs, bars and small letters whose edges are softened by how far a
+pixel is from them."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class Rung(NamedTuple):
 
     number: int
     living: list[bool]
-    """For each state, whether a reward can still be expected; at the last level, whether one is paid there."""
+    """For each state, whether a reward can still be expected; at the last level, whether one is paid
+    there."""
     verdicts: list[list[int]] | None
     """For each state and action; None at the last level."""
     visited: int | None
@@ -48,7 +50,9 @@ def draw(rungs: list[Rung], n_states: int, n_actions: int, total: float) -> NDAr
     pitch = 2 * _DISC + _GAP + n_actions * (_CHIP + _GAP) + _BETWEEN
     width = max(_LEFT + n_states * pitch, _WIDTH)
     canvas = Canvas(width + width % 2, _TOP + _RUNG * len(rungs) + _BOTTOM)
-    heights = {rung.number: canvas.height - _BOTTOM - _RUNG * place - _RUNG // 2 for place, rung in enumerate(rungs)}
+    heights = {
+        rung.number: canvas.height - _BOTTOM - _RUNG * place - _RUNG // 2 for place, rung in enumerate(rungs)
+    }
     columns = [_LEFT + pitch * s + _DISC for s in range(n_states)]
     _legend(canvas, {verdict for rung in rungs for row in rung.verdicts or [] for verdict in row}, total)
     for rung in rungs:
@@ -108,9 +112,13 @@ class Canvas:
 
     def bar(self, x0: float, y0: float, x1: float, y1: float, width: float, color: Color) -> None:
         """A line with round ends."""
-        window, columns, rows = self._window(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1), width / 2 + 1)
+        window, columns, rows = self._window(
+            min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1), width / 2 + 1
+        )
         length = (x1 - x0) ** 2 + (y1 - y0) ** 2
-        along = np.clip(((columns - x0) * (x1 - x0) + (rows - y0) * (y1 - y0)) / length, 0, 1) if length else 0.0
+        along = (
+            np.clip(((columns - x0) * (x1 - x0) + (rows - y0) * (y1 - y0)) / length, 0, 1) if length else 0.0
+        )
         distance = np.hypot(columns - x0 - along * (x1 - x0), rows - y0 - along * (y1 - y0))
         self._lay(window, width / 2 - distance, color)
 
@@ -118,7 +126,9 @@ class Canvas:
         """A square with round corners around (x, y)."""
         window, columns, rows = self._window(x, y, x, y, half + 1)
         across, down = np.abs(columns - x) - half + corner, np.abs(rows - y) - half + corner
-        outside = np.hypot(np.maximum(across, 0), np.maximum(down, 0)) + np.minimum(np.maximum(across, down), 0)
+        outside = np.hypot(np.maximum(across, 0), np.maximum(down, 0)) + np.minimum(
+            np.maximum(across, down), 0
+        )
         self._lay(window, corner - outside, color)
 
     def write(self, text: str, x: int, y: int, color: Color) -> int:

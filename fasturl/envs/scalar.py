@@ -1,4 +1,5 @@
-"""One environment with Gymnasium's `reset`, `step` and `render`: a thin stateful shell around tables and streams."""
+"""One environment with Gymnasium's `reset`, `step` and `render`: a thin stateful shell around tables and
+streams."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.streams import Streams
 from .._kernels import dynamics as _dynamics
-from ..models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_lanes
-from ..streams import Streams
+from ..problems.models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_lanes
 from . import spaces
 from .ladder import Ladder
 
@@ -18,8 +19,8 @@ from .ladder import Ladder
 class ScalarEnv(gymnasium.Env[Any, int]):
     """A Block MDP to act in, level by level.
 
-    An episode has `horizon` steps and then terminates. `info` holds the `level` (1 to horizon + 1), the `latent_state` and the
-    `optimal_value` of an episode.
+    An episode has `horizon` steps and then terminates. `info` holds the `level` (1 to horizon + 1), the
+    `latent_state` and the `optimal_value` of an episode.
     """
 
     metadata = spaces.METADATA
@@ -38,11 +39,14 @@ class ScalarEnv(gymnasium.Env[Any, int]):
         self._rewards: list[float] = []
         self._looks: NDArray[np.generic] | None = None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode.
 
         seed
-            Begins new streams, and so a new lock: what `fasturl.train` meets with this seed. Without one, the streams go on.
+            Begins new streams, and so a new lock: what `fasturl.train` meets with this seed. Without one, the
+            streams go on.
         options
             {"new_lock": True} draws new action labels.
         """
@@ -64,7 +68,9 @@ class ScalarEnv(gymnasium.Env[Any, int]):
             raise gymnasium.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
         level = len(self._actions)
         if level == self.family.horizon:
-            raise gymnasium.error.ResetNeeded("Cannot call env.step() after the episode has terminated: call env.reset()")
+            raise gymnasium.error.ResetNeeded(
+                "Cannot call env.step() after the episode has terminated: call env.reset()"
+            )
         if not self.action_space.contains(action):
             raise gymnasium.error.InvalidAction(f"{action!r} ({type(action)}) is not in {self.action_space}")
         luck = self._streams.row("dynamics")
@@ -97,13 +103,21 @@ class ScalarEnv(gymnasium.Env[Any, int]):
 
     def _entropy(self) -> int:
         seed = self.np_random_seed
-        return seed if seed >= 0 else int(self.np_random.integers(2**63))  # -1: somebody has put a generator of their own there
+        return (
+            seed if seed >= 0 else int(self.np_random.integers(2**63))
+        )  # -1: somebody has put a generator of their own there
 
 
 class LockBernoulliEnv(ScalarEnv):
     """The combination lock seen through bits."""
 
-    def __init__(self, horizon: int = 20, switch: float = 0.0, observe: str = "observation", render_mode: str | None = None) -> None:
+    def __init__(
+        self,
+        horizon: int = 20,
+        switch: float = 0.0,
+        observe: str = "observation",
+        render_mode: str | None = None,
+    ) -> None:
         super().__init__(LockBernoulli(horizon, switch), observe, render_mode)
 
 
@@ -111,7 +125,12 @@ class LockGaussianEnv(ScalarEnv):
     """The combination lock seen through reals."""
 
     def __init__(
-        self, horizon: int = 20, switch: float = 0.0, noise: float = 0.1, observe: str = "observation", render_mode: str | None = None
+        self,
+        horizon: int = 20,
+        switch: float = 0.0,
+        noise: float = 0.1,
+        observe: str = "observation",
+        render_mode: str | None = None,
     ) -> None:
         super().__init__(LockGaussian(horizon, switch, noise), observe, render_mode)
 

@@ -1,4 +1,5 @@
-"""What many environments see at once: buffers of noise for the episodes under way, and the kernels that read them."""
+"""What many environments see at once: buffers of noise for the episodes under way, and the kernels that read
+them."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import vector as _vector
-from ..emissions import LANES, Emission, Gaussian, LockBits
-from ..records import Coins, Normals, Players, SharedTables
+from .._kernels.records import Coins, Normals, Players, SharedTables
+from ..problems.emissions import LANES, Emission, Gaussian, LockBits
 
 Actions = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -18,7 +19,8 @@ Seen = NDArray[np.generic]
 
 
 class Sight(ABC):
-    """`begin` starts episodes, `step` moves all environments; both fill `out` with what every environment shows."""
+    """`begin` starts episodes, `step` moves all environments; both fill `out` with what every environment
+    shows."""
 
     @abstractmethod
     def empty(self) -> Seen:
@@ -28,7 +30,15 @@ class Sight(ABC):
     def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None: ...
 
     @abstractmethod
-    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int: ...
+    def step(
+        self,
+        tables: SharedTables,
+        players: Players,
+        actions: Actions,
+        out: Seen,
+        rewards: Floats,
+        ended: Mask,
+    ) -> int: ...
 
 
 class LatentSight(Sight):
@@ -43,7 +53,15 @@ class LatentSight(Sight):
     def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None:
         _vector.begin_latent(tables, players, mask, out)
 
-    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
+    def step(
+        self,
+        tables: SharedTables,
+        players: Players,
+        actions: Actions,
+        out: Seen,
+        rewards: Floats,
+        ended: Mask,
+    ) -> int:
         return _vector.step_latent(tables, players, actions, out, rewards, ended)
 
 
@@ -71,7 +89,15 @@ class BitSight(Sight):
     def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None:
         _vector.begin_bits(tables, players, mask, self._coins, out)
 
-    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
+    def step(
+        self,
+        tables: SharedTables,
+        players: Players,
+        actions: Actions,
+        out: Seen,
+        rewards: Floats,
+        ended: Mask,
+    ) -> int:
         return _vector.step_bits(tables, players, actions, self._coins, out, rewards, ended)
 
 
@@ -104,8 +130,18 @@ class RealSight(Sight):
     def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None:
         _vector.begin_reals(tables, players, mask, self._normals, out, out.reshape(-1))
 
-    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
-        return _vector.step_reals(tables, players, actions, self._normals, out, out.reshape(-1), rewards, ended)
+    def step(
+        self,
+        tables: SharedTables,
+        players: Players,
+        actions: Actions,
+        out: Seen,
+        rewards: Floats,
+        ended: Mask,
+    ) -> int:
+        return _vector.step_reals(
+            tables, players, actions, self._normals, out, out.reshape(-1), rewards, ended
+        )
 
 
 class AnySight(Sight):
@@ -124,7 +160,15 @@ class AnySight(Sight):
             self._looks[:, e] = self._emission.draw(players.lanes[e], 1).every_state()[0]
         _vector.begin_looks(tables, players, mask, self._looks, out)
 
-    def step(self, tables: SharedTables, players: Players, actions: Actions, out: Seen, rewards: Floats, ended: Mask) -> int:
+    def step(
+        self,
+        tables: SharedTables,
+        players: Players,
+        actions: Actions,
+        out: Seen,
+        rewards: Floats,
+        ended: Mask,
+    ) -> int:
         return _vector.step_looks(tables, players, actions, self._looks, out, rewards, ended)
 
 

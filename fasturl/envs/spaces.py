@@ -1,4 +1,5 @@
-"""What an environment takes and shows, as Gymnasium's spaces, and the checks that both forms of environment share."""
+"""What an environment takes and shows, as Gymnasium's spaces, and the checks that both forms of environment
+share."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from .. import validation
-from ..emissions import Emission, Gaussian
-from ..models import BlockMDP, Environment
+from .._base import checks
+from ..problems.emissions import Emission, Gaussian
+from ..problems.models import BlockMDP, Environment
 
 RENDER_MODES = ["ansi", "rgb_array"]
 METADATA: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 4}
@@ -21,13 +22,13 @@ _NORMAL_REACH = 7.0
 
 def block_mdp(model: object) -> BlockMDP:
     if not isinstance(model, BlockMDP):
-        raise ValueError(f"model must be a fasturl.BlockMDP, got {validation.shown(model)}")
+        raise ValueError(f"model must be a fasturl.BlockMDP, got {checks.shown(model)}")
     return model
 
 
 def shown_emission(family: Environment, observe: str) -> Emission | None:
     """The emission whose observations are shown, or None where the latent state is."""
-    if validation.choice("observe", observe, ("observation", "latent")) == "latent":
+    if checks.choice("observe", observe, ("observation", "latent")) == "latent":
         return None
     if family.emission is None:
         raise ValueError("observe must be 'latent' for a model without emission, got 'observation'")
@@ -48,7 +49,7 @@ def action_space(family: Environment) -> spaces.Discrete[Any]:
 
 
 def render_mode(mode: str | None) -> str | None:
-    return None if mode is None else validation.choice("render_mode", mode, RENDER_MODES)
+    return None if mode is None else checks.choice("render_mode", mode, RENDER_MODES)
 
 
 def python_seed(seed: object) -> int:
@@ -63,7 +64,7 @@ def python_seed(seed: object) -> int:
 def flag(name: str, value: object) -> bool:
     """A truth value; texts such as "no" are true to Python, and are refused."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {validation.shown(value)}")
+        raise ValueError(f"{name} must be True or False, got {checks.shown(value)}")
     return bool(value)
 
 

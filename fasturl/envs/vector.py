@@ -1,7 +1,7 @@
 """Many environments with Gymnasium's vector interface: one kernel call per step for all of them.
 
-Environment i does what a scalar environment with its seed does, bit for bit. Where episodes begin, one more kernel call begins
-all of them.
+Environment i does what a scalar environment with its seed does, bit for bit. Where episodes begin, one more
+kernel call begins all of them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .. import validation
+from .._base import checks
+from .._base.streams import Streams
 from .._kernels import vector as _vector
-from ..emissions import cumulative
-from ..models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_lanes
-from ..records import Players, SharedTables
-from ..streams import Streams
+from .._kernels.records import Players, SharedTables
+from ..problems.emissions import cumulative
+from ..problems.models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_lanes
 from . import spaces
 from .ladder import Ladder
 from .sights import Actions, Mask, Seen, sight
@@ -29,21 +29,30 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
     """`num_envs` Block MDPs, each with streams of its own.
 
     autoreset_mode
-        One of Gymnasium's three. NEXT_STEP: the step after the last begins the next episode and ignores the action. SAME_STEP: the
-        last step of an episode begins the next one, and `info` holds `final_obs` and `final_info`. DISABLED: environments are
-        reset by hand, some of them with options={"reset_mask": array}.
+        One of Gymnasium's three. NEXT_STEP: the step after the last begins the next episode and ignores the
+        action. SAME_STEP: the last step of an episode begins the next one, and `info` holds `final_obs` and
+        `final_info`. DISABLED: environments are reset by hand, some of them with options={"reset_mask":
+        array}.
     copy
-        Whether each call returns observations in an array of its own, or the same array every time, overwritten.
+        Whether each call returns observations in an array of its own, or the same array every time,
+        overwritten.
     """
 
-    metadata = {**spaces.METADATA, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012  # declared so by Gymnasium
+    # declared so by Gymnasium
+    metadata = {**spaces.METADATA, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
-        self, family: Environment, num_envs: int, observe: str, copy: bool, autoreset_mode: str | AutoresetMode, render_mode: str | None
+        self,
+        family: Environment,
+        num_envs: int,
+        observe: str,
+        copy: bool,
+        autoreset_mode: str | AutoresetMode,
+        render_mode: str | None,
     ) -> None:
         emission = spaces.shown_emission(family, observe)
         self.family, self.observe, self.copy = family, observe, spaces.flag("copy", copy)
-        self.num_envs = validation.integer("num_envs", num_envs, least=1)
+        self.num_envs = checks.integer("num_envs", num_envs, least=1)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.render_mode = spaces.render_mode(render_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
@@ -68,15 +77,19 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         self._trails = _Trails(family.horizon, self.num_envs) if self.render_mode else None
 
     @property
-    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # as Gymnasium's own vector environments have it
+    # as Gymnasium's own vector environments have it
+    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]
         """The seed of each environment."""
         return tuple(self._seeds)
 
-    def reset(self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode in every environment, or in those of options["reset_mask"].
 
         seed
-            An integer n gives the environments the seeds n, n + 1, ...; a list has one seed, or None, for each.
+            An integer n gives the environments the seeds n, n + 1, ...; a list has one seed, or None, for
+            each.
         options
             "new_lock": True draws new action labels. "reset_mask": which environments to reset, a bool array.
         """
@@ -84,7 +97,9 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         mask = self._reset_mask(options)
         everywhere = bool(mask.all())
         if not (everywhere or self._begun):
-            raise gymnasium.error.ResetNeeded("Cannot reset some environments before all have been reset once")
+            raise gymnasium.error.ResetNeeded(
+                "Cannot reset some environments before all have been reset once"
+            )
         seeds = self._reset_seeds(seed)
         redraw = mask & new_lock
         for e in np.flatnonzero(mask).tolist():
@@ -127,18 +142,24 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
     def render(self) -> tuple[Any, ...] | None:
         """A text or a picture for each environment."""
         if self._trails is None:
-            gymnasium.logger.warn("render() shows nothing without a render mode: make it with render_mode='ansi' or 'rgb_array'")
+            gymnasium.logger.warn(
+                "render() shows nothing without a render mode: make it with render_mode='ansi' or 'rgb_array'"
+            )
             return None
         if not self._begun:
             raise gymnasium.error.ResetNeeded("Cannot call envs.render() before calling envs.reset()")
-        ladders = [Ladder(self.model(e), *self._trails.of(e, self._players.levels[e])) for e in range(self.num_envs)]
+        ladders = [
+            Ladder(self.model(e), *self._trails.of(e, self._players.levels[e])) for e in range(self.num_envs)
+        ]
         return tuple(ladder.text() if self.render_mode == "ansi" else ladder.picture() for ladder in ladders)
 
     def model(self, index: int) -> BlockMDP:
         """The model that environment `index` has now."""
         if isinstance(self.family, BlockMDP):
             return self.family
-        return BlockMDP(self._chances[self._tables.ways[:, index]], self._tables.rewards, emission=self.family.emission)
+        return BlockMDP(
+            self._chances[self._tables.ways[:, index]], self._tables.rewards, emission=self.family.emission
+        )
 
     def _empty(self) -> Seen:
         return self._sight.empty() if self.copy else self._room
@@ -150,7 +171,8 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _plant(self, e: int, seed: int | None) -> None:
         """New streams for environment e."""
-        planted = int(np.random.SeedSequence().entropy) if seed is None else seed  # type: ignore[arg-type]  # an integer when not given
+        # an integer when not given
+        planted = int(np.random.SeedSequence().entropy) if seed is None else seed  # type: ignore[arg-type]
         streams = Streams(planted)
         self._seeds[e] = planted
         self._players.luck[e] = streams.row("dynamics")
@@ -164,7 +186,9 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
             first = spaces.python_seed(seed)
             return [first + e for e in range(self.num_envs)]
         if len(seed) != self.num_envs:
-            raise ValueError(f"If seeds are passed as a list the length must match num_envs={self.num_envs} but got length={len(seed)}.")
+            raise ValueError(
+                f"If seeds are passed as a list the length must match num_envs={self.num_envs} but got length={len(seed)}."
+            )
         return [None if one is None else spaces.python_seed(one) for one in seed]
 
     def _reset_mask(self, options: dict[str, Any] | None) -> Mask:
@@ -174,7 +198,9 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
             raise TypeError(f"`options['reset_mask']` must be a numpy array of dtype bool, got {mask!r}")
         if mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(f"`options['reset_mask']` must have shape {(self.num_envs,)} and at least one True value, got {mask!r}")
+            raise ValueError(
+                f"`options['reset_mask']` must have shape {(self.num_envs,)} and at least one True value, got {mask!r}"
+            )
         return mask.copy()
 
     def _checked(self, actions: Any) -> Actions:
@@ -185,7 +211,9 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
             given = np.empty(0)
         if given.shape == (self.num_envs,) and given.dtype.kind in "iu":
             chosen = np.ascontiguousarray(given, np.int64)
-            if chosen.view(np.uint64).max() < self.family.n_actions:  # one pass: as unsigned numbers, negative ones are huge
+            if (
+                chosen.view(np.uint64).max() < self.family.n_actions
+            ):  # one pass: as unsigned numbers, negative ones are huge
                 return chosen
         raise gymnasium.error.InvalidAction(f"{actions!r} ({type(actions)}) is not in {self.action_space}")
 
@@ -245,7 +273,9 @@ class LockGaussianVectorEnv(BlockVectorEnv):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
     ) -> None:
-        super().__init__(LockGaussian(horizon, switch, noise), num_envs, observe, copy, autoreset_mode, render_mode)
+        super().__init__(
+            LockGaussian(horizon, switch, noise), num_envs, observe, copy, autoreset_mode, render_mode
+        )
 
 
 class BlockMDPVectorEnv(BlockVectorEnv):
@@ -275,7 +305,9 @@ class _Trails:
         self.paths[mask, 0] = players.states[mask]
         self.returns[mask] = 0.0
 
-    def step(self, players: Players, actions: Actions, rewards: NDArray[np.float64], waiting: Mask | None) -> None:
+    def step(
+        self, players: Players, actions: Actions, rewards: NDArray[np.float64], waiting: Mask | None
+    ) -> None:
         moved = np.arange(actions.size) if waiting is None else np.flatnonzero(~waiting)
         levels = players.levels[moved]
         self.paths[moved, levels] = players.states[moved]
@@ -289,7 +321,7 @@ class _Trails:
 def _autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
     if isinstance(mode, AutoresetMode):
         return mode
-    return AutoresetMode(validation.choice("autoreset_mode", mode, [known.value for known in AutoresetMode]))
+    return AutoresetMode(checks.choice("autoreset_mode", mode, [known.value for known in AutoresetMode]))
 
 
 def _tables(family: Environment, n_envs: int) -> tuple[NDArray[np.float64], SharedTables]:
@@ -304,4 +336,6 @@ def _tables(family: Environment, n_envs: int) -> tuple[NDArray[np.float64], Shar
     else:
         chances = model.transitions.reshape(-1, size)
         ways = np.arange(len(chances), dtype=np.int32).reshape(horizon, 1, size, n_actions)
-    return chances, SharedTables(dynamics.start, cumulative(chances), ways, dynamics.rewards, dynamics.random_rewards)
+    return chances, SharedTables(
+        dynamics.start, cumulative(chances), ways, dynamics.rewards, dynamics.random_rewards
+    )

@@ -1,8 +1,9 @@
 """Slow, obvious references for the kernels: same names, same order of arguments, no compilation.
 
-One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays, read and written
-one entry at a time, so that a reference can be called with the very arguments of its kernel (generators apart).
-The references of `fitting`, `hashing`, `pcid` and `vector`, some of which share names with others, are called as `naive.hashing.learn`.
+One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays,
+read and written one entry at a time, so that a reference can be called with the very arguments of its kernel
+(generators apart). The references of `fitting`, `hashing`, `pcid` and `vector`, some of which share names
+with others, are called as `naive.hashing.learn`.
 """
 
 from . import fitting as fitting

@@ -1,4 +1,5 @@
-"""Slow, obvious references for `_kernels/decoding.py`: one observation at a time, in float32, the last coordinate first.
+"""Slow, obvious references for `_kernels/decoding.py`: one observation at a time, in float32, the last
+coordinate first.
 
 They take `head` and scratch arrays as the kernels do, and use neither.
 """
@@ -44,7 +45,10 @@ def quadratic_scores(noise, means, head, factors, centres, bias, tail, scores):
     """bias - |U x - centre|^2 / 2, U upper triangular"""
     for e, s, h, x in _observations(noise, means):
         for k in range(len(bias)):
-            gaps = [_sum_from_the_last([factors[k, i, j] * x[j] for j in range(i, len(x))]) - centres[k, i] for i in range(len(x))]
+            gaps = [
+                _sum_from_the_last([factors[k, i, j] * x[j] for j in range(i, len(x))]) - centres[k, i]
+                for i in range(len(x))
+            ]
             scores[e, k, s, h] = bias[k] - np.float32(0.5) * _sum_from_the_last([gap * gap for gap in gaps])
 
 
@@ -63,11 +67,18 @@ def best_labels(scores, relabel, labels):
         labels[e, h, s] = relabel[row.index(max(row))]
 
 
-def support_vector_labels(points, vectors, starts, coefficients, intercepts, gamma, similarities, votes, relabel, labels):
+def support_vector_labels(
+    points, vectors, starts, coefficients, intercepts, gamma, similarities, votes, relabel, labels
+):
     """Every pair of classes votes; the first class with most votes, renamed."""
     n_classes = len(starts) - 1
     for e, h, s in np.ndindex(*labels.shape):
-        near = [math.exp(-gamma * sum((float(x) - v) ** 2 for x, v in zip(points[e, :, s, h], vector, strict=True))) for vector in vectors]
+        near = [
+            math.exp(
+                -gamma * sum((float(x) - v) ** 2 for x, v in zip(points[e, :, s, h], vector, strict=True))
+            )
+            for vector in vectors
+        ]
         given = [0] * n_classes
         pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
         for intercept, (i, j) in zip(intercepts, pairs, strict=True):

@@ -23,7 +23,8 @@ def step(dynamics, luck, h, s, a):
 
 
 def cumulate(chances, sums):
-    """The chance of each outcome or one before it. What rounding takes from the last possible outcome or adds to any is set right."""
+    """The chance of each outcome or one before it. What rounding takes from the last possible outcome or adds
+    to any is set right."""
     for row, sums_of_row in zip(chances, sums, strict=True):
         total = 0.0
         for outcome in range(len(row)):

@@ -1,4 +1,5 @@
-"""Slow, obvious references for `_kernels/emission.py`: observations as lists of bits, normals in double precision."""
+"""Slow, obvious references for `_kernels/emission.py`: observations as lists of bits, normals in double
+precision."""
 
 import math
 
@@ -35,7 +36,8 @@ def fill_words(lanes, out):
 
 
 def lock_words(raw, horizon, out):
-    """The one-hot code, then the level's coins; levels share a raw word where several times H coins fit into it."""
+    """The one-hot code, then the level's coins; levels share a raw word where several times H coins fit into
+    it."""
     n_words = out.shape[3]
     share = max(1, 64 // horizon)
     for e in range(out.shape[0]):
@@ -44,7 +46,9 @@ def lock_words(raw, horizon, out):
                 place = h % share * horizon
                 coins = _bits(raw[e, h // share], 64)[place : place + horizon]
             else:
-                coins = [bit for w in range(n_words) for bit in _bits(raw[e, h * n_words + w], 64)][3 : 3 + horizon]
+                coins = [bit for w in range(n_words) for bit in _bits(raw[e, h * n_words + w], 64)][
+                    3 : 3 + horizon
+                ]
             for s in range(3):
                 code = [int(s == one) for one in range(3)]
                 for w in range(n_words):
@@ -57,7 +61,10 @@ def bernoulli_words(halves, thresholds, out):
     for e in range(out.shape[0]):
         for h in range(n_levels):
             for s in range(n_states):
-                bits = [int(int(halves[e, h * dimension + j]) < int(thresholds[h, s, j])) for j in range(dimension)]
+                bits = [
+                    int(int(halves[e, h * dimension + j]) < int(thresholds[h, s, j]))
+                    for j in range(dimension)
+                ]
                 for w in range(out.shape[3]):
                     out[e, h, s, w] = _word_of(bits, w)
 

@@ -43,13 +43,31 @@ def _first_centres(stream, samples, n_clusters):
         _, closest = _nearest(samples, centres)
         running = np.cumsum(closest, dtype=float)
         goal = uniform(stream) * running[-1]
-        centres.append(samples[next((i for i, sum_so_far in enumerate(running) if sum_so_far > goal), len(samples) - 1)])
+        centres.append(
+            samples[next((i for i, sum_so_far in enumerate(running) if sum_so_far > goal), len(samples) - 1)]
+        )
     return centres
 
 
-def kmeans(stream, points, rows, starts, iterations, trial, stale, labels, last_labels, closest, distances, centres, sizes):
+def kmeans(
+    stream,
+    points,
+    rows,
+    starts,
+    iterations,
+    trial,
+    stale,
+    labels,
+    last_labels,
+    closest,
+    distances,
+    centres,
+    sizes,
+):
     """Lloyd from several starts; the one with the least sum of squared distances is kept."""
-    samples = points.T.tolist() if points.dtype == float else [list(point) for point in points.T]  # float32 stays float32
+    samples = (
+        points.T.tolist() if points.dtype == float else [list(point) for point in points.T]
+    )  # float32 stays float32
     best = math.inf
     for _ in range(starts):
         found = _first_centres(stream, samples, len(centres))

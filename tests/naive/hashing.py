@@ -1,7 +1,8 @@
-"""Slow, obvious references for `_kernels/hashing.py`: a dictionary from (level, observation) to a row of the tables.
+"""Slow, obvious references for `_kernels/hashing.py`: a dictionary from (level, observation) to a row of the
+tables.
 
-Rows are numbered in the order in which observations are first met. The dictionary is what finds them; `slots` is filled as the
-kernels fill it, so that the whole table can be compared.
+Rows are numbered in the order in which observations are first met. The dictionary is what finds them; `slots`
+is filled as the kernels fill it, so that the whole table can be compared.
 """
 
 from .dynamics import start_state, step
@@ -50,7 +51,8 @@ def _new_row(table, key):
 
 
 def learn(dynamics, words, table, rates, bonuses, cap, epsilons, luck, choice, returns):
-    """Play each episode to its end, and then update in level order; an observation that is new gets the next row."""
+    """Play each episode to its end, and then update in level order; an observation that is new gets the next
+    row."""
     rows = _dictionary(table)
     horizon = dynamics.transitions.shape[0]
     for e in range(len(returns)):

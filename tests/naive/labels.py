@@ -20,9 +20,11 @@ def count_pairs(first, second, counts):
 
 
 def fix_label(decoder, standard_sets, n_labels):
-    """FixLabel on one level: a function from observations to labels, and pairs (s, observations that stand for s).
+    """FixLabel on one level: a function from observations to labels, and pairs (s, observations that stand
+    for s).
 
-    For every set: if some label s' is given to more than 3/5 of it, swap the outputs s' and s of the function.
+    For every set: if some label s' is given to more than 3/5 of it, swap the outputs s' and s of the
+    function.
     """
     for s, observations in standard_sets:
         for other in range(n_labels):
@@ -38,8 +40,12 @@ def _swapped(decoder, first, second):
 
 
 def fix_labels(counts, standards, relabel):
-    """`fix_label` with the arguments of its kernel: an observation is the raw label that the decoder gives it."""
-    sets = [(int(s), [raw for raw in range(len(relabel)) for _ in range(row[raw])]) for s, row in zip(standards, counts, strict=True)]
+    """`fix_label` with the arguments of its kernel: an observation is the raw label that the decoder gives
+    it."""
+    sets = [
+        (int(s), [raw for raw in range(len(relabel)) for _ in range(row[raw])])
+        for s, row in zip(standards, counts, strict=True)
+    ]
     output = dict(enumerate(relabel.tolist()))
     fixed = fix_label(output.get, sets, len(relabel))
     for raw in range(len(relabel)):

@@ -1,4 +1,5 @@
-"""Slow, obvious references for `_kernels/pcid.py`, scratch included in their arguments, and the whole algorithm as one plain loop."""
+"""Slow, obvious references for `_kernels/pcid.py`, scratch included in their arguments, and the whole
+algorithm as one plain loop."""
 
 import math
 
@@ -10,7 +11,8 @@ from .planning import optimal_q
 from .rng import below
 from .tabular import greedy
 
-# --- episodes ------------------------------------------------------------------------------------------------------
+# --- episodes
+# ------------------------------------------------------------------------------------------------------
 
 
 def explore(dynamics, labels, reach, level, luck, choice, before, taken, gained, after, returns):
@@ -41,11 +43,13 @@ def count(before, taken, gained, after, counts, sums):
         sums[x, a] += reward
 
 
-# --- decoding ------------------------------------------------------------------------------------------------------
+# --- decoding
+# ------------------------------------------------------------------------------------------------------
 
 
 def fill_nibble_tables(weights, bias, tables):
-    """Entry (group, value): the weights of the bits that are set in the value, and the bias in the first group."""
+    """Entry (group, value): the weights of the bits that are set in the value, and the bias in the first
+    group."""
     tables[:] = 0
     for group in range(tables.shape[0]):
         for value in range(16):
@@ -62,7 +66,14 @@ def _label(scores, found, mixing, h):
     if mixing.size == 0:
         return int(np.argmax(scores[:found]))
     units = [1 / (1 + math.exp(-score)) for score in scores]
-    return int(np.argmax([mixing[k, -1, h] + sum(m * z for m, z in zip(mixing[k, :, h], units, strict=False)) for k in range(found)]))
+    return int(
+        np.argmax(
+            [
+                mixing[k, -1, h] + sum(m * z for m, z in zip(mixing[k, :, h], units, strict=False))
+                for k in range(found)
+            ]
+        )
+    )
 
 
 def bit_labels(words, tables, found, mixing, levels, scores, mixed, labels):
@@ -83,7 +94,8 @@ def real_labels(noise, means, head, weights, bias, found, mixing, levels, tail, 
         labels[e, h, s] = _label(bias[:, h] + weights[:, :, h].astype(float) @ x, found[h], mixing, h)
 
 
-# --- the whole algorithm -------------------------------------------------------------------------------------------
+# --- the whole algorithm
+# -------------------------------------------------------------------------------------------
 
 
 def _cluster(stream, predictions, n_clusters):
@@ -92,7 +104,21 @@ def _cluster(stream, predictions, n_clusters):
     while size > 1:
         centres, sizes = np.empty((size, predictions.shape[1])), np.empty(size, int)
         n = len(predictions)
-        kmeans(stream, predictions.T, None, 10, 300, None, None, np.empty(n, int), None, np.empty(n), None, centres, sizes)
+        kmeans(
+            stream,
+            predictions.T,
+            None,
+            10,
+            300,
+            None,
+            None,
+            np.empty(n, int),
+            None,
+            np.empty(n),
+            None,
+            centres,
+            sizes,
+        )
         if min(sizes) >= 30:
             return centres
         size = sum(1 for samples in sizes if samples >= 30)
@@ -120,7 +146,8 @@ def fit_line(X, codes, n_codes, _):
 
 
 def fit_network(X, codes, n_codes, n_units):
-    """Adam in float64, from units that lie along the principal axes of the linear predictions, longest first."""
+    """Adam in float64, from units that lie along the principal axes of the linear predictions, longest
+    first."""
     centre, spread = X.mean(axis=0), X.std(axis=0)
     spread[spread == 0] = 1
 
@@ -145,12 +172,21 @@ def fit_network(X, codes, n_codes, n_units):
 class Explorer:
     """PCID, one episode and one observation at a time, on a lock seen through bits or reals.
 
-    `streams` are those of the run; the noise of an episode is drawn from them as the library draws it, and decoded when it is met.
+    `streams` are those of the run; the noise of an episode is drawn from them as the library draws it, and
+    decoded when it is met.
     """
 
     def __init__(self, model, streams, lanes, n_clusters, samples, fit=fit_line):
-        self.model, self.lanes, self.n_clusters, self.samples, self.fit = model, lanes, n_clusters, samples, fit
-        self.luck, self.choice, self.oracle = (streams.row(name).tolist() for name in ("dynamics", "policy", "oracle"))
+        self.model, self.lanes, self.n_clusters, self.samples, self.fit = (
+            model,
+            lanes,
+            n_clusters,
+            samples,
+            fit,
+        )
+        self.luck, self.choice, self.oracle = (
+            streams.row(name).tolist() for name in ("dynamics", "policy", "oracle")
+        )
         self.regressions = {0: None}
         shape = (model.horizon, n_clusters, model.n_actions)
         self.counts, self.sums = np.zeros((*shape, n_clusters)), np.zeros(shape)
@@ -164,7 +200,8 @@ class Explorer:
         return int(np.argmin((gaps * gaps).sum(axis=1)))
 
     def episode(self, act):
-        """Play one; `act(level, label)` chooses. Returns labels as they were met, observations, actions and rewards."""
+        """Play one; `act(level, label)` chooses. Returns labels as they were met, observations, actions and
+        rewards."""
         X = self.model.emission.draw(self.lanes, 1).every_state()[0]
         s = start_state(self.model.dynamics, self.luck)
         labels, seen, actions, rewards = [], [X[0, s]], [], []
@@ -197,7 +234,9 @@ class Explorer:
             q = reach[below(self.choice, found)]
 
             def act(h, label, q=q):
-                return int(np.argmax(q[h, label])) if h < level - 1 else below(self.choice, self.model.n_actions)
+                return (
+                    int(np.argmax(q[h, label])) if h < level - 1 else below(self.choice, self.model.n_actions)
+                )
 
             labels, seen, actions, rewards = self.episode(act)
             samples.append((labels[level - 1], actions[level - 1], rewards[level - 1], seen[level]))

@@ -21,7 +21,8 @@ def uniform(stream):
 
 
 def below(stream, bound):
-    """Scale 32 bits to 0..bound-1 and reject the first 2^32 mod bound words of each outcome (Lemire, 2019)."""
+    """Scale 32 bits to 0..bound-1 and reject the first 2^32 mod bound words of each outcome (Lemire,
+    2019)."""
     while True:
         outcome, rest = divmod((next_bits(stream) >> 32) * bound, 2**32)
         if rest >= 2**32 % bound:

@@ -3,11 +3,11 @@
 from itertools import permutations
 
 import numpy as np
+from fasturl.learners.learners import Task
+from fasturl.problems.models import emission_lanes
 from sklearn.base import clone
 
-from fasturl.learners import Task
-from fasturl.models import emission_lanes
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
 
 from .dynamics import start_state, step
 from .tabular import epsilon_greedy, update_trajectory
@@ -47,7 +47,9 @@ def practical_url(env, agent, episodes, seed):
 
     def learn_from_one_trajectory():
         _, labels, actions, rewards = play(decode_one, memory.q, memory.epsilons[memory.episode])
-        update_trajectory(memory.q, memory.visits, labels, actions, rewards, memory.rates, memory.bonuses, memory.cap)
+        update_trajectory(
+            memory.q, memory.visits, labels, actions, rewards, memory.rates, memory.bonuses, memory.cap
+        )
         memory.episode += 1
 
     batch, agreements = agent.batch or max(50, 5 * model.horizon), []
@@ -55,12 +57,16 @@ def practical_url(env, agent, episodes, seed):
     while len(returns) < most and not (len(agreements) >= 2 and min(agreements[-2:]) >= 0.98):
         fresh = [x for _ in range(min(batch, most - len(returns))) for x in play_the_current_policy()[0]]
         data.extend(fresh)
-        fitted = clone(agent.oracle).set_params(random_state=int(oracle_seeds.integers(2**31))).fit(np.array(data))
+        fitted = (
+            clone(agent.oracle).set_params(random_state=int(oracle_seeds.integers(2**31))).fit(np.array(data))
+        )
         new = fitted.decoder_
         if decoder is None:
             agreements.append(0.0)
             n_labels = max(new.n_labels, *model.n_states)
-            memory = agent.learner_on(env).start(Task(model.horizon, n_labels, model.n_actions, model.max_return, episodes, None))
+            memory = agent.learner_on(env).start(
+                Task(model.horizon, n_labels, model.n_actions, model.max_return, episodes, None)
+            )
         else:
             old_labels, new_labels = ([int(one.decode(x[None])[0]) for x in fresh] for one in (decoder, new))
             renaming, agreement = match_labels(old_labels, new_labels, new.n_labels)
@@ -76,7 +82,8 @@ def practical_url(env, agent, episodes, seed):
 
 
 def match_labels(old, new, n_labels):
-    """The renaming of `new` that agrees with `old` most often, and on which share of its worst label's observations."""
+    """The renaming of `new` that agrees with `old` most often, and on which share of its worst label's
+    observations."""
     pairs = list(zip(old, new, strict=True))
     best = max(permutations(range(n_labels)), key=lambda renaming: sum(a == renaming[b] for a, b in pairs))
     shares = []

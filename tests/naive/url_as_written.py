@@ -1,13 +1,14 @@
-"""URL as written, line by line: Algorithms 1, 2 and 3, one trajectory, one observation, one step at a time."""
+"""URL as written, line by line: Algorithms 1, 2 and 3, one trajectory, one observation, one step at a
+time."""
 
 from math import ceil, log
 
 import numpy as np
+from fasturl.learners.learners import Task
+from fasturl.problems.models import emission_lanes
 
-from fasturl.fitting import fit_decoder
-from fasturl.learners import Task
-from fasturl.models import emission_lanes
-from fasturl.streams import Streams
+from fasturl._base.streams import Streams
+from fasturl.oracles.fitting import fit_decoder
 
 from .dynamics import start_state, step
 from .labels import fix_label
@@ -16,17 +17,27 @@ from .tabular import draw_policy
 
 
 class AsWritten:
-    """A run from the same streams as that of the agent: what every trajectory pays and what is found on the way."""
+    """A run from the same streams as that of the agent: what every trajectory pays and what is found on the
+    way."""
 
     def __init__(self, env, agent, episodes, seed):
         streams = Streams(seed)
         self.model = env.draw(streams)
         self.oracle, self.learner = agent.oracle, agent.learner_on(env)
         self.K, self.B = episodes, agent.batch
-        self.epsilon, self.delta, self.epsilon_1, self.delta_1 = agent.epsilon, agent.delta, agent.epsilon_1, agent.delta_1
+        self.epsilon, self.delta, self.epsilon_1, self.delta_1 = (
+            agent.epsilon,
+            agent.delta,
+            agent.epsilon_1,
+            agent.delta_1,
+        )
         self.H, self.A, self.n_labels = self.model.horizon, self.model.n_actions, max(self.model.n_states)
         self.luck, self.choice = (streams.row(name).tolist() for name in ("dynamics", "policy"))
-        self.lanes, self.oracle_seeds, self.lottery = emission_lanes(streams), streams.generator("oracle"), streams.generator("policy")
+        self.lanes, self.oracle_seeds, self.lottery = (
+            emission_lanes(streams),
+            streams.generator("oracle"),
+            streams.generator("policy"),
+        )
         self.returns, self.standards = [], []
         self.algorithm_1()
 
@@ -36,7 +47,9 @@ class AsWritten:
         self.candidates, self.means = [], []
         for _ in range(N):
             choice = np.array([next_bits(self.choice) for _ in range(4)], np.uint64)
-            memory = self.learner.start(Task(self.H, self.n_labels, self.A, self.model.max_return, self.K, choice))
+            memory = self.learner.start(
+                Task(self.H, self.n_labels, self.A, self.model.max_return, self.K, choice)
+            )
             self.Pi = []
             self.Z = [{} for _ in range(self.H + 1)]
             self.f = [lambda x: 0] * (self.H + 1)
@@ -47,7 +60,9 @@ class AsWritten:
             draw_policy(np.asarray(memory.final_policy()), 0.0, choice.tolist(), final)
             self.algorithm_2(final, self.K + 1)
             self.candidates.append((final, self.f))
-            self.standards.append([{s: len(observations) for s, observations in level.items()} for level in self.Z])
+            self.standards.append(
+                [{s: len(observations) for s, observations in level.items()} for level in self.Z]
+            )
         for pi, f in self.candidates:
             paid = [sum(self.play(pi, f)[2]) for _ in range(L)]
             self.means.append(np.mean(paid))
@@ -66,21 +81,32 @@ class AsWritten:
             for h in range(self.H + 1):
                 for s in range(self.n_labels):
                     D_test_hs = [trajectory[h] for trajectory in D_test if f[h](trajectory[h]) == s]
-                    if s not in self.Z[h] and len(D_test_hs) >= 3 * self.epsilon_1 * self.B * log(1 / self.delta_1):
+                    if s not in self.Z[h] and len(D_test_hs) >= 3 * self.epsilon_1 * self.B * log(
+                        1 / self.delta_1
+                    ):
                         self.Z[h][s] = D_test_hs
         observations, actions, rewards = self.play(pi, f)
         self.f = f
-        return np.array([f[h](observations[h]) for h in range(self.H + 1)]), np.array(actions), np.array(rewards)
+        return (
+            np.array([f[h](observations[h]) for h in range(self.H + 1)]),
+            np.array(actions),
+            np.array(rewards),
+        )
 
     def train(self, observations, level):
         """The oracle's function from observations to labels."""
-        decoder = fit_decoder(self.oracle, np.array(observations), int(self.oracle_seeds.integers(2**31)), self.n_labels)
+        decoder = fit_decoder(
+            self.oracle, np.array(observations), int(self.oracle_seeds.integers(2**31)), self.n_labels
+        )
         return lambda x: int(decoder.decode(x[None], level)[0])
 
     def play_uniformly(self, count):
-        """Unif(Pi): how often each policy is picked, and then the trajectories of one policy after the other."""
+        """Unif(Pi): how often each policy is picked, and then the trajectories of one policy after the
+        other."""
         picks = self.lottery.multinomial(count, [1 / len(self.Pi)] * len(self.Pi))
-        return [self.play(pi, f)[0] for (pi, f), times in zip(self.Pi, picks, strict=True) for _ in range(times)]
+        return [
+            self.play(pi, f)[0] for (pi, f), times in zip(self.Pi, picks, strict=True) for _ in range(times)
+        ]
 
     def play(self, pi, f):
         """One trajectory of the policy pi on the labels of f: observations, actions, rewards."""

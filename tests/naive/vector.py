@@ -1,4 +1,5 @@
-"""Slow, obvious references for `_kernels/vector.py`: one environment after the other, each as the references of single episodes play it.
+"""Slow, obvious references for `_kernels/vector.py`: one environment after the other, each as the references
+of single episodes play it.
 
 They take the arguments of their kernels, generators included, and leave the same numbers in them.
 """
@@ -7,7 +8,7 @@ import contextlib
 
 import numpy as np
 
-from fasturl.records import Dynamics
+from fasturl._kernels.records import Dynamics
 
 from .dynamics import draw_lock, start_state, step
 from .emission import fill_normals, fill_words, lock_words, unpack
@@ -52,7 +53,9 @@ def step_latent(tables, players, actions, out, rewards, ended):
     rewards[:], ended[:] = 0.0, False
     for e in np.flatnonzero(players.levels < horizon):
         with _generator(players.luck[e]) as luck:
-            players.states[e], rewards[e] = step(_dynamics(tables, e), luck, players.levels[e], players.states[e], actions[e])
+            players.states[e], rewards[e] = step(
+                _dynamics(tables, e), luck, players.levels[e], players.states[e], actions[e]
+            )
         players.levels[e] += 1
         ended[e] = players.levels[e] == horizon
     out[:] = players.states

@@ -1,6 +1,8 @@
-"""The functions of the table: checks, then the kernel. Names, order and types of arguments are those of fasturl.h.
+"""The functions of the table: checks, then the kernel. Names, order and types of arguments are those of
+fasturl.h.
 
-Nothing is written before everything has been checked, and nothing is raised: an exception in a C callback would be lost.
+Nothing is written before everything has been checked, and nothing is raised: an exception in a C callback
+would be lost.
 """
 
 from .dynamics import cumulate, draw_lock, optimal_q, start, step

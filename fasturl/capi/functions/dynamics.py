@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._kernels import dynamics, planning
 from ..._kernels.compiling import inlined
-from ...records import Dynamics
+from ..._kernels.records import Dynamics
 from ..access import field, four_numbers, offset, view, view_const, view_flags
 from ..checks import (
     ANY,
@@ -36,7 +36,8 @@ from ..checks import (
 _LOCK_STATES, _LOCK_ACTIONS = 3, 4
 
 
-# --- the struct ----------------------------------------------------------------------------------------------------
+# --- the struct
+# ----------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -116,7 +117,8 @@ def tables(d: Any) -> Dynamics:
     )
 
 
-# --- locks and chances ---------------------------------------------------------------------------------------------
+# --- locks and chances
+# ---------------------------------------------------------------------------------------------
 
 
 def draw_lock(stream: Any, stream_length: Any, horizon: Any, switch: Any, out: Any, out_length: Any) -> Any:
@@ -130,7 +132,9 @@ def draw_lock(stream: Any, stream_length: Any, horizon: Any, switch: Any, out: A
     )
     if status == OK:
         order = view(four_numbers(), (_LOCK_ACTIONS,))
-        dynamics.draw_lock(view(stream, (4,)), switch, order, view(out, (horizon, _LOCK_STATES, _LOCK_ACTIONS, _LOCK_STATES)))
+        dynamics.draw_lock(
+            view(stream, (4,)), switch, order, view(out, (horizon, _LOCK_STATES, _LOCK_ACTIONS, _LOCK_STATES))
+        )
     return status
 
 
@@ -164,7 +168,8 @@ def cumulate(chances: Any, chances_length: Any, n: Any, out: Any, out_length: An
     return status
 
 
-# --- episodes ------------------------------------------------------------------------------------------------------
+# --- episodes
+# ------------------------------------------------------------------------------------------------------
 
 
 def start(d: Any, luck: Any, luck_length: Any, n: Any, states: Any, states_length: Any) -> Any:
@@ -192,7 +197,10 @@ def _check_move(d: Any, level: int, state: int, action: int) -> int:
     if status != OK:
         return status
     row = ((level * n_states + state) * n_actions + action) * n_states
-    sums, means = view(offset(field(d, "transitions"), row), (n_states,)), view(offset(field(d, "rewards"), row), (n_states,))
+    sums, means = (
+        view(offset(field(d, "transitions"), row), (n_states,)),
+        view(offset(field(d, "rewards"), row), (n_states,)),
+    )
     last = nothing = 0.0
     for i in range(n_states):
         if not last <= sums[i]:
@@ -245,7 +253,8 @@ def step(
     return OK
 
 
-# --- planning ------------------------------------------------------------------------------------------------------
+# --- planning
+# ------------------------------------------------------------------------------------------------------
 
 
 def optimal_q(
@@ -271,7 +280,9 @@ def optimal_q(
         or check(rewards, rewards_length, entries)
         or check(q, q_length, n_q)
         or check(values, values_length, n_values)
-        or check_disjoint((span(q, n_q), span(values, n_values)), (span(chances, entries), span(rewards, entries)))
+        or check_disjoint(
+            (span(q, n_q), span(values, n_values)), (span(chances, entries), span(rewards, entries))
+        )
         or unless(all_finite(chances, entries) and all_finite(rewards, entries), NUMBER)
     )
     if status == OK:

@@ -7,7 +7,20 @@ from typing import Any
 from ..._kernels import labels
 from ..._kernels.compiling import inlined
 from ..access import offset, view
-from ..checks import ANY, MANY, MAX_LABELS, OK, RANGE, all_below, check, check_disjoint, check_size, span, times, unless
+from ..checks import (
+    ANY,
+    MANY,
+    MAX_LABELS,
+    OK,
+    RANGE,
+    all_below,
+    check,
+    check_disjoint,
+    check_size,
+    span,
+    times,
+    unless,
+)
 
 _MOST_COUNTED = 1 << 50
 """Sums of counts stay exact."""
@@ -62,7 +75,9 @@ def count_labels(
         or check(given, given_length, given_length)
         or check(starts, starts_length, n_sets + 1)
         or check(counts, counts_length, n_sets * n_labels)
-        or check_disjoint((span(counts, n_sets * n_labels),), (span(given, given_length), span(starts, n_sets + 1)))
+        or check_disjoint(
+            (span(counts, n_sets * n_labels),), (span(given, given_length), span(starts, n_sets + 1))
+        )
         or unless(_are_parts(view(starts, (n_sets + 1,)), given_length), RANGE)
     )
     if status != OK:
@@ -89,11 +104,15 @@ def fix_labels(
         or check(counts, counts_length, n_sets * n_labels)
         or check(standards, standards_length, n_sets)
         or check(relabel, relabel_length, n_labels)
-        or check_disjoint((span(relabel, n_labels),), (span(counts, n_sets * n_labels), span(standards, n_sets)))
+        or check_disjoint(
+            (span(relabel, n_labels),), (span(counts, n_sets * n_labels), span(standards, n_sets))
+        )
         or unless(all_below(standards, n_sets, n_labels), RANGE)
         or unless(all_below(relabel, n_labels, n_labels), RANGE)
         or unless(all_below(counts, n_sets * n_labels, _MOST_COUNTED), RANGE)
     )
     if status == OK:
-        labels.fix_labels(view(counts, (n_sets, n_labels)), view(standards, (n_sets,)), view(relabel, (n_labels,)))
+        labels.fix_labels(
+            view(counts, (n_sets, n_labels)), view(standards, (n_sets,)), view(relabel, (n_labels,))
+        )
     return status

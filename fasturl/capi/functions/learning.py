@@ -36,7 +36,8 @@ from . import dynamics
 _MOST_EPISODES = (1 << 60) - 1
 
 
-# --- one trajectory ------------------------------------------------------------------------------------------------
+# --- one trajectory
+# ------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -71,7 +72,13 @@ def update_trajectory(
 ) -> Any:
     shape, schedule = (horizon, n_labels, n_actions), rates_length
     entries = times(times(horizon, n_labels), n_actions)
-    read = span(seen, horizon + 1), span(actions, horizon), span(rewards, horizon), span(rates, schedule), span(bonuses, schedule)
+    read = (
+        span(seen, horizon + 1),
+        span(actions, horizon),
+        span(rewards, horizon),
+        span(rates, schedule),
+        span(bonuses, schedule),
+    )
     status = (
         check_size(horizon, MANY)
         or check_size(n_labels, MAX_LABELS)
@@ -102,7 +109,8 @@ def update_trajectory(
     return status
 
 
-# --- many episodes -------------------------------------------------------------------------------------------------
+# --- many episodes
+# -------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -189,7 +197,9 @@ def _learn(t: Any, cap: float) -> None:
         seen = view(field(t, "labels"), (count, horizon + 1, n_states))
         epsilons = view(offset(field(t, "epsilons"), first), (count,))
         returns = view(offset(field(t, "returns"), first), (count,))
-        tabular.learn(dynamics.tables(d), seen, q, visits, rates, bonuses, cap, epsilons, luck, choice, returns)
+        tabular.learn(
+            dynamics.tables(d), seen, q, visits, rates, bonuses, cap, epsilons, luck, choice, returns
+        )
         first += count
 
 
@@ -198,13 +208,16 @@ def learn(t: Any) -> Any:
     if status != OK:
         return status
     room = field(t, "rates_length") - field(t, "episodes")
-    status = unless(not math.isnan(field(t, "cap")), NUMBER) or unless(all_below(field(t, "visits"), _n_entries(t), room), RANGE)
+    status = unless(not math.isnan(field(t, "cap")), NUMBER) or unless(
+        all_below(field(t, "visits"), _n_entries(t), room), RANGE
+    )
     if status == OK:
         _learn(t, field(t, "cap"))
     return status
 
 
-# --- whole trainings -----------------------------------------------------------------------------------------------
+# --- whole trainings
+# -----------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -228,7 +241,11 @@ def train_oracleq(t: Any, learner: Any) -> Any:
     status = _check_fresh(t, learner)
     if status != OK:
         return status
-    schedule, rate, confidence = field(learner, "schedule"), field(learner, "learning_rate"), field(learner, "confidence")
+    schedule, rate, confidence = (
+        field(learner, "schedule"),
+        field(learner, "learning_rate"),
+        field(learner, "confidence"),
+    )
     failure, greatest = field(learner, "failure_probability"), field(learner, "max_return")
     status = (
         check_index(schedule, 2)

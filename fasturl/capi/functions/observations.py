@@ -29,11 +29,19 @@ from ..checks import (
     unless,
 )
 
-# --- bits ----------------------------------------------------------------------------------------------------------
+# --- bits
+# ----------------------------------------------------------------------------------------------------------
 
 
 def lock_words(
-    lanes: Any, lanes_length: Any, horizon: Any, episodes: Any, scratch: Any, scratch_length: Any, words: Any, words_length: Any
+    lanes: Any,
+    lanes_length: Any,
+    horizon: Any,
+    episodes: Any,
+    scratch: Any,
+    scratch_length: Any,
+    words: Any,
+    words_length: Any,
 ) -> Any:
     status = check_size(horizon, MANY) or check_size(episodes, ANY)
     if status != OK:
@@ -53,11 +61,14 @@ def lock_words(
         return status
     for e in range(episodes):
         emission.fill_words(view(lanes, (4, 4)), view(scratch, (1, rows, 4)))
-        emission.lock_words(view(scratch, (1, 4 * rows)), horizon, view(offset(words, e * size), (1, horizon + 1, 3, n_words)))
+        emission.lock_words(
+            view(scratch, (1, 4 * rows)), horizon, view(offset(words, e * size), (1, horizon + 1, 3, n_words))
+        )
     return OK
 
 
-# --- reals ---------------------------------------------------------------------------------------------------------
+# --- reals
+# ---------------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -85,7 +96,9 @@ def _check_sizes(b: Any) -> int:
 @inlined
 def _check_noise(b: Any) -> int:
     """The struct, its sizes, and its noise."""
-    return check_struct(b) or _check_sizes(b) or check(field(b, "noise"), field(b, "noise_length"), _n_noise(b))
+    return (
+        check_struct(b) or _check_sizes(b) or check(field(b, "noise"), field(b, "noise_length"), _n_noise(b))
+    )
 
 
 @inlined
@@ -99,7 +112,9 @@ def _spans(b: Any) -> Any:
     return struct_span(b), span(field(b, "noise"), _n_noise(b)), span(field(b, "means"), _n_means(b))
 
 
-def gaussian_noise(lanes: Any, lanes_length: Any, deviation: Any, b: Any, scratch: Any, scratch_length: Any) -> Any:
+def gaussian_noise(
+    lanes: Any, lanes_length: Any, deviation: Any, b: Any, scratch: Any, scratch_length: Any
+) -> Any:
     status = _check_noise(b)
     if status != OK:
         return status
@@ -110,11 +125,19 @@ def gaussian_noise(lanes: Any, lanes_length: Any, deviation: Any, b: Any, scratc
         or unless(numbers % 8 == 0, SIZE)
         or check_stream(lanes, lanes_length, 4)
         or check(scratch, scratch_length, pairs)
-        or check_disjoint((span(lanes, 16), span(scratch, pairs), span(field(b, "noise"), _n_noise(b))), (struct_span(b),))
+        or check_disjoint(
+            (span(lanes, 16), span(scratch, pairs), span(field(b, "noise"), _n_noise(b))), (struct_span(b),)
+        )
     )
     if status == OK:
         bits, halves = view(scratch, (pairs // 4, 4)), view_halves(scratch, (2, pairs))
-        emission.fill_normals(view(lanes, (4, 4)), bits, halves, deviation, view(field(b, "noise"), (field(b, "episodes"), 2, pairs)))
+        emission.fill_normals(
+            view(lanes, (4, 4)),
+            bits,
+            halves,
+            deviation,
+            view(field(b, "noise"), (field(b, "episodes"), 2, pairs)),
+        )
     return status
 
 
@@ -122,7 +145,12 @@ def observe(b: Any, states: Any, states_length: Any, out: Any, out_length: Any) 
     status = _check_block(b)
     if status != OK:
         return status
-    episodes, n_levels, n_states, dimension = field(b, "episodes"), field(b, "n_levels"), field(b, "n_states"), field(b, "dimension")
+    episodes, n_levels, n_states, dimension = (
+        field(b, "episodes"),
+        field(b, "n_levels"),
+        field(b, "n_states"),
+        field(b, "dimension"),
+    )
     visits = episodes * n_levels
     status = (
         check(states, states_length, visits)
@@ -157,7 +185,12 @@ def decode_affine(
     status = _check_block(b) or check_size(n_labels, MAX_LABELS)
     if status != OK:
         return status
-    episodes, n_levels, n_states, dimension = field(b, "episodes"), field(b, "n_levels"), field(b, "n_states"), field(b, "dimension")
+    episodes, n_levels, n_states, dimension = (
+        field(b, "episodes"),
+        field(b, "n_levels"),
+        field(b, "n_states"),
+        field(b, "dimension"),
+    )
     n_weights, n_scratch = n_labels * dimension, times((n_states + 1) * n_labels, n_levels)
     n_out = times(times(episodes, n_levels), n_states)
     status = (
@@ -177,8 +210,15 @@ def decode_affine(
     means = view(field(b, "means"), (n_states, dimension, n_levels))
     tail = view(scratch, (n_labels, n_levels))
     rest = offset(scratch, n_labels * n_levels)
-    scores, flat = view(rest, (1, n_labels, n_states, n_levels)), view(rest, (1, n_labels, n_states * n_levels))
-    matrix, shifts, names = view(weights, (n_labels, dimension)), view(bias, (n_labels,)), view(relabel, (n_labels,))
+    scores, flat = (
+        view(rest, (1, n_labels, n_states, n_levels)),
+        view(rest, (1, n_labels, n_states * n_levels)),
+    )
+    matrix, shifts, names = (
+        view(weights, (n_labels, dimension)),
+        view(bias, (n_labels,)),
+        view(relabel, (n_labels,)),
+    )
     for e in range(episodes):
         noise = view(offset(field(b, "noise"), e * coordinates * n_levels), (1, coordinates, n_levels))
         decoding.affine_scores(noise, means, field(b, "head"), matrix, shifts, tail, scores)

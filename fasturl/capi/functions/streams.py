@@ -16,9 +16,15 @@ def strerror(status: Any) -> Any:
 
 
 def seed_stream(seed: Any, key: Any, key_length: Any, stream: Any, stream_length: Any) -> Any:
-    status = unless(key_length >= 0, SIZE) or check_size(stream_length, ANY) or check(stream, stream_length, stream_length)
+    status = (
+        unless(key_length >= 0, SIZE)
+        or check_size(stream_length, ANY)
+        or check(stream, stream_length, stream_length)
+    )
     if status == OK and key_length > 0:
-        status = check(key, key_length, key_length) or check_disjoint((span(stream, stream_length),), (span(key, key_length),))
+        status = check(key, key_length, key_length) or check_disjoint(
+            (span(stream, stream_length),), (span(key, key_length),)
+        )
     if status == OK:
         pool = view(four_numbers(), (4,)).view(np.uint64)
         seeding.seed_stream(seed, view(key, (key_length,)), pool, view(stream, (stream_length,)))

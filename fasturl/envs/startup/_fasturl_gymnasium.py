@@ -1,8 +1,8 @@
 """Registers the environments of fasturl as soon as Gymnasium is imported, by whoever imports it.
 
-Gymnasium loads no plugins of its own accord since version 1.0. So the package installs this file beside itself, and a `.pth` file that
-imports it whenever an interpreter starts. All it does then is to wait for an import of Gymnasium; fasturl itself is
-imported when one of its environments is made.
+Gymnasium loads no plugins of its own accord since version 1.0. So the package installs this file beside
+itself, and a `.pth` file that imports it whenever an interpreter starts. All it does then is to wait for an
+import of Gymnasium; fasturl itself is imported when one of its environments is made.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class _WaitForGymnasium:
                 load(module)
                 _register()
 
-            spec.loader.exec_module = load_and_register  # type: ignore[method-assign]  # of this one loader object
+            # of this one loader object
+            spec.loader.exec_module = load_and_register  # type: ignore[method-assign]
         return spec
 
 

@@ -1,0 +1,175 @@
+"""Checks of single arguments: each returns the clean value or raises an error that names what was wrong."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, SupportsIndex, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST = 10**12
+"""Greater counts are beyond any machine, and are refused before they overflow something."""
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it, which is short."""
+    try:
+        text = repr(value)
+    except ValueError:  # an int of more digits than Python writes
+        text = f"one of type {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:140]} ... {text[-40:]}"
+
+
+def are_several(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether there are things to go through; a text and an array without axes are one thing."""
+    return (
+        isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
+    )
+
+
+def integer(name: str, value: object, *, least: int, most: float | None = None, limit: int = MOST) -> int:
+    """At most `most`, where math.inf is no limit; if that is not given, at most `limit`, which only those are
+    told of who pass it."""
+    bounded = most is not None and most < math.inf
+    allowed = f"an integer from {least} to {most}" if bounded else f"an integer >= {least}"
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        # anything else raises TypeError, which is the check
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}") from None
+    if number < least or (most is not None and number > most):
+        raise ValueError(f"{name} must be {allowed}, got {shown(number)}")
+    if most is None and number > limit:
+        raise ValueError(f"{name} must be an integer from {least} to {limit}, got {shown(number)}")
+    return number
+
+
+def real(
+    name: str,
+    value: object,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    open_left: bool = False,
+    open_right: bool = False,
+) -> float:
+    left, right = (
+        "(" if open_left or least == -math.inf else "[",
+        ")" if open_right or most == math.inf else "]",
+    )
+    allowed = f"a number in {left}{least:g}, {most:g}{right}"
+    try:
+        if np.asarray(value).dtype.kind not in "iufO":  # bools, texts and complex numbers have a float too
+            raise TypeError
+        number = float(value)  # type: ignore[arg-type]  # anything else raises TypeError, which is the check
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}") from None
+    inside = (least < number if open_left else least <= number) and (
+        number < most if open_right else number <= most
+    )
+    if not (math.isfinite(number) and inside):
+        raise ValueError(f"{name} must be {allowed}, got {number!r}")
+    return number
+
+
+def choice(name: str, value: object, allowed: Iterable[str]) -> str:
+    options = list(allowed)
+    if not (isinstance(value, str) and value in options):
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, options))}, got {shown(value)}{nearest(value, options)}"
+        )
+    return str(value)
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """A hint for whoever wrote nearly one of the known words."""
+    close = difflib.get_close_matches(word, list(known), n=1) if isinstance(word, str) else []
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def real_array(name: str, value: object) -> NDArray[Any]:
+    """An array of any shape, in the type of real number that it comes in."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of real numbers, got {shown(value)}") from None
+    return array
+
+
+def probabilities(name: str, value: object, over: str) -> NDArray[np.float64]:
+    """Distributions along the last axis. Those of narrow types sum to 1 as well as those can, and are made to
+    exactly."""
+    given = real_array(name, value)
+    table = given.astype(np.float64)
+    narrow = given.dtype.kind == "f" and given.dtype.itemsize < 8
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = table.sum(axis=-1)
+        off = np.abs(sums - 1)
+    if not (np.all(table >= 0) and np.all(off <= (8 * np.finfo(given.dtype).eps if narrow else 1e-9))):
+        raise ValueError(
+            f"{name} must be probabilities that sum to 1 over {over}, "
+            f"got entries {table.min():g}..{table.max():g} with sums {sums.min():.9g}..{sums.max():.9g}"
+        )
+    return np.asarray(table / sums[..., None]) if narrow else table
+
+
+def keep(settings: object, **clean: object) -> None:
+    """Put clean values into a frozen dataclass: what a person writes as a Fraction or a float32 is computed
+    with as a float."""
+    for name, value in clean.items():
+        object.__setattr__(settings, name, value)
+
+
+def seed(name: str, value: object) -> int:
+    """Where streams begin: of any size, since it counts nothing."""
+    return integer(name, value, least=0, most=math.inf)
+
+
+MOST_SEEDS = 10**7
+
+
+def seeds(value: SupportsIndex | Iterable[SupportsIndex]) -> list[int]:
+    """A count n means the seeds 0..n-1; otherwise distinct non-negative integers."""
+    wanted = value if are_several(value) else range(integer("seeds", value, least=1, most=math.inf))
+    if (
+        isinstance(wanted, range) and wanted[MOST_SEEDS:]
+    ):  # told before they are gone through; the len of a long range overflows
+        raise ValueError(f"seeds must be at most {MOST_SEEDS:,} in number, got {shown(wanted)}")
+    chosen = [seed("seeds", one) for one in wanted]
+    if not chosen:
+        raise ValueError("seeds must name at least one seed, got none")
+    most_frequent, times = Counter(chosen).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"seeds must be distinct, got {most_frequent} more than once")
+    return chosen
+
+
+def parse_seeds(text: str) -> int | range:
+    """Seeds as a command line writes them: a count such as 50 or a range such as 1000:1050."""
+    try:
+        first, colon, end = text.partition(":")
+        if not colon:
+            return int(text)
+        chosen = range(int(first), int(end))
+    except ValueError:
+        raise ValueError(
+            f"seeds must be a count such as 50 or a range such as 1000:1050, got {shown(text)}"
+        ) from None
+    seeds(chosen)
+    return chosen
+
+
+def flag(name: str, value: object) -> bool:
+    """A truth value; texts such as "no" are true to Python, and are refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)

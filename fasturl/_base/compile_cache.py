@@ -1,0 +1,116 @@
+"""Where compiled kernels are kept between processes.
+
+Numba notices an edit only in the file of the function that it loads, not in the files of the functions which
+that one calls. So the folder is named by a digest of all kernel sources: any edit or upgrade starts a fresh
+folder, and nothing stale can be loaded. Without sources or a folder that can be written, kernels are compiled
+in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numba
+from numba.core.caching import UserProvidedCacheLocator
+
+PACKAGE = Path(__file__).parents[1]
+_KERNELS = ("_kernels/*.py", "_base/plugin_loops.py")
+
+
+def _sources() -> list[Path]:
+    found = sorted(source for pattern in _KERNELS for source in PACKAGE.glob(pattern))
+    if not found:
+        raise FileNotFoundError(f"no kernel sources in {PACKAGE}")
+    return found
+
+
+def digest() -> str:
+    """A digest of every kernel source file, by name and content."""
+    total = hashlib.sha256()
+    for source in _sources():
+        total.update(source.name.encode())
+        total.update(source.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def _root() -> Path:
+    if chosen := os.environ.get("FASTURL_CACHE_DIR"):
+        return Path(chosen).expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "fasturl"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "fasturl"
+    xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (
+        xdg if xdg.is_absolute() else Path.home() / ".cache"
+    ) / "fasturl"  # the XDG standard: ignore a relative one
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def find_folder() -> Path | None:
+    """The cache folder of this version of the kernels, or None where there are no sources or no place that
+    can be written.
+
+    Where our own place cannot be written, it falls back to NUMBA_CACHE_DIR, which container images often set.
+    """
+    try:
+        name = digest()
+    except OSError:  # sources that are absent or cannot be read
+        return None
+    for root in (_root, _numbas_root):
+        with contextlib.suppress(RuntimeError, OSError):  # no home folder
+            if (place := root()) and _writable(found := place.absolute() / name):
+                return found
+    return None
+
+
+@cache
+def folder() -> Path | None:
+    """What `find_folder` found first: a process that changes its working directory keeps its cache."""
+    return find_folder()
+
+
+def _numbas_root() -> Path | None:
+    setting = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(setting) / "fasturl" if setting else None
+
+
+def kernels_in(folder: Path | None) -> int:
+    """How many compiled kernels the folder keeps for this installation: Numba gives each folder of sources
+    one of its own there."""
+    if folder is None:
+        return 0
+    own = {UserProvidedCacheLocator.get_suitable_cache_subpath(str(source)) for source in _sources()}
+    return sum(1 for place in own for _ in (folder / place).glob("*.nbi"))
+
+
+@contextlib.contextmanager
+def keeping_in(folder: Path | None) -> Iterator[None]:
+    """Numba's setting for the kernels that are imported inside; a user's own kernels keep theirs."""
+    ours = {
+        "CACHE_DIR": str(folder) if folder else "",
+        "CACHE_LOCATOR_CLASSES": "",
+    }  # a user's choice may look beside the sources
+    before = {name: getattr(numba.config, name) for name in ours if hasattr(numba.config, name)}
+    for name in before:
+        setattr(numba.config, name, ours[name])
+    try:
+        yield
+    finally:
+        for name, setting in before.items():
+            setattr(numba.config, name, setting)

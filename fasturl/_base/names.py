@@ -1,0 +1,312 @@
+"""Components by name: environments, oracles, learners and agents, ours and anybody's.
+
+A class becomes known in one of two ways. A package names it in its entry points (groups
+`fasturl.environments`, `fasturl.oracles`, `fasturl.learners`, `fasturl.agents`), as fasturl itself does for
+all that it brings: the class is then known wherever the package is installed, and imported when it is first
+used. Or a program calls `register`: the class is then known in that process, and goes with the work to worker
+processes.
+
+What is wrong with one component harms no other: a name that is taken is left out with a warning that names
+the packages, and a class that cannot be imported, or does not declare its settings, is told of when it is
+asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from . import checks
+from .schema import Setting, refuse_unknown, settings_of
+
+GROUPS = {
+    "environment": "fasturl.environments",
+    "oracle": "fasturl.oracles",
+    "learner": "fasturl.learners",
+    "agent": "fasturl.agents",
+}
+"""The group of entry points of each kind of component."""
+RESERVED = frozenset(
+    "cell env agent oracle learner episodes points seed trajectories average_reward value value_error near_optimal v_star name".split()
+)
+"""Columns of results, which no setting of an environment may be called."""
+_OURS = "fasturl"
+_NAME = re.compile(r"[a-z][a-z0-9]*([-_.][a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Component:
+    """A class that is known by name, and the package that it came from."""
+
+    kind: str
+    name: str
+    package: str
+    version: str | None
+    carried: bool
+    """Whether it goes with the work to other processes: it was registered by a program, not by an installed
+    package."""
+    target: str
+    """Where the class is: module:name."""
+    load: Callable[[], Any]
+
+    @property
+    def origin(self) -> str:
+        """Package and version, as results keep them."""
+        return self.package if self.version is None else f"{self.package} {self.version}"
+
+    @property
+    def cls(self) -> Any:
+        """The class; ValueError in one line where it cannot be loaded or does not declare its settings."""
+        try:
+            found = self.load()
+        except Exception as error:  # a package of somebody else's may fail in any way
+            text = " ".join(str(error).split())
+            raise ValueError(
+                f"{self.kind} {self.name!r} of the package {self.origin} cannot be loaded: {type(error).__name__}: {text}"
+            ) from error
+        if problem := _defect(self.kind, found):
+            raise ValueError(
+                f"{self.kind} {self.name!r} of the package {self.origin} cannot be used: {problem}"
+            )
+        return found
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        return settings_of(self.cls)
+
+
+_registered: dict[str, dict[str, Component]] = {kind: {} for kind in GROUPS}
+
+
+def register(cls: Any = None, *, name: str | None = None, kind: str | None = None) -> Any:
+    """Make a class known by name, as a decorator or a call: `fu.register(Corridor)` or
+    `@fu.register(name="corridor")`.
+
+    cls
+        An environment, an oracle (`fit` and `predict`), a learner (`start`) or an agent, whose settings are
+        declared: see `fasturl.setting`.
+    name
+        How it is called; if not given, the class's own name in small letters with hyphens: LockBernoulli is
+        lock-bernoulli.
+    kind
+        "environment", "oracle", "learner" or "agent", where the class does not show which it is.
+
+    Returns the class. A class that is registered again under its name, as in a notebook, takes the place of
+    the former.
+    """
+    if cls is None:
+        return lambda decorated: register(decorated, name=name, kind=kind)
+    if not isinstance(cls, type):
+        raise ValueError(f"a class is registered, got {checks.shown(cls)}")
+    kind = _kind_of(cls) if kind is None else checks.choice("kind", kind, GROUPS)
+    name = default_name(cls) if name is None else name
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise ValueError(
+            f"name must be small letters and digits with hyphens between them, got {checks.shown(name)}"
+        )
+    if problem := _defect(kind, cls):
+        raise ValueError(f"{cls.__name__} cannot be registered: {problem}")
+    other = known(kind).get(name)
+    if other is not None and not (other.carried and _same_class(other.load(), cls)):
+        raise ValueError(
+            f"{kind} {name!r} is taken by the package {other.origin}: register {cls.__name__} under another name"
+        )
+    _registered[kind][name] = _given(kind, name, cls)
+    return cls
+
+
+def known(kind: str) -> dict[str, Component]:
+    """All components of a kind by name: those of fasturl, those of other packages, those that were
+    registered."""
+    return {**_installed(kind), **_registered[kind]}
+
+
+def find(kind: str, name: object) -> Component:
+    """The component of this name; ValueError with the nearest name where there is none."""
+    components = known(kind)
+    return components[checks.choice(kind, name, components)]
+
+
+def find_class(kind: str, cls: type) -> Component | None:
+    """The component that a class is known as, if it is."""
+    for component in known(kind).values():
+        if _top(component.target) == _top(cls.__module__) and _loads_as(component, cls):
+            return component
+    return None
+
+
+def make(kind: str, name: object, settings: Mapping[str, Any]) -> Any:
+    """An instance by name; ValueError for a setting that it does not have."""
+    component = find(kind, name)
+    refuse_unknown(component.name, settings, component.settings)
+    for setting in component.settings.values():
+        if setting.required and setting.name not in settings:
+            raise ValueError(f"{setting.name} is missing: {component.name} needs it")
+    return component.cls(**settings)
+
+
+def made(kind: str, value: Any, default: Any = None) -> Any:
+    """A part of an agent, given as an object, by its name, or as a table of settings.
+
+    A table without a name holds settings that differ from those of the default.
+    """
+    if isinstance(value, str):
+        return make(kind, value, {})
+    if not isinstance(value, Mapping):
+        return value
+    settings = dict(value)
+    if "name" not in settings:
+        if default is None:
+            raise ValueError(
+                f"{kind} must have a name where it has settings: one of {', '.join(known(kind))}"
+            )
+        settings = {**described(kind, default), **settings}
+    return make(kind, settings.pop("name"), settings)
+
+
+def described(kind: str, value: Any) -> Any:
+    """A part as results keep it: its name and all its settings. ValueError for an object that no name stands
+    for."""
+    part = made(kind, value)
+    if part is None:
+        return None
+    component = find_class(kind, type(part))
+    if component is None:
+        raise ValueError(
+            f"{kind} {checks.shown(part)} has no name that results could keep: register its class first, "
+            f"fu.register({type(part).__name__})"
+        )
+    return {"name": component.name, **component_settings(component, part)}
+
+
+def component_settings(component: Component, instance: Any) -> dict[str, Any]:
+    """All settings of an instance by name, its parts described in the same way."""
+    read = instance.get_params(deep=False) if hasattr(instance, "get_params") else vars(instance)
+    return {
+        name: described(setting.kind, read[name]) if isinstance(setting.kind, str) else read[name]
+        for name, setting in component.settings.items()
+    }
+
+
+def default_name(cls: type) -> str:
+    """LockBernoulli is lock-bernoulli, BlockMDP is block-mdp; a class may have a `name` of its own."""
+    own = cls.__dict__.get("name")
+    if isinstance(own, str):
+        return own
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__)
+    return words.replace("_", "-").strip("-").lower()
+
+
+def carried_components(*kinds_and_names: tuple[str, str]) -> list[tuple[str, str, type]]:
+    """Those of the named components that another process does not know by itself."""
+    chosen = (known(kind).get(name) for kind, name in kinds_and_names)
+    return [(one.kind, one.name, one.cls) for one in chosen if one is not None and one.carried]
+
+
+def receive(components: list[tuple[str, str, type]]) -> None:
+    """What `carried_components` gave, made known in this process."""
+    for kind, name, cls in components:
+        _registered[kind].setdefault(name, _given(kind, name, cls))
+
+
+@cache
+def _installed(kind: str) -> dict[str, Component]:
+    entries = metadata.entry_points(group=GROUPS[kind])
+    ours_first = sorted(entries, key=lambda entry: (_package(entry) != _OURS, _package(entry), entry.name))
+    components: dict[str, Component] = {}
+    for entry in ours_first:
+        if entry.name in components:
+            if (
+                components[entry.name].target != entry.value
+            ):  # an installation that is listed twice says the same twice
+                taken = components[entry.name].origin
+                warnings.warn(
+                    f"{kind} {entry.name!r} of the package {_package(entry)} is left out: the name is taken by {taken}",
+                    stacklevel=4,
+                )
+            continue
+        version = entry.dist.version if entry.dist else None
+        components[entry.name] = Component(
+            kind, entry.name, _package(entry), version, False, entry.value, entry.load
+        )
+    return components
+
+
+def _given(kind: str, name: str, cls: type) -> Component:
+    """A component that a program hands over as a class."""
+    package, version = _package_of(cls)
+    return Component(kind, name, package, version, True, f"{cls.__module__}:{cls.__qualname__}", lambda: cls)
+
+
+def _top(path: str) -> str:
+    """The outermost package of a module."""
+    return path.partition(":")[0].partition(".")[0]
+
+
+def _package(entry: metadata.EntryPoint) -> str:
+    return entry.dist.name if entry.dist else _top(entry.value)
+
+
+def _package_of(cls: type) -> tuple[str, str | None]:
+    """The package that a class came from, and its version where there is one."""
+    top = _top(cls.__module__)
+    for package in metadata.packages_distributions().get(top, ()):
+        return package, metadata.version(package)
+    version = getattr(sys.modules.get(top), "__version__", None)
+    return top, version if isinstance(version, str) else None
+
+
+def _kind_of(cls: type) -> str:
+    own = getattr(cls, "component_kind", None)
+    if own in GROUPS:
+        return str(own)
+    if callable(getattr(cls, "start", None)):
+        return "learner"
+    if callable(getattr(cls, "fit", None)) and callable(getattr(cls, "predict", None)):
+        return "oracle"
+    raise ValueError(
+        f"{cls.__name__} cannot be registered: it is no Environment and no Agent, has no start as a learner has, "
+        "and no fit and predict as an oracle has"
+    )
+
+
+_NEEDS = {"oracle": ("fit", "predict"), "learner": ("start",)}
+
+
+def _defect(kind: str, cls: Any) -> str:
+    """What keeps a class from being a component of its kind; nothing where it can be one."""
+    if not isinstance(cls, type):
+        return f"it must be a class, got {checks.shown(cls)}"
+    if kind in _NEEDS:
+        missing = [method for method in _NEEDS[kind] if not callable(getattr(cls, method, None))]
+        if missing:
+            return f"{cls.__name__} has no {' and no '.join(missing)}"
+    elif getattr(cls, "component_kind", None) != kind:
+        return f"{cls.__name__} must be a subclass of fasturl's {kind.capitalize()}"
+    if abstract := getattr(cls, "__abstractmethods__", None):
+        return f"{cls.__name__} does not define {' and '.join(sorted(abstract))}"
+    try:
+        declared = settings_of(cls)
+    except ValueError as error:
+        return str(error)
+    taken = sorted(RESERVED & declared.keys()) if kind == "environment" else []
+    return f"{taken[0]} is a column of results and cannot be a setting of {cls.__name__}" if taken else ""
+
+
+def _same_class(known_class: Any, cls: type) -> bool:
+    """Whether a class is another definition of the one that is known, as when a cell of a notebook runs
+    again."""
+    return (known_class.__module__, known_class.__qualname__) == (cls.__module__, cls.__qualname__)
+
+
+def _loads_as(component: Component, cls: type) -> bool:
+    try:
+        return component.load() is cls
+    except Exception:  # another package's failure is not this class's
+        return False

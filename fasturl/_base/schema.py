@@ -1,0 +1,262 @@
+"""Declared settings: each is written once, where its class declares it, and everything else is read off
+there.
+
+A class declares its settings as dataclass fields:
+
+    @dataclass(frozen=True)
+    class Corridor(Environment):
+        horizon: int = setting(20, least=1, help="Number of levels that are acted in.")
+        slip: float = setting(0.0, least=0, most=1, help="Probability that an action has no effect.")
+
+Checks of arguments, options of the command line with their help, tables of sweep files, spaces that are
+tuned, columns of results and the reference all come from the declaration. A class of somebody else's, such as
+a clusterer of scikit-learn, declares by the annotations and defaults of its `__init__`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import checks
+
+_KEY = "fasturl"
+_PLAIN = (bool, int, float, str)
+PARTS = ("oracle", "learner")
+"""Kinds of components that a setting may name."""
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED: Any = _Required()
+"""Stands for the default of a setting that has none."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Positive numbers from low to high, alike on a logarithmic scale; integers where both ends are."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low <= self.high < math.inf:
+            raise ValueError(f"a range must have ends 0 < low <= high, got {self.low:g}:{self.high:g}")
+
+    @property
+    def whole(self) -> bool:
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One declared setting of a class.
+
+    name, default, help, unit
+        As a person writes it, its value if it is not given (REQUIRED where it must be), what it does, and
+        what it counts.
+    kind
+        bool, int, float or str; "oracle" or "learner" where it is a component; None where any value will do.
+    least, most, above, below
+        Limits of a number: the first two can be attained, the others cannot.
+    limit
+        Of an integer: beyond any machine, so that only those are told of it who pass it.
+    choices
+        The texts that are allowed.
+    none
+        What None stands for, in words; empty where None is not allowed.
+    search
+        What is tuned if nothing else is asked for: a Range or some values; None where it is not.
+    """
+
+    name: str
+    kind: type | str | None
+    default: Any = REQUIRED
+    help: str = ""
+    unit: str = ""
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    limit: float | None = None
+    choices: tuple[str, ...] = ()
+    none: str = ""
+    search: Range | tuple[Any, ...] | None = None
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+    @property
+    def optional(self) -> bool:
+        """Whether None is allowed."""
+        return bool(self.none) or self.default is None
+
+    @property
+    def default_text(self) -> str:
+        """The default as help and reference show it."""
+        if self.required:
+            return "required"
+        if self.default is None:
+            return self.none or "none"
+        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+
+    @property
+    def range_text(self) -> str:
+        """The allowed values as help and reference show them."""
+        if self.choices:
+            return " or ".join(
+                [", ".join(self.choices[:-1]), self.choices[-1]] if len(self.choices) > 1 else self.choices
+            )
+        low = (
+            f"> {self.above:g}"
+            if self.above is not None
+            else ""
+            if self.least is None
+            else f">= {self.least:g}"
+        )
+        high = (
+            f"< {self.below:g}"
+            if self.below is not None
+            else ""
+            if self.most is None
+            else f"<= {self.most:g}"
+        )
+        return " and ".join(filter(None, (low, high)))
+
+    def check(self, value: Any) -> Any:
+        """The clean value, or a ValueError that names the setting, what it must be, and what it is."""
+        if value is None and self.optional:
+            return None
+        if self.kind is int:
+            limits = {"most": self.most, "limit": self.limit}
+            given = {name: int(bound) for name, bound in limits.items() if bound is not None}
+            return checks.integer(self.name, value, least=int(self.least or 0), **given)
+        if self.kind is float:
+            least, most = (
+                self.above if self.above is not None else self.least,
+                self.below if self.below is not None else self.most,
+            )
+            return checks.real(
+                self.name,
+                value,
+                least=-math.inf if least is None else least,
+                most=math.inf if most is None else most,
+                open_left=self.above is not None,
+                open_right=self.below is not None,
+            )
+        if self.kind is bool:
+            return checks.flag(self.name, value)
+        if self.choices:
+            return checks.choice(self.name, value, self.choices)
+        if self.kind is str and not isinstance(value, str):
+            raise ValueError(f"{self.name} must be a text, got {checks.shown(value)}")
+        return value
+
+
+def setting(default: Any = REQUIRED, *, help: str, kw_only: bool = False, **declaration: Any) -> Any:
+    """A dataclass field that declares a setting; the keywords are those of `Setting`."""
+    metadata = {_KEY: {"help": help, **declaration}}
+    if default is REQUIRED:
+        return dataclasses.field(metadata=metadata, kw_only=kw_only)
+    return dataclasses.field(default=default, metadata=metadata, kw_only=kw_only)
+
+
+def settings_of(declaring: type) -> dict[str, Setting]:
+    """The settings that a class declares, in their order; ValueError for one that is not declared."""
+    if dataclasses.is_dataclass(declaring) and any(
+        _KEY in field.metadata for field in dataclasses.fields(declaring)
+    ):
+        return {
+            field.name: _from_field(declaring, field) for field in dataclasses.fields(declaring) if field.init
+        }
+    return {
+        name: _from_parameter(declaring, parameter)
+        for name, parameter in inspect.signature(declaring).parameters.items()
+    }
+
+
+def clean_settings(declaring: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The given settings of a class, checked one by one."""
+    declared = settings_of(declaring)
+    return {name: declared[name].check(value) for name, value in values.items()}
+
+
+class Declared:
+    """A frozen dataclass whose settings are checked, and made clean, when it is made."""
+
+    def __post_init__(self) -> None:
+        for name, declared in settings_of(type(self)).items():
+            checks.keep(self, **{name: declared.check(getattr(self, name))})
+
+    def settings(self) -> dict[str, Any]:
+        """All settings by name."""
+        return {name: getattr(self, name) for name in settings_of(type(self))}
+
+
+def refuse_unknown(owner: str, names: Iterable[str], declared: Iterable[str]) -> None:
+    """ValueError for a name that is not declared, with the nearest that is."""
+    known = list(declared)
+    for name in names:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise ValueError(f"{name} is not a setting of {owner}{checks.nearest(name, known)}; {has}")
+
+
+def _from_field(declaring: type, field: dataclasses.Field[Any]) -> Setting:
+    if _KEY not in field.metadata:
+        raise ValueError(
+            f"{field.name} of {declaring.__name__} is not declared: write it as setting(default, help=...)"
+        )
+    declaration = dict(field.metadata[_KEY])
+    kind = declaration.pop("kind", None) or _kind(_annotation(declaring, field.name, field.type))
+    default = REQUIRED if field.default is dataclasses.MISSING else field.default
+    return Setting(field.name, kind, default, **declaration)
+
+
+def _from_parameter(declaring: type, parameter: inspect.Parameter) -> Setting:
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+        raise ValueError(
+            f"{parameter.name} of {declaring.__name__} is not declared: its __init__ must name every setting"
+        )
+    default = REQUIRED if parameter.default is parameter.empty else parameter.default
+    kind = _kind(_annotation(declaring, parameter.name, parameter.annotation))
+    if kind is None and isinstance(default, _PLAIN):
+        kind = type(default)
+    if kind is None and parameter.annotation is parameter.empty and default is REQUIRED:
+        raise ValueError(
+            f"{parameter.name} of {declaring.__name__} is not declared: give it a type or a default"
+        )
+    return Setting(parameter.name, kind, default)
+
+
+def _annotation(declaring: type, name: str, annotation: Any) -> Any:
+    """An annotation as an object; a text that cannot be resolved stays what it is."""
+    if not isinstance(annotation, str):
+        return annotation
+    for owner in (declaring, declaring.__init__):
+        try:
+            return typing.get_type_hints(owner).get(name, annotation)
+        except (NameError, TypeError, AttributeError):
+            continue
+    return annotation
+
+
+def _kind(annotation: Any) -> type | None:
+    """The one plain type of an annotation such as `int | None`, if it has just one."""
+    members = (
+        typing.get_args(annotation)
+        if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union
+        else (annotation,)
+    )
+    plain = [member for member in members if member is not type(None)]
+    return plain[0] if len(plain) == 1 and plain[0] in _PLAIN else None

@@ -1,0 +1,67 @@
+"""The contract of agents: what `train` asks of whatever explores an environment.
+
+An agent is a frozen dataclass of declared settings. `play` is called once for each seed, in a thread of its
+own. It gets a `Game`, which describes the environment and can be played, and a `Ledger`, in which it enters
+the return of every trajectory; it draws from the game's streams and from nothing else. It returns its final
+policy, which is judged by `train`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from .._base.names import default_name, find_class
+from ..problems.description import Description
+from .evaluation import FinalPolicy
+from .game import Game
+from .ledger import Ledger
+
+
+@dataclass
+class Outcome:
+    """What an agent hands over at the end of a run.
+
+    policy
+        What it has learned, to be judged: a `LatentPolicy`, a `DecodedPolicy`, or anything else that has
+        their methods.
+    diagnostics
+        What the agent has to say about the run: by name, plain numbers, texts and lists of them.
+    """
+
+    policy: FinalPolicy
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+
+
+class Agent(ABC):
+    """An agent explores one environment for a number of episodes. Subclasses implement `play`; see
+    `docs/extending.md`."""
+
+    component_kind: ClassVar[str] = "agent"
+    sees_latent_states: ClassVar[bool] = False
+    """Whether it is shown the latent states instead of observations."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables and files: the name that its class is registered under, or else the
+        class's own."""
+        component = find_class(self.component_kind, type(self))
+        return component.name if component else default_name(type(self))
+
+    @abstractmethod
+    def play(self, game: Game, ledger: Ledger) -> Outcome:
+        """Play one run, from its first trajectory to its final policy."""
+
+    def check(self, description: Description) -> None:
+        """Raise ValueError where this agent cannot be trained on such an environment."""
+        if not self.sees_latent_states and description.observations is None:
+            raise ValueError("env must have an emission: without one there is nothing to see")
+
+    def trajectories(self, description: Description, episodes: int) -> int:
+        """How many trajectories a run of so many episodes has."""
+        return episodes
+
+    def oracle_name(self, description: Description) -> str | None:
+        """The oracle that it learns to see with, if it has one."""
+        return None

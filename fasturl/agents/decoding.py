@@ -1,0 +1,118 @@
+"""What both forms of URL share: an oracle, a learner, and a bound on the number of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._base import checks
+from .._base.names import known, made
+from .._base.schema import Declared, setting
+from ..decoders.decoder import MAX_LABELS
+from ..learners.oracleq import OracleQ
+from ..problems.description import Description
+from .agent import Agent
+
+DEFAULT_ORACLES = {"bits": "kmeans", "reals": "gmm"}
+"""The oracle for each kind of observations."""
+DEFAULT_LEARNER = OracleQ(schedule="jin", confidence=1e-5)
+
+
+@dataclass(frozen=True)
+class DecodingAgent(Declared, Agent):
+    """An agent that learns to see with an oracle and to act with a tabular learner on (level, label)."""
+
+    oracle: Any = setting(
+        None,
+        kind="oracle",
+        none="k-means for bits, a Gaussian mixture for reals",
+        help="What learns to see: the name of an oracle, or any object with fit and predict.",
+    )
+    learner: Any = setting(
+        DEFAULT_LEARNER,
+        kind="learner",
+        help="What learns to act: the name of a learner, or any object with start.",
+    )
+    n_states: int | None = setting(
+        None,
+        least=1,
+        most=MAX_LABELS,
+        none="the bound that the environment declares",
+        help="Bound on the number of states of a level, and so of labels.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.keep(self, learner=made("learner", self.learner, DEFAULT_LEARNER))
+        if isinstance(self.oracle, str):
+            checks.choice(
+                "oracle", self.oracle, known("oracle")
+            )  # it is loaded when it is used: scikit-learn takes its time
+        elif isinstance(self.oracle, Mapping):
+            checks.keep(self, oracle=made("oracle", self.oracle))
+        if isinstance(self.learner, type) or not callable(getattr(self.learner, "start", None)):
+            raise ValueError(
+                f"learner must be an object with start, such as OracleQ(), got {checks.shown(self.learner)}"
+            )
+        if self.oracle is None or isinstance(self.oracle, str):
+            return
+        missing = [name for name in ("fit", "predict") if not callable(getattr(self.oracle, name, None))]
+        if isinstance(self.oracle, type) or missing:
+            raise ValueError(
+                f"oracle must be an object with fit and predict or one of {', '.join(known('oracle'))}, got {checks.shown(self.oracle)}"
+            )
+
+    def oracle_name(self, description: Description) -> str:
+        from .._base.names import default_name, find_class
+
+        if self.oracle is None or isinstance(self.oracle, str):
+            return self.oracle or _default_oracle(description)
+        component = find_class("oracle", type(self.oracle))
+        return component.name if component else default_name(type(self.oracle))
+
+    def oracle_for(self, description: Description) -> Any:
+        """The oracle that is fitted."""
+        return made("oracle", _default_oracle(description) if self.oracle is None else self.oracle)
+
+    def n_labels(self, description: Description) -> int:
+        """How many labels there is room for: the bound on the number of states, and two at least."""
+        return max(2, description.max_states if self.n_states is None else self.n_states)
+
+    def check(self, description: Description) -> None:
+        super().check(description)
+        from ..oracles import (
+            fitting,
+        )  # loaded before the workers start, so that its thread pools can be limited
+
+        oracle, n_labels = self.oracle_for(description), self.n_labels(description)
+        assert description.observations is not None
+        declared = fitting.n_labels_of(oracle)
+        if declared is None and n_labels > MAX_LABELS:
+            raise ValueError(
+                f"n_states must be at most {MAX_LABELS}, got the {n_labels} that the environment declares: give a smaller one"
+            )
+        if (declared or 0) > MAX_LABELS:
+            raise ValueError(f"oracle must give at most {MAX_LABELS} labels, got {declared}")
+        fitting.check_oracle(oracle, n_labels, description.observations.dimension)
+
+    def check_first_fit(
+        self, description: Description, name: str, trajectories: int, observations: int
+    ) -> None:
+        """Refuse a first fit on fewer observations than the oracle needs: `name` says how many trajectories
+        it has, with so many each."""
+        from ..oracles import fitting
+
+        for need, least in fitting.least_observations(
+            self.oracle_for(description), self.n_labels(description)
+        ).items():
+            if trajectories * observations < least:
+                raise ValueError(
+                    f"{name} must be at least {-(-least // observations)}: the first decoder is fitted on {need} = {least} observations "
+                    f"or more, got {trajectories}"
+                )
+
+
+def _default_oracle(description: Description) -> str:
+    assert description.observations is not None
+    return DEFAULT_ORACLES[description.observations.kind]

@@ -1,0 +1,202 @@
+"""A way to play: all that an agent has of an environment besides its description.
+
+    episodes = game.begin(512)                    the next 512 episodes, whose noise is drawn and whose actions are not yet taken
+    labels = episodes.labels(decoder)             what the decoder says of every observation that they can show
+    trajectories = episodes.play(...)             what happened: labels, actions, rewards, and observations on demand
+
+The noise of an observation does not depend on the policy, only the latent state does. So a block of episodes
+is decoded for every state that a level can have, and a compiled loop then walks through that table: exactly
+what decoding step by step would give. The table is for such loops alone. What an agent learns from are
+trajectories: it never sees which state it was in, or what a state looks like that it did not visit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._base import checks
+from .._base.streams import Streams
+from .._kernels.records import Dynamics
+from ..decoders.decoder import Decoder
+from ..learners.learner import Floats, Ints, Labels, Memory, Stream
+from ..learners.playing import explore, learn, play_policy, rollout
+from ..problems.block_mdp import BlockMDP
+from ..problems.blocks import BitBlock, Block
+from ..problems.description import Description
+from ..problems.environment import emission_lanes
+
+_LATENT_BLOCK = 512
+"""Episodes of a block without observations: long against the microseconds of a kernel call, short for a
+person."""
+_TABLE_ENTRIES = 2**24
+"""Upper limit on the entries of one label table (episodes x levels x states): 16 MB as uint8."""
+
+Walk = Callable[[Dynamics, Stream], tuple[Ints, Ints, Floats]]
+"""Plays episodes with the tables and the generator that it is handed, and returns their states, actions and
+rewards."""
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """Finished trajectories of E episodes, as an agent sees them.
+
+    labels
+        Int array [E, H+1]: what the decoder said of each observation that was met.
+    actions, rewards
+        Int and float arrays [E, H].
+    """
+
+    labels: Ints
+    actions: Ints
+    rewards: Floats
+    _block: Block | None
+    _states: Ints
+
+    @cached_property
+    def returns(self) -> Floats:
+        """The return of each episode, its rewards added up in their order."""
+        return np.asarray(self.rewards.cumsum(axis=1)[:, -1])
+
+    def observations(self) -> NDArray[np.generic]:
+        """All observations: [E, H+1, D]. They are made here, since they are most of the memory."""
+        assert self._block is not None
+        return self._block.observe(self._states)
+
+    def observations_at(self, level: int) -> NDArray[np.generic]:
+        """The observations of one level, counted from 0: [E, D]."""
+        assert self._block is not None
+        return np.asarray(self._block.level(level).observe(self._states[:, level : level + 1])[:, 0])
+
+
+class Episodes:
+    """Some episodes of a game whose noise is drawn and whose actions are not yet taken."""
+
+    def __init__(self, instance: BlockMDP, streams: Streams, count: int, block: Block | None) -> None:
+        self._instance, self._streams, self.count, self._block = instance, streams, count, block
+
+    def labels(self, decoder: Decoder) -> Labels:
+        """The label of every observation that these episodes can show: [E, H+1, S]."""
+        return decoder.table(self._observed)
+
+    def labels_with(self, decode: Callable[[Block], Labels]) -> Labels:
+        """As `labels`, for decoders that can do more than the contract asks, such as decode some levels
+        alone."""
+        return decode(self._observed)
+
+    def latent_labels(self) -> Labels:
+        """The label table of an agent that sees the latent state itself."""
+        n_states = max(self._instance.n_states)
+        kind: type[Any] = np.uint8 if n_states <= 256 else np.int32
+        row = np.arange(n_states, dtype=kind)
+        return np.broadcast_to(row, (self.count, self._instance.horizon + 1, n_states)).copy()
+
+    def blank_labels(self) -> Labels:
+        """One label for everything: [E, H+1, S]."""
+        return np.zeros((self.count, self._instance.horizon + 1, max(self._instance.n_states)), np.uint8)
+
+    def words(self) -> NDArray[np.uint64]:
+        """The packed bits of every observation that these episodes can show: [E, H+1, S, words]."""
+        block = self._observed
+        assert isinstance(block, BitBlock)
+        return block.words
+
+    def walk(self, loop: Callable[[Dynamics, Stream], None]) -> None:
+        """Hand a compiled loop what it plays with: the tables, and the generator of their luck."""
+        loop(self._instance.dynamics, self._streams.row("dynamics"))
+
+    def play(self, labels: Labels, walk: Walk) -> Trajectories:
+        """The trajectories of a compiled loop over a label table."""
+        states, actions, rewards = walk(self._instance.dynamics, self._streams.row("dynamics"))
+        rows, levels = np.ogrid[: states.shape[0], : states.shape[1]]
+        return Trajectories(
+            labels[rows, levels, states].astype(np.int64), actions, rewards, self._block, states
+        )
+
+    def part(self, first: int, end: int) -> Episodes:
+        """The episodes from `first` up to `end`."""
+        return Episodes(self._instance, self._streams, end - first, self._observed.episodes(first, end))
+
+    @property
+    def _observed(self) -> Block:
+        assert self._block is not None
+        return self._block
+
+
+class Game:
+    """One run's instance of an environment, to be played and not looked into.
+
+    description
+        What the agent may know.
+    policy_rng
+        The stream that the agent's own randomness comes from, uint64[4].
+    """
+
+    def __init__(self, instance: BlockMDP, streams: Streams, *, latent: bool = False) -> None:
+        self.description: Description = instance.describe()
+        self._instance, self._streams, self._latent = instance, streams, latent
+
+    @property
+    def policy_rng(self) -> Stream:
+        return self._streams.row("policy")
+
+    @property
+    def oracle_rng(self) -> Stream:
+        """The stream for what an oracle draws, uint64[4]."""
+        return self._streams.row("oracle")
+
+    def generator(self, name: str) -> np.random.Generator:
+        """A NumPy generator of the agent's own, "policy" or "oracle": another one than the stream of the same
+        name."""
+        return self._streams.generator(checks.choice("name", name, ("policy", "oracle")))
+
+    @property
+    def block_episodes(self) -> int:
+        """How many episodes make a block that stays in the cache."""
+        if self._latent or self._instance.emission is None:
+            entries = (self._instance.horizon + 1) * max(self._instance.n_states)
+            return max(1, min(_LATENT_BLOCK, _TABLE_ENTRIES // entries))
+        return self._instance.emission.block_episodes
+
+    def begin(self, count: int) -> Episodes:
+        """The next `count` episodes."""
+        block = None
+        if not self._latent:
+            assert self._instance.emission is not None
+            block = self._instance.emission.draw(emission_lanes(self._streams), count)
+        return Episodes(self._instance, self._streams, count, block)
+
+    def play_random(self, count: int) -> Trajectories:
+        """Play with actions that are uniformly random."""
+        flat = np.zeros((self.description.horizon, 1, self.description.n_actions))
+        episodes = self.begin(count)
+        blank = episodes.blank_labels()
+        return episodes.play(
+            blank, lambda dynamics, rng: rollout(dynamics, blank, flat, 0.0, rng, self.policy_rng)
+        )
+
+    def play_policy(self, decoder: Decoder, chances: Floats, count: int) -> Trajectories:
+        """Play a policy of probabilities [H, n_labels, A] on the labels of a decoder."""
+        episodes = self.begin(count)
+        labels = episodes.labels(decoder)
+        return episodes.play(
+            labels, lambda dynamics, rng: play_policy(dynamics, labels, chances, rng, self.policy_rng)
+        )
+
+    def explore(self, memory: Memory, decoder: Decoder, count: int) -> Trajectories:
+        """Play with the memory's current policy on the labels of a decoder, without learning."""
+        episodes = self.begin(count)
+        labels = episodes.labels(decoder)
+        return episodes.play(labels, lambda dynamics, rng: explore(memory, dynamics, labels, rng))
+
+    def learn(self, memory: Memory, decoder: Decoder | None, returns: Floats) -> None:
+        """Play and learn one episode for each entry of `returns`, on the labels of a decoder; None shows the
+        latent states."""
+        episodes = self.begin(returns.size)
+        labels = episodes.latent_labels() if decoder is None else episodes.labels(decoder)
+        episodes.walk(lambda dynamics, rng: learn(memory, dynamics, labels, rng, returns))

@@ -1,0 +1,29 @@
+"""Two labellings of the same observations, matched as well as a renaming allows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels import labels as _labels
+
+
+def match_labels(
+    old: NDArray[np.integer], new: NDArray[np.integer], n_labels: int
+) -> tuple[NDArray[np.uint8], float]:
+    """The renaming of `new` that agrees best with `old`, and how well it agrees.
+
+    The agreement is that of the worst label: the least share, over the labels of either labelling, of its
+    observations on which both say the same. Rare labels count as much as frequent ones.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    counts = np.empty((n_labels, n_labels), np.int64)
+    _labels.count_pairs(old.astype(np.uint8), new.astype(np.uint8), counts)
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    renaming = np.empty(n_labels, np.uint8)
+    renaming[columns] = rows
+    together = counts[rows, columns]
+    sizes = np.maximum(counts.sum(axis=1)[rows], counts.sum(axis=0)[columns])
+    met = sizes > 0
+    return renaming, float((together[met] / sizes[met]).min())

@@ -1,0 +1,70 @@
+"""The returns of a run, entered in the order in which its trajectories were played; every entry is a tick of
+the progress bar."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Tick = Callable[[int], None]
+"""Told of every so many trajectories, or of 0 between other long parts: that is how progress is shown, and
+how Ctrl-C stops a run."""
+
+
+class Ledger:
+    """What a run has earned so far.
+
+    episodes
+        What the run was asked for: the number of trajectories, or, for URL as written, of the learner's
+        episodes.
+    returns
+        Float array [trajectories]: the return of every trajectory; those from `played` on are yet to come.
+    """
+
+    def __init__(self, episodes: int, trajectories: int, tick: Tick) -> None:
+        self.episodes, self._tick = episodes, tick
+        self.returns = np.empty(trajectories)
+        self.played = 0
+
+    @property
+    def left(self) -> int:
+        """How many trajectories are still to be played."""
+        return self.returns.size - self.played
+
+    def enter(self, returns: Floats) -> None:
+        """Enter the returns of trajectories that were played."""
+        self.returns[self.played : self.played + returns.size] = returns
+        self._advance(returns.size)
+
+    @contextmanager
+    def entry(self, count: int) -> Iterator[Floats]:
+        """The entries of the next `count` trajectories, for a loop to fill in."""
+        yield self.returns[self.played : self.played + count]
+        self._advance(count)
+
+    def pause(self) -> None:
+        """A moment between two long parts at which a run can be stopped."""
+        self._tick(0)
+
+    def _advance(self, count: int) -> None:
+        self.played += count
+        self._tick(count)
+
+
+class Phases:
+    """Seconds that the parts of a run take."""
+
+    def __init__(self, *names: str) -> None:
+        self.seconds = dict.fromkeys(names, 0.0)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the time of what happens inside to one of the parts."""
+        begin = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin

@@ -1,0 +1,333 @@
+"""URL as written: Algorithms 1, 2 and 3 of Feng et al. (2020), to the letter.
+
+Algorithm 1 restarts the learner N times; each restart runs K episodes. For each episode the trajectory
+sampling routine (Algorithm 2) refines decoders of its own for every level over J iterations: add the policy
+on the current decoders to the set Pi, train the oracle on trajectories of Unif(Pi), rename labels by the
+standard set (FixLabel, Algorithm 3), extend the standard set from fresh test trajectories. The learner is fed
+one trajectory of the refined decoders. Its final policy gets decoders in the same way. At last each of the N
+policies plays L episodes, and the best is kept. With |S| labels a level,
+
+    N = ceil(log(2 / delta) / 2),   L = ceil(9 H^2 / (2 epsilon^2) log(2 N / delta)),   J = (H + 1) |S| + 1,
+
+and the number of trajectories is N [sum over k = 1..K+1, i = 1..J of ((k-1) J + i + 1) B, plus K + 1] + N L.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._base.schema import setting
+from .._kernels import labels as _labels
+from .._kernels import rng as _rng
+from ..decoders.by_level import LevelDecoder
+from ..decoders.decoder import Decoder, Labels
+from ..learners.learner import Floats, Ints, Learner, Task, check_policy, start
+from ..learners.playing import draw_policy, rollout
+from ..problems.block_mdp import policy_table
+from ..problems.blocks import Block
+from ..problems.description import Description
+from .agent import Outcome
+from .decoding import DecodingAgent
+from .evaluation import DecodedPolicy
+from .game import Game, Trajectories
+from .ledger import Ledger, Phases
+
+Observations = NDArray[np.generic]
+
+_CHUNK = 4096
+"""Trajectories that are played together."""
+_MOST_TRAJECTORIES = 10**9
+
+
+@dataclass(frozen=True)
+class URLAsWritten(DecodingAgent):
+    """URL as Algorithms 1, 2 and 3 have it; `episodes` is K, the learner's number of episodes.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> agent = fu.URLAsWritten(batch=10, epsilon=0.9, delta=0.9)
+    >>> fu.train(fu.LockBernoulli(horizon=1), agent, episodes=3).total_trajectories
+    4116
+    """
+
+    batch: int = setting(
+        50,
+        least=1,
+        unit="trajectories",
+        help="B: test trajectories of an iteration, and training ones for each policy.",
+    )
+    epsilon: float = setting(0.1, above=0, below=1, help="How far from optimal the result may be.")
+    delta: float = setting(0.1, above=0, below=1, help="Probability that it is farther.")
+    epsilon_1: float = setting(
+        0.01, above=0, below=1, help="epsilon of Algorithm 2: the error of the decoders."
+    )
+    delta_1: float = setting(
+        0.01, above=0, below=1, help="delta_1 of Algorithm 2: the probability that the decoders fail."
+    )
+
+    def check(self, description: Description) -> None:
+        super().check(description)
+        self.check_first_fit(description, "batch", self.batch, 1)
+
+    def trajectories(self, description: Description, episodes: int) -> int:
+        sizes = self.sizes(description, episodes)
+        try:
+            total = sizes.trajectories
+        except (OverflowError, ZeroDivisionError):
+            raise ValueError(
+                f"URL as written would play more trajectories than can be counted with epsilon={sizes.epsilon}, delta={sizes.delta}: "
+                "choose larger ones"
+            ) from None
+        if total > _MOST_TRAJECTORIES:
+            raise ValueError(
+                f"URL as written would play {total:,} trajectories (N = {sizes.restarts}, L = {sizes.test_episodes:,}, "
+                f"J = {sizes.iterations}, K = {episodes:,}, B = {sizes.batch}): at most {_MOST_TRAJECTORIES:,} are allowed, "
+                "so choose fewer episodes, a smaller batch or a larger epsilon"
+            )
+        return total
+
+    def sizes(self, description: Description, episodes: int) -> Sizes:
+        """The numbers N, L and J."""
+        return Sizes(
+            description.horizon,
+            self.n_labels(description),
+            episodes,
+            self.batch,
+            self.epsilon,
+            self.delta,
+            self.epsilon_1,
+            self.delta_1,
+        )
+
+    def play(self, game: Game, ledger: Ledger) -> Outcome:
+        known = game.description
+        return _Run(
+            self.sizes(known, ledger.episodes), self.oracle_for(known), self.learner, game, ledger
+        ).outcome()
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The numbers that Algorithms 1 and 2 compute from their input."""
+
+    horizon: int
+    n_labels: int
+    episodes: int
+    batch: int
+    epsilon: float
+    delta: float
+    epsilon_1: float
+    delta_1: float
+
+    @property
+    def restarts(self) -> int:
+        """N"""
+        return math.ceil(math.log(2 / self.delta) / 2)
+
+    @property
+    def test_episodes(self) -> int:
+        """L"""
+        return math.ceil(
+            9 * self.horizon**2 / (2 * self.epsilon**2) * math.log(2 * self.restarts / self.delta)
+        )
+
+    @property
+    def iterations(self) -> int:
+        """J"""
+        return (self.horizon + 1) * self.n_labels + 1
+
+    @property
+    def standard_size(self) -> float:
+        """How many observations make a label's standard set."""
+        return 3 * self.epsilon_1 * self.batch * math.log(1 / self.delta_1)
+
+    @property
+    def trajectories(self) -> int:
+        policies = (self.episodes + 1) * self.iterations
+        sampled = (policies * (policies + 1) // 2 + policies) * self.batch
+        return self.restarts * (sampled + self.episodes + 1 + self.test_episodes)
+
+
+class ConstantDecoder(Decoder):
+    """Label 0 for everything: the decoder before any training."""
+
+    def table(self, block: Block) -> Labels:
+        return np.full((block.n_episodes, block.n_levels, block.n_states), self.relabel[0])
+
+
+@dataclass(frozen=True)
+class _Acting:
+    """A policy on labels, of zeros and ones [H, n_labels, A], together with the decoders that give the
+    labels."""
+
+    actions: Floats
+    decoder: LevelDecoder
+
+
+@dataclass
+class _Standards:
+    """The label standard set: for each level, observations that each confirmed label stands for."""
+
+    sets: list[dict[int, Observations]]
+    n_labels: int
+
+    def fix(self, level: int, decoder: Decoder) -> Decoder:
+        """FixLabel for one level."""
+        members_by_label = self.sets[level]
+        if not members_by_label:
+            return decoder
+        starts = np.cumsum([0, *(len(members) for members in members_by_label.values())])
+        raw = decoder.decode(np.concatenate(list(members_by_label.values())), level).astype(np.uint8)
+        counts = np.empty((len(members_by_label), self.n_labels), np.int64)
+        _labels.count_labels(raw, starts.astype(np.int64), counts)
+        outputs = np.arange(self.n_labels, dtype=np.uint8)
+        _labels.fix_labels(counts, np.array(list(members_by_label), np.int64), outputs)
+        return decoder.relabelled(outputs)
+
+    def extend(self, level: int, labels: Ints, observations: Observations, least: float) -> None:
+        for label in np.unique(labels):
+            members = observations[labels == label]
+            if int(label) not in self.sets[level] and len(members) >= least:
+                self.sets[level][int(label)] = members
+
+
+class _Run:
+    """One run of Algorithm 1."""
+
+    def __init__(self, sizes: Sizes, oracle: Any, learner: Learner, game: Game, ledger: Ledger) -> None:
+        self.sizes, self.oracle, self.learner, self.game, self.ledger = sizes, oracle, learner, game, ledger
+        self.fits = 0
+        self.phases = Phases("oracle", "exploration", "learning", "selection")
+        self.oracle_seeds = game.generator("oracle")
+        self.lottery = game.generator("policy")  # which policies Unif(Pi) picks
+
+    def outcome(self) -> Outcome:
+        """Algorithm 1."""
+        candidates = [self._restart() for _ in range(self.sizes.restarts)]
+        with self.phases.timed("selection"):
+            means = [self._mean_return(candidate, self.sizes.test_episodes) for candidate in candidates]
+            best = candidates[int(np.argmax(means))]
+        diagnostics = {
+            "oracle_fits": self.fits,
+            "decoder_trajectories": self.ledger.played
+            - self.sizes.restarts * (self.sizes.episodes + 1 + self.sizes.test_episodes),
+            "restart_means": means,
+            "seconds": self.phases.seconds,
+        }
+        return Outcome(DecodedPolicy(best.decoder, best.actions), diagnostics)
+
+    def _restart(self) -> _Acting:
+        """The body of Algorithm 1's loop over n: everything starts afresh."""
+        sizes, known = self.sizes, self.game.description
+        horizon, shape = known.horizon, (known.horizon, sizes.n_labels, known.n_actions)
+        policy_rng = np.empty(4, np.uint64)
+        _rng.fill_bits(
+            self.game.policy_rng, policy_rng
+        )  # luck of its own, also where nothing else draws from the stream
+        memory = start(self.learner, Task(*shape, known.max_return, sizes.episodes, policy_rng))
+        decoder = LevelDecoder([ConstantDecoder(sizes.n_labels)] * (horizon + 1), sizes.n_labels)
+        policies: list[_Acting] = []
+        standards = _Standards([{} for _ in range(horizon + 1)], sizes.n_labels)
+        for k in range(sizes.episodes + 1):
+            learned = k == sizes.episodes
+            chosen = (
+                draw_policy(policy_table(memory.final_policy(), *shape), policy_rng)
+                if learned
+                else check_policy(memory, *shape)
+            )
+            actions = np.asarray(np.eye(known.n_actions)[chosen])
+            decoder = self._refine(actions, decoder, policies, standards)
+            with self.phases.timed("learning"):
+                (trajectory,) = self._play([_Acting(actions, decoder)], [1])
+                if not learned:
+                    labels = trajectory.labels[0] % sizes.n_labels
+                    memory.update(labels, trajectory.actions[0], trajectory.rewards[0])
+        return _Acting(actions, decoder)
+
+    def _refine(
+        self, actions: Floats, decoder: LevelDecoder, policies: list[_Acting], standards: _Standards
+    ) -> LevelDecoder:
+        """Algorithm 2 up to its last trajectory: J times, train decoders on Unif(Pi) and fix their labels."""
+        sizes = self.sizes
+        for _ in range(sizes.iterations):
+            current = _Acting(actions, decoder)
+            policies.append(current)
+            shares = self.lottery.multinomial(
+                len(policies) * sizes.batch, np.full(len(policies), 1 / len(policies))
+            )
+            with self.phases.timed("exploration"):
+                training = self._observe(policies, shares)
+                testing = self._observe([current], [sizes.batch])
+            with self.phases.timed("oracle"):
+                fitted = [
+                    standards.fix(level, self._fit(training[:, level])) for level in range(training.shape[1])
+                ]
+                decoder = LevelDecoder(fitted, sizes.n_labels)
+                for level in range(testing.shape[1]):
+                    fresh = np.ascontiguousarray(testing[:, level])
+                    standards.extend(level, decoder.decode(fresh, level), fresh, sizes.standard_size)
+        return decoder
+
+    def _fit(self, observations: Observations) -> Decoder:
+        from ..oracles.fitting import fit_decoder
+        from ..oracles.oracle import OneCluster
+
+        self.fits += 1
+        seed, n_labels = int(self.oracle_seeds.integers(2**31)), self.sizes.n_labels
+        try:
+            fitted = fit_decoder(
+                self.oracle, np.ascontiguousarray(observations), seed, n_labels, open_ended=False
+            )
+        except OneCluster:
+            return ConstantDecoder(self.sizes.n_labels)
+        if fitted.n_labels > self.sizes.n_labels:
+            raise ValueError(
+                f"oracle must give at most {self.sizes.n_labels} labels a level, got {fitted.n_labels}"
+            )
+        return fitted
+
+    def _mean_return(self, policy: _Acting, count: int) -> float:
+        first = self.ledger.played
+        for _ in self._play([policy], [count]):
+            pass  # nobody looks
+        return float(self.ledger.returns[first : self.ledger.played].mean())
+
+    def _observe(self, policies: list[_Acting], shares: ArrayLike) -> Observations:
+        """The observations [E, H+1, D] of shares[i] trajectories of policy i, in order, for every i."""
+        return np.concatenate([played.observations() for played in self._play(policies, shares)])
+
+    def _play(self, policies: list[_Acting], shares: ArrayLike) -> Iterator[Trajectories]:
+        """Play shares[i] trajectories of policy i, in order, for every i, some at a time."""
+        bounds = np.cumsum([0, *np.asarray(shares)])
+        for first in range(0, int(bounds[-1]), _CHUNK):
+            yield self._play_chunk(policies, np.clip(bounds, first, first + _CHUNK) - first)
+
+    def _play_chunk(self, policies: list[_Acting], bounds: Ints) -> Trajectories:
+        """Play trajectories bounds[i] up to bounds[i+1] with policy i, all in one call.
+
+        A label of policy i becomes label i * n_labels + label of one large policy that holds all of them side
+        by side.
+        """
+        n_labels = self.sizes.n_labels
+        episodes = self.game.begin(int(bounds[-1]))
+        chosen = [i for i in range(len(policies)) if bounds[i] < bounds[i + 1]]
+        tables = [
+            episodes.part(bounds[i], bounds[i + 1]).labels(policies[i].decoder).astype(np.int32)
+            + position * n_labels
+            for position, i in enumerate(chosen)
+        ]
+        labels = np.concatenate(tables)
+        side_by_side = np.concatenate([policies[i].actions for i in chosen], axis=1)
+        policy_rng = self.game.policy_rng
+        trajectories = episodes.play(
+            labels, lambda dynamics, rng: rollout(dynamics, labels, side_by_side, 0.0, rng, policy_rng)
+        )
+        self.ledger.enter(trajectories.returns)
+        return trajectories

@@ -1,0 +1,122 @@
+"""The command line. Bad input is answered with one line on standard error and exit code 2."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from .._version import __version__
+from . import capi as c_face
+from . import machine, plotting
+from . import reproduce as reproducing
+from . import sweep as sweeping
+from . import train as training
+from . import tune as tuning
+
+_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="fasturl",
+    help="Exploration with rich observations: the URL framework and its baselines, compiled.",
+    epilog="Example: fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent url --seeds 50",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+)
+
+
+training.register(app)
+sweeping.register(app)
+reproducing.register(app)
+tuning.register(app)
+plotting.register(app)
+c_face.register(app)
+machine.register(app)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the `fasturl` program."""
+    try:
+        with _short_warnings(), _ended_as_by_ctrl_c():
+            code = app(standalone_mode=False)
+        if code == _INTERRUPTED:  # how Typer passes on Ctrl-C
+            _complain("interrupted", code)
+        if code:
+            sys.exit(code)
+    except typer.Exit as stop:
+        sys.exit(stop.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(_complain("interrupted", _INTERRUPTED))
+    except typer.TyperException as error:
+        if text := error.format_message():
+            given = [
+                f", got {wrong['input']!r}" for wrong in getattr(error.__cause__, "errors", list)()
+            ]  # which Typer leaves out
+            sys.exit(_complain(text + "".join(given[:1]), 2))
+        sys.exit(2)  # a bare `fasturl` has shown the help already
+    except (ValueError, ImportError, OSError) as error:
+        notes = ", ".join(getattr(error, "__notes__", ()))
+        sys.exit(_complain(f"{error} ({notes})" if notes else str(error), 2))
+    except (OverflowError, MemoryError) as error:  # a horizon or a number of episodes beyond any machine
+        sys.exit(_complain(f"too large for this machine: {error}", 2))
+
+
+@contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Warnings as one line each."""
+
+    def show(message: Warning | str, *_: object) -> None:
+        _complain(str(message), 0)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        # the rest of what it is told is of no use here
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
+
+
+@contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """The time limit of a cluster (SIGTERM) or a lost terminal (SIGHUP) leaves no draft of a file and no
+    worker behind either."""
+    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    here = threading.current_thread() is threading.main_thread()
+    before = {
+        number: signal.getsignal(number)
+        for number in signals
+        if here and signal.getsignal(number) == signal.SIG_DFL
+    }
+    for number in before:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _complain(text: str, code: int) -> int:
+    print(f"fasturl: {' '.join(text.split())}", file=sys.stderr)
+    return code
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"fasturl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass

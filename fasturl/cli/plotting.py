@@ -1,0 +1,121 @@
+"""`fasturl plot` and `fasturl report`: figures and a page from stored results."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._base import checks
+from .outputs import check_figure, is_standard_output, whole_files
+
+PLOT_EPILOG = """Examples:
+
+fasturl plot results --band ci --out curves.pdf
+
+fasturl plot results --kind scaling --where switch=0.2
+
+fasturl plot results --kind heatmap --x learning_rate --y confidence --where agent=oracleq-lat"""
+REPORT_EPILOG = "Example: fasturl report results --out report.html"
+KINDS = ("curves", "success", "scaling", "heatmap")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("plot", epilog=PLOT_EPILOG)(plot_command)
+    app.command("report", epilog=REPORT_EPILOG)(report_command)
+
+
+def plot_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
+    kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "curves",
+    x: Annotated[
+        str | None, typer.Option("--x", help="A parameter; heatmap needs it.", show_default="horizon")
+    ] = None,
+    y: Annotated[
+        str | None, typer.Option("--y", help="heatmap: the other parameter.", show_default=False)
+    ] = None,
+    show: Annotated[
+        str | None,
+        typer.Option(help="heatmap: average-reward, success-rate or value.", show_default="average-reward"),
+    ] = None,
+    band: Annotated[
+        str | None,
+        typer.Option(
+            help="curves: std, one standard deviation, or ci, bootstrap interval of the mean.",
+            show_default="std",
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Only these results; may be repeated, the same name means either.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="PNG, PDF or SVG.", show_default="the kind's name .png in the current folder"
+        ),
+    ] = None,
+) -> None:
+    """Draw stored results: learning curves, success rates, scaling with the horizon, or a heat map."""
+    from ..experiments.analysis import figures as plots
+    from ..experiments.analysis import style as looks
+    from ..experiments.analysis import summaries
+    from ..experiments.running import store
+
+    checks.choice("kind", kind, KINDS)
+    if show is not None:
+        checks.choice("show", show, plots.SHOWN)
+    if band is not None:
+        checks.choice("band", band, summaries.BANDS)
+    if kind == "heatmap" and (x is None or y is None):
+        raise ValueError("a heat map needs --x and --y, for example --x learning_rate --y confidence")
+    if kind != "heatmap" and y is not None:
+        raise ValueError("--y is for --kind heatmap")
+    if kind == "curves" and x is not None:
+        raise ValueError(
+            "--x is for --kind success, scaling and heatmap: learning curves are drawn against trajectories"
+        )
+    if kind != "heatmap" and show is not None:
+        raise ValueError("--show is for --kind heatmap")
+    if kind != "curves" and band is not None:
+        raise ValueError("--band is for --kind curves")
+    target = out or Path(f"{kind}.png")
+    check_figure(target)
+    with whole_files(target) as (draft,):
+        frame = summaries.select(store.load(folder), where or [])
+        if kind == "curves":
+            figure = plots.curves(frame, band=band or "std")
+        elif kind == "success":
+            figure = plots.success(frame, x=x or "horizon")
+        elif kind == "scaling":
+            figure = plots.scaling(frame, x=x or "horizon")
+        else:
+            figure = plots.heatmap(frame, str(x), str(y), of=show or "average-reward")
+        assert draft is not None
+        looks.save(figure, draft)
+    print(f"drawn in {target}")
+
+
+def report_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
+    out: Annotated[str, typer.Option(metavar="FILE", help="The page; - is standard output.")] = "report.html",
+) -> None:
+    """Write one HTML page with figures to hover and zoom, tables, configuration and timings. It needs no
+    network."""
+    from ..experiments.analysis import report
+
+    if is_standard_output(out):
+        sys.stdout.buffer.write(
+            report.page(folder).encode()
+        )  # whatever the terminal writes, the page says that it is UTF-8
+        return
+    with whole_files(out) as (draft,):
+        assert draft is not None
+        draft.write_text(report.page(folder), encoding="utf-8")
+    print(f"written to {out}: open it in a browser")

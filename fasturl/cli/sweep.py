@@ -1,0 +1,214 @@
+"""`fasturl sweep`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .._base import optional
+from .options import parse_seeds
+
+if TYPE_CHECKING:
+    from ..experiments.running.backends import Backend
+    from ..experiments.running.cells import Cell
+    from ..experiments.running.store import Store
+    from ..experiments.running.sweeping import Block
+
+EPILOG = """Examples:
+
+fasturl sweep --example > sweep.toml
+
+fasturl sweep sweep.toml --dry-run
+
+fasturl sweep sweep.toml --out results
+
+fasturl sweep sweep.toml --out results --dask tcp://192.168.0.1:8786
+
+Stop it in any way; the same command continues where it was."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("sweep", epilog=EPILOG)(sweep_command)
+
+
+def sweep_command(
+    spec: Annotated[
+        Path | None,
+        typer.Argument(metavar="SPEC.toml", help="What to run; see --example.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default=False)
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of the file's: a count n, for seeds 0..n-1, or a range as 1000:1050.",
+            show_default=False,
+        ),
+    ] = None,
+    n_jobs: Annotated[int | None, typer.Option(help="Number of processes.", show_default="all cores")] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Compute on the Dask cluster with this scheduler.", show_default=False
+        ),
+    ] = None,
+    ray: Annotated[bool, typer.Option("--ray", help="Compute on Ray.")] = False,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A running Ray cluster.", show_default="one is started here"),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would run and how long it should take.")
+    ] = False,
+    example: Annotated[bool, typer.Option("--example", help="Print a commented example of a spec.")] = False,
+) -> None:
+    """Run a grid of environments and agents over many seeds; finished results are kept and never computed
+    again."""
+    from ..experiments.running.spec import EXAMPLE, read_spec
+    from ..experiments.running.store import Store, stored_seeds
+    from ..experiments.running.sweeping import complete, plan
+
+    if example:
+        print(EXAMPLE, end="")
+        return
+    if spec is None:
+        raise ValueError(
+            "a file is needed that says what to run: fasturl sweep SPEC.toml --out DIR (--example prints one)"
+        )
+    if out is None and not dry_run:
+        raise ValueError("--out DIR is needed: the folder of the results")
+    described = read_spec(spec)
+    chosen = described.seeds if seeds is None else stored_seeds(parse_seeds(seeds))
+    backend = _backend(n_jobs, dask, ray, ray_address)
+    workers = backend.workers()
+    if dry_run:
+        _show_plan(described.cells, chosen, plan(_what_is_there(out), described.cells, chosen), workers)
+        return
+    assert out is not None
+    optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
+    begin = time.perf_counter()
+    store = Store(out, create=True)
+    blocks = plan(store, described.cells, chosen)
+    complete(store, blocks, backend)
+    _show_results(
+        store, described.cells, chosen, sum(len(block.seeds) for block in blocks), time.perf_counter() - begin
+    )
+
+
+def _what_is_there(out: Path | None) -> Store | None:
+    from ..experiments.running.store import Store
+
+    if out is None or not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return None
+    store = Store(out)
+    store.check_version()
+    return store
+
+
+def _backend(n_jobs: int | None, dask: str | None, ray: bool, ray_address: str | None) -> Backend:
+    from ..experiments.running.backends import Dask, Local, Ray
+
+    on_ray = ray or ray_address is not None
+    if (n_jobs is not None) + (dask is not None) + on_ray > 1:
+        raise ValueError("choose one of --n-jobs, --dask and --ray")
+    if dask is not None:
+        return Dask(dask)
+    return Ray(ray_address) if on_ray else Local(n_jobs)
+
+
+def _show_plan(cells: Sequence[Cell], seeds: Sequence[int], blocks: Sequence[Block], workers: int) -> None:
+    from ..experiments.analysis.style import duration
+    from ..experiments.running.sweeping import estimate_seconds
+
+    missing: dict[Cell, int] = {}
+    for block in blocks:
+        missing[block.cell] = missing.get(block.cell, 0) + len(block.seeds)
+    varying = _varying(cells)
+    table = Table(*varying, "missing runs", box=None, padding=(0, 2, 0, 0))
+    for cell in cells:
+        table.add_row(*_values(cell, varying), str(missing.get(cell, 0)))
+    console = _console()
+    console.print(table)
+    runs = sum(missing.values())
+    console.print(
+        f"{len(cells)} cells x {len(seeds)} seeds: {runs:,} of {len(cells) * len(seeds):,} runs are missing, in {len(blocks):,} blocks"
+    )
+    if blocks:
+        seconds = estimate_seconds(blocks, min(workers, len(blocks)))
+        console.print(
+            f"about {duration(seconds)} with {workers} worker{'s' if workers > 1 else ''} like this machine's cores"
+        )
+
+
+def _show_results(
+    store: Store, cells: Sequence[Cell], seeds: Sequence[int], computed: int, seconds: float
+) -> None:
+    from ..experiments.analysis.style import duration
+
+    near: dict[str, dict[int, bool]] = {cell.id: {} for cell in cells}
+    spent = dict.fromkeys(near, 0.0)
+    wanted = set(seeds)
+    for arrow in store.tables(["seed", "near_optimal"], cells):
+        about = store.about_table(arrow)
+        rows = zip(arrow["seed"].to_pylist(), arrow["near_optimal"].to_pylist(), strict=True)
+        near[about["cell"]] |= {seed: good for seed, good in rows if seed in wanted}
+        spent[about["cell"]] += about["wall_seconds"]
+    varying = _varying(cells)
+    table = Table(*varying, "seeds", "success rate", "seconds", box=None, padding=(0, 2, 0, 0))
+    for cell in cells:
+        found = near[cell.id]
+        rate = f"{sum(found.values()) / len(found):.2f}" if found else ""
+        table.add_row(*_values(cell, varying), str(len(found)), rate, f"{spent[cell.id]:.1f}")
+    console = _console()
+    console.print(table)
+    console.print(
+        f"{computed:,} of {len(cells) * len(seeds):,} runs computed in {duration(seconds)}; results in {store.folder}"
+    )
+
+
+def _console() -> Console:
+    return (
+        Console() if sys.stdout.isatty() else Console(width=200)
+    )  # do not wrap the table when it is not shown on a terminal
+
+
+def _fields(cell: Cell) -> dict[str, Any]:
+    agent = {name: value for name, value in cell.agent_settings.items() if name != "oracle_settings"}
+    oracle = {
+        f"oracle.{name}": value for name, value in (cell.agent_settings.get("oracle_settings") or {}).items()
+    }
+    return (
+        {"env": cell.env}
+        | cell.env_settings
+        | {"agent": cell.agent}
+        | agent
+        | oracle
+        | {"episodes": cell.episodes}
+    )
+
+
+def _varying(cells: Sequence[Cell]) -> list[str]:
+    """What a cell is, and the settings in which cells of the same agent differ."""
+    seen: dict[str, dict[str, set[str]]] = {}
+    for cell in cells:
+        for name, value in _fields(cell).items():
+            seen.setdefault(name, {}).setdefault(cell.agent, set()).add(str(value))
+    always = ("env", "horizon", "agent", "episodes")
+    return [
+        name
+        for name, values in seen.items()
+        if name in always or any(len(different) > 1 for different in values.values())
+    ]
+
+
+def _values(cell: Cell, names: Sequence[str]) -> list[str]:
+    fields = _fields(cell)
+    return ["" if fields.get(name) is None else str(fields[name]) for name in names]

@@ -1,0 +1,96 @@
+"""Decoders whose scores are affine in the observation or in its image: k-means, spherical and tied
+mixtures."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._base import checks
+from .._kernels import decoding as _decoding
+from ..problems.blocks import BitBlock, Block, RealBlock
+from .decoder import Decoder, Floats, Labels, Reals, real_blocks
+
+
+class AffineDecoder(Decoder):
+    """The label k of greatest bias[k] + weights[k] . x + curvature[k] |x|^2.
+
+    k-means, and mixtures of spherical or equally shaped Gaussians, decode so. Packed bits are looked up byte
+    by byte. Where a matrix A is given, x is the affine image A x + b of an observation, where b is the
+    offset, or 0.
+    """
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        bias: ArrayLike,
+        curvature: ArrayLike | None = None,
+        matrix: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(np.shape(weights)[0])
+        self._scores = AffineMap(weights, bias, curvature)
+        self._image = affine_image(matrix, offset)
+
+    def table(self, block: Block) -> Labels:
+        self._check(block, self._image.dimension if self._image else self._scores.dimension)
+        return self._best(block, self._scores(self._image.block(block) if self._image else block))
+
+
+class AffineMap:
+    """bias[k] + weights[k] . x + curvature[k] |x|^2 for every observation of a block: float32 [E, K, S,
+    L]."""
+
+    def __init__(self, weights: ArrayLike, bias: ArrayLike, curvature: ArrayLike | None = None) -> None:
+        exact, offset = np.asarray(weights, np.float64), np.asarray(bias, np.float64)
+        bend = np.zeros(offset.size) if curvature is None else np.asarray(curvature, np.float64)
+        self.weights = np.ascontiguousarray(exact, np.float32)
+        self.bias = offset.astype(np.float32)
+        self.curvature = bend.astype(np.float32) if bend.any() else None
+        self.bytes = _byte_tables(exact + bend[:, None], offset)  # a bit is its own square
+        self.dimension = exact.shape[1]
+
+    def __call__(self, block: Block) -> Reals:
+        scores = np.empty((block.n_episodes, self.bias.size, block.n_states, block.n_levels), np.float32)
+        if isinstance(block, BitBlock):
+            _decoding.byte_scores(block.words, self.bytes, scores)
+            return scores
+        if not isinstance(block, RealBlock):
+            return np.concatenate([self(real) for real in real_blocks(block)], axis=2)
+        scratch = np.empty((self.bias.size, block.n_levels), np.float32)
+        _decoding.affine_scores(
+            block.noise, block.means, block.head, self.weights, self.bias, scratch, scores
+        )
+        if self.curvature is not None:
+            squares = np.empty((2, block.n_levels), np.float32)
+            _decoding.add_squares(block.noise, block.means, block.head, self.curvature, squares, scores)
+        return scores
+
+    def block(self, block: Block) -> RealBlock:
+        """The image of a block, itself a block: all points of an episode in a row, as S * L levels with one
+        state."""
+        points = self(block)
+        flat = points.reshape(*points.shape[:2], -1)
+        return RealBlock(flat, np.zeros((1, *flat.shape[1:]), np.float32), 0)
+
+
+def affine_image(matrix: ArrayLike | None, offset: ArrayLike | None) -> AffineMap | None:
+    if matrix is None:
+        if offset is not None:
+            raise ValueError(f"offset must be left out where there is no matrix, got {checks.shown(offset)}")
+        return None
+    return AffineMap(matrix, np.zeros(len(np.asarray(matrix))) if offset is None else offset)
+
+
+def _byte_tables(weights: Floats, bias: Floats) -> Reals:
+    """What each value of each byte of packed bits adds to each score; the bias goes with byte 0.
+
+    Shape [n_bytes, 256, K], K rounded up to a multiple of 4 with scores that nobody reads.
+    """
+    n_scores, dimension = weights.shape
+    padded = np.zeros((-(-n_scores // 4) * 4, -(-dimension // 8) * 8))
+    padded[:n_scores, :dimension] = weights
+    bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
+    tables = np.einsum("vi,kbi->bvk", bits, padded.reshape(padded.shape[0], -1, 8))
+    tables[0, :, :n_scores] += bias
+    return np.ascontiguousarray(tables, np.float32)

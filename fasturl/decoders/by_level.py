@@ -1,0 +1,40 @@
+"""A decoder of its own for each level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._base import checks
+from ..problems.blocks import Block
+from .checked import checked
+from .decoder import Decoder, Labels
+
+
+class LevelDecoder(Decoder):
+    """A decoder of its own for each level."""
+
+    def __init__(self, decoders: Sequence[Decoder], n_labels: int | None = None) -> None:
+        super().__init__(max(decoder.n_labels for decoder in decoders) if n_labels is None else n_labels)
+        self.decoders = [checked(decoder) for decoder in decoders]
+
+    def table(self, block: Block) -> Labels:
+        if block.n_levels != len(self.decoders):
+            raise ValueError(
+                f"block must have {len(self.decoders)} levels, one for each decoder, got {block.n_levels}"
+            )
+        labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
+        for level in range(len(self.decoders)):
+            labels[:, level] = self.level_table(block.level(level), level)[:, 0]
+        return labels
+
+    def level_table(self, block: Block, level: int) -> Labels:
+        return np.asarray(self.relabel[self._decoder(level).level_table(block, level)])
+
+    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
+        return self.relabel[self._decoder(level).decode(X, level)].astype(np.int64)
+
+    def _decoder(self, level: int) -> Decoder:
+        return self.decoders[checks.integer("level", level, least=0, most=len(self.decoders) - 1)]

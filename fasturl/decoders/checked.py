@@ -1,0 +1,46 @@
+"""Decoders that a user wrote, checked where their labels enter a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..problems.blocks import Block
+from .decoder import Decoder, Labels, whole_labels
+
+
+class CheckedDecoder(Decoder):
+    """A decoder that a user wrote: kernels take labels for positions and check nothing, so they are looked at
+    here first."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        # refused where it was never set
+        super().__init__(getattr(decoder, "n_labels", None))  # type: ignore[arg-type]
+        self._decoder = decoder
+
+    def table(self, block: Block) -> Labels:
+        return self._checked(
+            "table", self._decoder.table(block), (block.n_episodes, block.n_levels, block.n_states)
+        )
+
+    def level_table(self, block: Block, level: int) -> Labels:
+        return self._checked(
+            "level_table",
+            self._decoder.level_table(block, level),
+            (block.n_episodes, block.n_levels, block.n_states),
+        )
+
+    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
+        return self._checked("decode", self._decoder.decode(X, level), (len(np.asarray(X)),)).astype(np.int64)
+
+    def _checked(self, method: str, labels: ArrayLike, shape: tuple[int, ...]) -> Labels:
+        must = f"{method} of {type(self._decoder).__name__} must give"
+        given = np.asarray(labels)
+        if given.shape != shape:
+            raise ValueError(f"{must} labels of shape {shape}, got {given.shape}")
+        return np.asarray(self.relabel[whole_labels(must, given, self.relabel.size)])
+
+
+def checked(decoder: Decoder) -> Decoder:
+    """The decoder itself if it is built in, which costs nothing, and else one that checks its labels."""
+    return decoder if type(decoder).__module__.startswith("fasturl.") else CheckedDecoder(decoder)

@@ -1,0 +1,114 @@
+"""The contract of decoders: what a fitted oracle hands on, compiled where it can be.
+
+    decode(X, level) -> int64 labels      for observations [n, D] of one level (levels count from 0)
+    table(block) -> uint8 [E, L, S]       for every observation that a block of episodes can show
+
+Bits (uint8 zeros and ones) and reals (float32) go through the same kernels in both, so the two agree bit for
+bit. Labels are known up to a permutation only; `relabelled` returns the same decoder with its outputs
+renamed.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._base import checks
+from .._kernels import decoding as _decoding
+from .._kernels import emission as _emission
+from ..problems.blocks import BitBlock, Block, RealBlock
+
+MAX_LABELS = 256
+Floats = NDArray[np.float64]
+Reals = NDArray[np.float32]
+Labels = NDArray[np.uint8]
+Observations = NDArray[np.generic]
+
+
+class Decoder(ABC):
+    n_labels: int
+    """Labels are below this number; renaming may raise it."""
+
+    def __init__(self, n_labels: int) -> None:
+        self.n_labels = checks.integer("n_labels", n_labels, least=2, most=MAX_LABELS)
+        self.relabel = np.arange(n_labels, dtype=np.uint8)
+
+    @abstractmethod
+    def table(self, block: Block) -> Labels:
+        """A label for every (episode, level, state) of the block."""
+
+    def level_table(self, block: Block, level: int) -> Labels:
+        """`table` of a block that holds this level alone, for decoders to which levels are not all the
+        same."""
+        return self.table(block)
+
+    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
+        """A label for each observation, all of one level."""
+        return self.table(block_of(np.asarray(X))).ravel().astype(np.int64)
+
+    @staticmethod
+    def _check(block: Block, dimension: int) -> None:
+        if block.dimension != dimension:
+            raise ValueError(
+                f"observations must have {dimension} coordinates, as those that the decoder was made for, got {block.dimension}"
+            )
+
+    def _best(self, block: Block, scores: Reals) -> Labels:
+        """The label of greatest score: scores float32 [E, K, S, L], however the last two axes are cut."""
+        labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
+        _decoding.best_labels(scores.reshape(*scores.shape[:2], -1), self.relabel, labels)
+        return labels
+
+    def relabelled(self, permutation: ArrayLike) -> Self:
+        """The same decoder with label k given out as permutation[k]; two labels may get one name."""
+        names = np.asarray(permutation)
+        if names.ndim != 1 or names.size <= self.relabel.max():
+            raise ValueError(
+                f"permutation must have an entry for each label up to {self.relabel.max()}, got shape {names.shape}"
+            )
+        renamed = copy.copy(self)
+        renamed.relabel = whole_labels("permutation must hold", names, MAX_LABELS).astype(np.uint8)[
+            self.relabel
+        ]
+        renamed.n_labels = max(self.n_labels, int(renamed.relabel.max()) + 1)
+        return renamed
+
+
+def whole_labels(must: str, given: NDArray[Any], n_labels: int) -> NDArray[np.int64]:
+    """Labels as int64, if that is what they are."""
+    if given.dtype.kind not in "iuf":
+        raise ValueError(f"{must} whole numbers, got {given.dtype}")
+    with np.errstate(invalid="ignore"):
+        labels = given.astype(np.int64)
+    wrong = (labels != given) | (labels < 0) | (labels >= n_labels)
+    if wrong.any():
+        raise ValueError(f"{must} labels from 0 to {n_labels - 1}, got {given[wrong][0]}")
+    return labels
+
+
+def block_of(X: Observations) -> Block:
+    """Observations [n, D] as a block with one state: booleans, and bytes of zeros and ones, are bits, the
+    rest reals."""
+    if X.ndim != 2:
+        raise ValueError(f"X must have shape [observations, coordinates], got {X.shape}")
+    n, dimension = X.shape
+    if X.dtype in (np.uint8, np.bool_) and X.view(np.uint8).max(initial=0) <= 1:
+        words = np.empty((n, 1, 1, -(-dimension // 64)), np.uint64)
+        _emission.pack(np.ascontiguousarray(X, np.uint8), words.reshape(n, -1))
+        return BitBlock(words, dimension)
+    columns = np.ascontiguousarray(X.T, np.float32)
+    return RealBlock(columns.reshape(1, dimension, n), np.zeros((1, dimension, n), np.float32), 0)
+
+
+def real_blocks(block: Block) -> list[RealBlock]:
+    """The block for kernels that know noise around means alone: any other becomes one block for each
+    state."""
+    if isinstance(block, RealBlock):
+        return [block]
+    columns = block.every_state().transpose(2, 0, 3, 1).astype(np.float32, order="C")
+    blank = np.zeros((1, block.dimension, block.n_levels), np.float32)
+    return [RealBlock(seen, blank, 0) for seen in columns]

@@ -1,0 +1,47 @@
+"""Decoders made of any object with `predict`, called once for a whole block of episodes."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problems.blocks import Block
+from .decoder import MAX_LABELS, Decoder, Labels, Observations, whole_labels
+
+
+class Predictor(Protocol):
+    def predict(self, X: Any) -> Any: ...
+
+
+class PredictDecoder(Decoder):
+    """Any object with `predict`, called once for a whole block.
+
+    Where nobody knows how many labels it gives, `n_labels` are those of the observations that it was fitted
+    on; all others that turn up later, if `open_ended`, share one more label.
+    """
+
+    def __init__(self, predictor: Predictor, n_labels: int, *, open_ended: bool = False) -> None:
+        super().__init__(min(n_labels + open_ended, MAX_LABELS))
+        self._open_ended = open_ended
+        self._predictor = predictor
+
+    def table(self, block: Block) -> Labels:
+        X = block.every_state()
+        labels = self._predict(X.reshape(-1, block.dimension))
+        return self.relabel[labels].reshape(X.shape[:-1])
+
+    def _predict(self, X: Observations) -> NDArray[np.int64]:
+        labels = predicted_labels(self._predictor, X, MAX_LABELS if self._open_ended else self.relabel.size)
+        return np.minimum(labels, self.relabel.size - 1)
+
+
+def predicted_labels(predictor: Predictor, X: Observations, n_labels: int) -> NDArray[np.int64]:
+    """The labels that `predict` gives, checked: whole numbers from 0 to n_labels - 1, one for each
+    observation."""
+    must = f"predict of {type(predictor).__name__} must give"
+    labels = np.asarray(predictor.predict(X))
+    if labels.shape != (X.shape[0],):
+        raise ValueError(f"{must} one label for each of {X.shape[0]} observations, got shape {labels.shape}")
+    return whole_labels(must, labels, n_labels)

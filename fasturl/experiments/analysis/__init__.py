@@ -1,0 +1,1 @@
+"""Looking at results: statistics, summaries, figures and the report, which read stored results alone."""

@@ -1,0 +1,1 @@
+"""The paper's experiments: its cells, tuned settings, figures and claims."""

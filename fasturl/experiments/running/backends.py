@@ -1,0 +1,272 @@
+"""Where blocks are computed: processes of this machine, a Dask cluster or a Ray cluster behind one small
+face."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from typing import Any, Generic, Protocol, TypeVar
+
+from ..._base import checks, optional
+from ...training import available_cores
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_WATCH_SECONDS = 0.5
+_KNOCK_SECONDS = 5.0
+_CONNECT_SECONDS = 30.0
+"""Time allowed to connect once the port is known to be open."""
+_LONELY_SECONDS = 60.0
+"""How long a cluster may be without workers: long enough for one that is restarted or takes the place of
+another."""
+_KEPT = "what was written is kept, and the same command continues from there"
+
+
+class WorkersLost(OSError):
+    """The work cannot go on: workers or the cluster are gone."""
+
+
+class Backend(Protocol):
+    def workers(self) -> int:
+        """How many blocks are computed at a time; ValueError where nothing can be computed."""
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
+        """The function of every item, in the order in which they are done."""
+
+
+@dataclass(frozen=True)
+class Local:
+    """Processes of this machine: all cores if `n_jobs` is not given."""
+
+    n_jobs: int | None = None
+
+    def workers(self) -> int:
+        return available_cores() if self.n_jobs is None else checks.integer("n_jobs", self.n_jobs, least=1)
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
+        jobs = min(self.workers(), len(items))
+        if jobs <= 1:
+            yield from map(function, items)
+            return
+        import joblib
+
+        pool = joblib.Parallel(
+            n_jobs=jobs,
+            backend="loky",
+            return_as="generator_unordered",
+            pre_dispatch="2 * n_jobs",
+            batch_size=1,
+        )
+        task = joblib.delayed(_Child(function, os.getpid()))
+        with ExitStack() as starting:
+            starting.enter_context(_interrupts_held())
+            results = pool(task(item) for item in items)
+            try:
+                starting.close()
+                for result in results:  # noqa: UP028  # closed below, where nobody is to be warned
+                    yield result
+            except BrokenProcessPool:
+                raise WorkersLost(f"a worker process died (killed, or out of memory): {_KEPT}") from None
+            finally:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # that work in progress is given up
+                    results.close()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Processes that are started here never see Ctrl-C, not even while they start: a terminal sends it to
+    them too, and it is for their parent to end them. To this thread it comes at the end."""
+    if sys.platform == "win32":
+        yield
+        return
+    # where it is not, it is started with the first worker, and lets interrupts through before that
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Child(Generic[T, R]):
+    """A function in a worker process that does not outlive its parent, not even a parent that is killed."""
+
+    watching = False
+
+    def __init__(self, function: Callable[[T], R], parent: int) -> None:
+        self.function, self.parent = function, parent
+
+    def __call__(self, item: T) -> R:
+        if not _Child.watching:
+            _Child.watching = True
+            threading.Thread(target=self._watch, daemon=True).start()
+        return self.function(item)
+
+    def _watch(self) -> None:
+        while os.getppid() == self.parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+
+@dataclass(frozen=True)
+class Dask:
+    """The workers of a Dask cluster, for example Dask("tcp://host:8786")."""
+
+    address: str
+    timeout: float = 5.0
+    """Seconds to wait for a first worker."""
+
+    def workers(self) -> int:
+        with self._client() as client:
+            threads: dict[str, int] = client.nthreads()
+            return sum(threads.values())
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
+        distributed = optional.need("distributed", "dask", "a Dask cluster")
+        with (
+            _silenced("distributed.client"),
+            self._client() as client,
+        ):  # it logs a page of traceback when the scheduler is lost
+            # a block whose worker dies is given to another by the scheduler: the same seeds, the same results
+            futures = distributed.as_completed(client.map(function, items, pure=False), loop=client.loop)
+            try:
+                while not futures.is_empty():
+                    self._wait(client, futures)
+                    future = next(futures)
+                    result = future.result()
+                    future.release()
+                    yield result
+            except ImportError as error:
+                raise self._not_installed(error) from None
+            except (CancelledError, distributed.KilledWorker, distributed.core.CommClosedError) as error:
+                raise WorkersLost(
+                    f"the Dask cluster at {self.address} gave up: {_first_line(error)}; {_KEPT}"
+                ) from None
+
+    def _wait(self, client: Any, futures: Any) -> None:
+        """Until something is done: Dask alone would wait for ever where there is nobody to do it."""
+        lonely = 0.0
+        while not futures.has_ready():
+            with futures.thread_condition:
+                if futures.thread_condition.wait(_WATCH_SECONDS):
+                    continue
+            try:
+                workers = client.nthreads()
+            except OSError:
+                raise WorkersLost(
+                    f"the Dask cluster at {self.address} gave up: its scheduler does not answer; {_KEPT}"
+                ) from None
+            if workers:
+                lonely = 0.0
+            elif not lonely:
+                lonely = time.monotonic()
+                print(
+                    f"the Dask cluster at {self.address} has no workers, waiting", file=sys.stderr, flush=True
+                )
+            elif time.monotonic() - lonely > _LONELY_SECONDS:
+                raise WorkersLost(f"the Dask cluster at {self.address} has no workers any more; {_KEPT}")
+
+    def _not_installed(self, error: ImportError) -> ValueError:
+        return ValueError(
+            f"fasturl must be installed on the workers of the Dask cluster at {self.address}: {_first_line(error)}"
+        )
+
+    def _client(self) -> Any:
+        distributed = optional.need("distributed", "dask", "a Dask cluster")
+        try:
+            _knock(distributed.comm.resolve_address(self.address))
+            client = distributed.Client(self.address, timeout=_CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise ValueError(
+                f"cannot reach a Dask scheduler at {self.address}: {_first_line(error)}"
+            ) from None
+        try:
+            client.wait_for_workers(1, timeout=self.timeout)
+        except TimeoutError:
+            client.close()
+            raise ValueError(f"the Dask scheduler at {self.address} has no workers") from None
+        # a lambda is sent as it is: a function of fasturl's could not even be received where fasturl is
+        # missing
+        answers = client.run(lambda: bool(__import__("fasturl.experiments.sweeping")), on_error="return")
+        for answer in answers.values():
+            if isinstance(answer, ImportError):
+                client.close()
+                raise self._not_installed(answer)
+        return client
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A Ray cluster: the one that this process is connected to already, else the one at `address`, else one
+    started on this machine."""
+
+    address: str | None = None
+
+    def workers(self) -> int:
+        return int(self._connected().cluster_resources().get("CPU", 1))
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
+        ray = self._connected()
+        remote = ray.remote(max_retries=3)(function)
+        waiting = [remote.remote(item) for item in items]
+        try:
+            while waiting:
+                done, waiting = ray.wait(waiting)
+                yield from ray.get(done)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except ray.exceptions.RayError as error:
+            raise WorkersLost(f"the Ray cluster gave up: {_first_line(error)}; {_KEPT}") from None
+        finally:
+            for reference in waiting:
+                ray.cancel(reference, force=True)
+
+    def _connected(self) -> Any:
+        ray = optional.need("ray", "ray", "a Ray cluster")
+        try:
+            if not ray.is_initialized():
+                _knock(self.address or "")
+                ray.init(
+                    address=self.address,
+                    include_dashboard=False if self.address is None else None,
+                    log_to_driver=False,
+                )
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ValueError(f"cannot reach a Ray cluster at {self.address}: {_first_line(error)}") from None
+        return ray
+
+
+@contextmanager
+def _silenced(logger: str) -> Iterator[None]:
+    log = logging.getLogger(logger)
+    before = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+def _knock(address: str) -> None:
+    """OSError where nobody listens: the libraries themselves would wait, Ray for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

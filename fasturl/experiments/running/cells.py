@@ -1,0 +1,134 @@
+"""One cell of an experiment: an environment and an agent with all their settings, and a stable id for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ... import registry
+from ..._base import checks
+from ..._base.names import receive
+from ...agents.agent import Agent
+from ...problems.environment import Environment
+
+POINTS = 200
+"""Points of a learning curve that are kept, as `train` has it."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An environment and an agent by name, with all their settings, given or not, so that the id changes when a
+    default changes. What a setting that is None stands for may change while the id does not: `store.FORMAT` is
+    raised then.
+
+    env, env_settings
+        The environment's name and its settings.
+    agent, agent_settings
+        The agent's name and its settings; a part such as an oracle is a table of its name and settings.
+    episodes, points
+        As `train` has them.
+    origins
+        The package and version that the environment, the agent and its parts come from.
+    """
+
+    env: str
+    env_settings: dict[str, Any]
+    agent: str
+    agent_settings: dict[str, Any]
+    episodes: int
+    points: int
+    origins: dict[str, str]
+
+    @classmethod
+    def make(
+        cls,
+        env: str,
+        env_settings: Mapping[str, Any],
+        agent: str,
+        agent_settings: Mapping[str, Any],
+        episodes: int,
+        points: int = POINTS,
+    ) -> Cell:
+        """A cell from the settings that differ from the defaults; whatever cannot be trained is refused here."""
+        described = registry.agent_settings(agent, agent_settings)
+        cell = cls(
+            env,
+            _canonical(registry.environment_settings(env, env_settings)),
+            agent,
+            _canonical(described),
+            checks.integer("episodes", episodes, least=1),
+            checks.integer("points", points, least=1),
+            registry.origins(env, agent, described),
+        )
+        description, player = cell.environment().describe(), cell.player()
+        player.check(description)
+        player.trajectories(description, cell.episodes)
+        return cell
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Cell:
+        return cls(**config)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """All of it as plain values, as files keep it."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @cached_property
+    def id(self) -> str:
+        """A digest of the whole configuration."""
+        return hashlib.sha256(json.dumps(self.config, sort_keys=True).encode()).hexdigest()[:16]
+
+    def run_id(self, seed: int) -> str:
+        return f"{self.id}-{seed}"
+
+    def environment(self) -> Environment:
+        return registry.environment(self.env, **self.env_settings)
+
+    def player(self) -> Agent:
+        return registry.agent(self.agent, **self.agent_settings)
+
+    def __str__(self) -> str:
+        return f"{self.env}{_listed(self.env_settings)}: {self.agent}{_listed(self.agent_settings)}, {self.episodes:,} episodes"
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __reduce__(self) -> Any:
+        return _unpickled, (self.config, registry.carried(self.env, self.agent, self.agent_settings))
+
+
+def _unpickled(config: dict[str, Any], components: list[tuple[str, str, type]]) -> Cell:
+    """A cell in another process, where the classes that a program registered become known with it."""
+    receive(components)
+    return Cell.from_config(config)
+
+
+def flat_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of an agent with those of its parts beside them: oracle is its name, oracle.n_init a setting of it."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            flat |= {name: value["name"]} | {
+                f"{name}.{inner}": one for inner, one in value.items() if inner != "name"
+            }
+        else:
+            flat[name] = value
+    return flat
+
+
+def _listed(settings: Mapping[str, Any]) -> str:
+    return "".join(
+        f", {name} {value}" for name, value in flat_settings(settings).items() if value is not None
+    )
+
+
+def _canonical(value: Any) -> Any:
+    """The same settings have the same id, whether a 0 was written as 0 or as 0.0."""
+    if isinstance(value, dict):
+        return {key: _canonical(inner) for key, inner in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value

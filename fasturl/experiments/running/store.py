@@ -1,0 +1,468 @@
+"""Results on disk: one small Parquet file for each cell and block of seeds.
+
+A file is written under a temporary name, flushed, and renamed only when it is whole, so a crash leaves no
+half result. Its name ends in a digest of its bytes: a file is never replaced by something else, and one whose
+bytes have changed is damaged. Readers skip a damaged file; a sweep moves it to `damaged/`. Files with other
+names are ignored. Rows are tidy, one for each seed and point of the curve, and depend on the configuration
+alone; configuration, versions, timings and diagnostics are in the file's metadata.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import platform
+import re
+import tempfile
+import time
+import warnings
+from collections.abc import Collection, Iterable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._base import checks, optional
+from ..._version import __version__
+from .cells import Cell
+from .processes import is_gone, this_process
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ...run import Run
+
+_MANIFEST = "fasturl-results.json"
+_KEY = b"fasturl"
+_DRAFT = ".draft-"
+_FORGOTTEN_SECONDS = 24 * 3600.0
+FORMAT = 3
+"""Raised when what a file holds, or what a run of the same configuration gives, changes."""
+
+_CELL_NAME = re.compile("[0-9a-f]{16}")
+_FILE_NAME = re.compile(r"\d+-\d+-\d+-[0-9a-f]{16}\.parquet")
+_MOST_SEED = 2**63 - 1
+_TYPES = {
+    "horizon": "int64",
+    "switch": "float64",
+    "noise": "float64",
+    "episodes": "int64",
+    "points": "int64",
+    "v_star": "float64",
+}
+"""Of the frame, as in the files: a column does not become one of integers when all switches are 0."""
+_RESULTS = ("seed", "trajectories", "average_reward", "value", "value_error", "near_optimal")
+
+
+def stored_seeds(value: int | Iterable[int]) -> list[int]:
+    """Seeds as `checks.seeds` gives them, if the files have room for them."""
+    chosen = checks.seeds(value)
+    if max(chosen) > _MOST_SEED:
+        raise ValueError(
+            f"seeds must be at most 2^63 - 1 where results are kept, got {checks.shown(max(chosen))}"
+        )
+    return chosen
+
+
+class Store:
+    """A folder of results, which is there and is read; `Store(folder, create=True)` makes it and checks that
+    it can be written."""
+
+    def __init__(self, folder: str | os.PathLike[str], *, create: bool = False) -> None:
+        self.folder = Path(folder)
+        self._writes = create
+        manifest = self.folder / _MANIFEST
+        self._made_by: dict[str, Any] | None = None
+        try:
+            self._made_by = _manifest(manifest)
+        except FileNotFoundError:
+            if not create:
+                raise ValueError(f"there are no results in {self.folder}") from None
+        except OSError as error:
+            raise ValueError(f"cannot read {self.folder}: {error.strerror}") from None
+        except ValueError:  # damaged; every file says its own format too
+            if create:
+                self._check_ours()
+                self._set_aside(manifest, f"{_MANIFEST}-{time.time_ns()}", "it is written anew")
+        if self._made_by is not None and self._made_by.get("format") != FORMAT:
+            raise self._refusal(self._made_by.get("version"), self._made_by.get("format"))
+        if create:
+            self.check_version()
+            self._prepare(manifest)
+
+    def check_version(self) -> None:
+        """ValueError for results of another version: they can be read, not continued."""
+        if self._made_by is not None and self._made_by.get("version") != __version__:
+            raise self._refusal(self._made_by.get("version"), FORMAT)
+
+    def _refusal(self, version: object, form: object) -> ValueError:
+        made = f"the results in {self.folder} were made by fasturl {version}"
+        if form == FORMAT:
+            return ValueError(
+                f"{made}, which this version ({__version__}) does not continue: choose another folder"
+            )
+        does, advice = (
+            ("writes", "choose another folder") if self._writes else ("reads", "use the one that made them")
+        )
+        return ValueError(
+            f"{made} in format {form}; this fasturl ({__version__}) {does} format {FORMAT}: {advice}"
+        )
+
+    def _prepare(self, manifest: Path) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._remove_drafts()
+            if not manifest.exists():
+                self._check_ours()
+                self._write_whole(
+                    manifest, json.dumps({"format": FORMAT, "version": __version__}).encode() + b"\n"
+                )
+            else:
+                with tempfile.TemporaryFile(dir=self.folder):
+                    pass
+        except OSError as error:
+            raise ValueError(f"cannot write {self.folder}: {error.strerror or error}") from None
+
+    def _check_ours(self) -> None:
+        """ValueError for a folder without a manifest that is neither empty nor one of ours that has lost
+        it."""
+        there = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
+        there -= {
+            _MANIFEST,
+            "damaged",
+            "duplicates",
+        }  # another process may have written the manifest just now
+        cells = list((self.folder / "results").glob("*"))
+        if not cells:
+            there.discard("results")
+        if there and not any(_CELL_NAME.fullmatch(path.name) for path in cells):
+            raise ValueError(f"{self.folder} is not empty and holds no results: choose another folder")
+
+    def seeds(self, cell: Cell) -> set[int]:
+        """The seeds whose results are there and undamaged."""
+        return self._gathered(self._files(cell))
+
+    def _gathered(self, paths: Iterable[Path]) -> set[int]:
+        """The seeds of some files of a cell.
+
+        Who writes sets files aside whose seeds are all in larger ones, or in equal ones before them: two
+        processes wrote them at the same moment. All processes go through the files in this order, so that
+        none sets aside what another relies on.
+        """
+        found: set[int] = set()
+        for path in sorted(paths, key=lambda path: (-_named(path)[2], path.name)):
+            held = self._seeds_of(path)
+            if held and self._writes and found.issuperset(held):
+                with contextlib.suppress(OSError):  # it does no harm where it is
+                    self._move(path, "duplicates", f"{path.parent.name}-{path.name}")
+            found.update(held)
+        return found
+
+    def _nearby(self, cell: Cell, seeds: Collection[int]) -> set[int]:
+        """The seeds of the files that may hold one of these."""
+        paths = [
+            path
+            for path in self._files(cell)
+            if _named(path)[0] <= max(seeds) and min(seeds) <= _named(path)[1]
+        ]
+        try:
+            return self._gathered(paths)
+        except ValueError:  # something cannot be read: rather twice than not at all
+            return set()
+
+    def write(self, cell: Cell, run: Run, made_with: dict[str, str]) -> None:
+        """Keep the results of some seeds of a cell, and the versions that they were computed with.
+
+        Seeds that another process has written in the meantime are left out, so that readers of the files see
+        every run once.
+        """
+        folder = self.folder / "results" / cell.id
+        there = self._nearby(cell, run.seeds)
+        fresh = [position for position, seed in enumerate(run.seeds) if seed not in there]
+        if not fresh:
+            return
+        run = _part(run, fresh)
+        stem = _stem(run.seeds)
+        content = _parquet(cell, run, made_with)
+        target = folder / f"{stem}-{_digest(cell.id, stem, content)}.parquet"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._write_whole(target, content)
+            self._nearby(cell, run.seeds)  # another process may have written just now
+        except OSError as error:
+            raise OSError(
+                f"cannot write {target}: {error.strerror or error}; what was written before is kept"
+            ) from None
+
+    def tables(
+        self, columns: Iterable[str] | None = None, cells: Iterable[Cell] | None = None
+    ) -> Iterator[Any]:
+        """Every undamaged file as an Arrow table with its metadata, in a fixed order: all of them, or those
+        of some cells."""
+        pa, parquet = _pyarrow()
+        chosen = None if columns is None else list(columns)
+        paths = (
+            self._all_files()
+            if cells is None
+            else sorted(path for cell in cells for path in self._files(cell))
+        )
+        for path in paths:
+            if (content := self._content(path)) is not None:
+                yield parquet.ParquetFile(pa.BufferReader(content)).read(columns=chosen, use_threads=False)
+
+    def about(self) -> list[dict[str, Any]]:
+        """The metadata of every file: configuration, versions, timings, diagnostics."""
+        contents = (self._content(path) for path in self._all_files())
+        return [self._about_content(content) for content in contents if content is not None]
+
+    def about_table(self, table: Any) -> dict[str, Any]:
+        """The metadata of one of `tables`."""
+        return self._checked(table.schema.metadata)
+
+    def _about_content(self, content: bytes) -> dict[str, Any]:
+        pa, parquet = _pyarrow()
+        return self._checked(parquet.read_metadata(pa.BufferReader(content)).metadata)
+
+    def _checked(self, annotations: dict[bytes, bytes]) -> dict[str, Any]:
+        about: dict[str, Any] = json.loads(annotations[_KEY])
+        if about["format"] != FORMAT:
+            raise self._refusal(about["versions"]["fasturl"], about["format"])
+        return about
+
+    def frame(self) -> pandas.DataFrame:
+        """All results, tidy: one row for each cell, seed and point, with the settings as columns."""
+        pd = optional.need("pandas", "experiments", "loading results")
+        pa, _ = _pyarrow()
+        parts, owners = [], []
+        settings: dict[str, dict[str, Any]] = {}
+        for table in self.tables(_RESULTS):
+            about = self.about_table(table)
+            settings.setdefault(about["cell"], _settings(about))
+            parts.append(table.replace_schema_metadata(None))
+            owners.append(len(settings) - 1)  # files come cell by cell
+        if not parts:
+            raise ValueError(f"there are no results in {self.folder}")
+        whole = pa.concat_tables(parts).to_pandas()
+        codes = np.repeat(owners, [part.num_rows for part in parts])
+        order = np.lexsort([whole["trajectories"], whole["seed"], codes])
+        whole, codes = whole.take(order), codes[order]
+        # two processes on one folder may both have computed a seed; they agree to the last bit
+        key = np.stack([codes, whole["seed"], whole["trajectories"]])
+        fresh = np.append(True, np.any(np.diff(key), axis=0))
+        columns = pd.DataFrame(list(settings.values())).astype(_TYPES)
+        frame: pandas.DataFrame = pd.concat(
+            [columns.take(codes[fresh]).reset_index(drop=True), whole[fresh].reset_index(drop=True)],
+            axis="columns",
+        )
+        return frame
+
+    def _files(self, cell: Cell) -> list[Path]:
+        return sorted(
+            path
+            for path in (self.folder / "results" / cell.id).glob("*.parquet")
+            if _FILE_NAME.fullmatch(path.name)
+        )
+
+    def _all_files(self) -> list[Path]:
+        every = (self.folder / "results").glob("*/*.parquet")
+        return sorted(
+            path
+            for path in every
+            if _CELL_NAME.fullmatch(path.parent.name) and _FILE_NAME.fullmatch(path.name)
+        )
+
+    def _content(self, path: Path) -> bytes | None:
+        """The bytes of a file, or None if they are not those that were written."""
+        stem, _, digest = path.stem.rpartition("-")
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None  # set aside by another process just now
+        except OSError as error:  # says nothing of the file: a network may be down
+            raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
+        if _digest(path.parent.name, stem, content) == digest:
+            return content
+        if self._writes:
+            self._set_aside(path, f"{path.parent.name}-{path.name}", "its results count as missing")
+        else:  # it may be on its way here
+            warnings.warn(f"{path} is damaged and left out", stacklevel=2)
+        return None
+
+    def _seeds_of(self, path: Path) -> Collection[int]:
+        """The seeds of a file, none if it is damaged: the digest holds for its name too, which often
+        tells."""
+        if (content := self._content(path)) is None:
+            return ()
+        first, last, count = _named(path)
+        seeds: Collection[int] = (
+            range(first, last + 1) if last - first + 1 == count else self._about_content(content)["seeds"]
+        )
+        return seeds
+
+    def _move(self, path: Path, folder: str, name: str) -> Path:
+        aside = self.folder / folder / name
+        aside.parent.mkdir(exist_ok=True)
+        return path.replace(aside)
+
+    def _set_aside(self, path: Path, name: str, consequence: str) -> None:
+        try:
+            aside = self._move(path, "damaged", name)
+        except FileNotFoundError:
+            return  # by another process just now
+        except OSError as error:
+            warnings.warn(
+                f"{path} is damaged and left out; it cannot be set aside: {error.strerror}", stacklevel=2
+            )
+            return
+        warnings.warn(f"{path} is damaged: set aside as {aside}, {consequence}", stacklevel=2)
+
+    def _write_whole(self, target: Path, content: bytes) -> None:
+        """A draft takes the name of the target when it is complete and on the disk.
+
+        The folder is not flushed: a power cut may take a name back, and its results are then computed again.
+        """
+        host, process = this_process()
+        handle, name = tempfile.mkstemp(dir=self.folder, prefix=f"{_DRAFT}{host}-{process}-")
+        try:
+            with open(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o644)
+            os.replace(name, target)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+
+    def _remove_drafts(self) -> None:
+        """Those of processes that were killed."""
+        for draft in self.folder.glob(f"{_DRAFT}*"):
+            host, process, *_ = [*draft.name.removeprefix(_DRAFT).rsplit("-", 2), ""]
+            dead = process.isdecimal() and is_gone(host, int(process))
+            with contextlib.suppress(FileNotFoundError):
+                if dead or time.time() - draft.stat().st_mtime > _FORGOTTEN_SECONDS:
+                    draft.unlink()
+
+
+def load(folder: str | os.PathLike[str]) -> pandas.DataFrame:
+    """The results of a folder as a tidy pandas frame: one row for each cell, seed and point, with the
+    settings as columns."""
+    return Store(folder).frame()
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    packages = ("numba", "numpy", "scikit-learn", "pyarrow")
+    return {
+        "fasturl": __version__,
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in packages},
+    }
+
+
+def _part(run: Run, positions: list[int]) -> Run:
+    """A run with some of its seeds, and their share of its time."""
+    arrays = ("optimal_values", "final_average", "average_reward", "values", "value_errors")
+    fields: dict[str, Any] = {name: getattr(run, name)[positions] for name in arrays}
+    fields |= {
+        name: [getattr(run, name)[position] for position in positions] for name in ("seeds", "diagnostics")
+    }
+    return dataclasses.replace(run, **fields, wall_seconds=run.wall_seconds * len(positions) / len(run.seeds))
+
+
+def _parquet(cell: Cell, run: Run, made_with: dict[str, str]) -> bytes:
+    """What a file holds. The columns are the same for all cells, so that any reader can take all files for
+    one table."""
+    pa, parquet = _pyarrow()
+    points, n_seeds = run.trajectories.size, len(run.seeds)
+    rows = points * n_seeds
+    about = {
+        "format": FORMAT,
+        "cell": cell.id,
+        "config": cell.config,
+        "oracle": run.oracle,
+        "v_star": run.v_star,
+        "seeds": run.seeds,
+        "versions": made_with,
+        "wall_seconds": run.wall_seconds,
+        "diagnostics": run.diagnostics,
+    }
+    same = {
+        "cell": (pa.string(), cell.id),
+        "env": (pa.string(), cell.env),
+        "horizon": (pa.int64(), cell.env_settings.get("horizon")),
+        "switch": (pa.float64(), cell.env_settings.get("switch")),
+        "noise": (pa.float64(), cell.env_settings.get("noise")),
+        "agent": (pa.string(), cell.agent),
+        "oracle": (pa.string(), run.oracle),
+        "episodes": (pa.int64(), cell.episodes),
+    }
+    columns = {name: pa.repeat(pa.scalar(value, kind), rows) for name, (kind, value) in same.items()} | {
+        "seed": np.repeat(np.array(run.seeds, np.int64), points),
+        "trajectories": np.tile(run.trajectories, n_seeds),
+        "average_reward": run.average_reward.ravel(),
+        "value": np.repeat(run.values, points),
+        "value_error": np.repeat(run.value_errors, points),
+        "near_optimal": np.repeat(run.near_optimal, points),
+    }
+    table = pa.table(columns).replace_schema_metadata(
+        {_KEY: json.dumps(about, default=lambda number: number.item()).encode()}
+    )
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, compression="zstd", write_page_checksum=True)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _settings(about: dict[str, Any]) -> dict[str, Any]:
+    """The columns of the frame that are the same for a whole cell."""
+    config = about["config"]
+    agent = dict(config["agent_settings"])
+    eyes = agent.pop("oracle_settings", None) or {}
+    columns = {
+        "cell": about["cell"],
+        "env": config["env"],
+        **config["env_settings"],
+        "noise": config["env_settings"].get("noise"),
+        "agent": config["agent"],
+        "oracle": about["oracle"],
+        **{f"oracle.{key}": value for key, value in eyes.items()},
+        **{f"agent.{key}": value for key, value in agent.items()},
+        "episodes": config["episodes"],
+        "points": config["points"],
+        "v_star": about["v_star"],
+    }
+    return {name: np.nan if value is None else value for name, value in columns.items()}
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError
+    return content
+
+
+def _stem(seeds: Iterable[int]) -> str:
+    chosen = sorted(seeds)
+    return f"{chosen[0]}-{chosen[-1]}-{len(chosen)}"
+
+
+def _named(path: Path) -> tuple[int, int, int]:
+    """First and last seed of a file, and how many it holds, as its name tells."""
+    first, last, count = map(int, path.stem.split("-")[:3])
+    return first, last, count
+
+
+def _digest(cell: str, stem: str, content: bytes) -> str:
+    return hashlib.blake2b(f"{cell}/{stem}\n".encode() + content, digest_size=8).hexdigest()
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    return optional.need("pyarrow", "experiments", "storing results"), optional.need(
+        "pyarrow.parquet", "experiments", "storing results"
+    )

@@ -1,0 +1,260 @@
+"""Run cells over seeds, on this machine or on many, and keep what comes out.
+
+The work is cut into blocks: some seeds of one cell. Workers compute, this process writes; a block that is
+written is never computed again. Where the work is done does not change a bit of it, so a sweep may be stopped
+anywhere, resumed elsewhere, or run twice at once.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..._base import checks, optional
+from ..._version import __version__
+from ...training import available_cores, train
+from .backends import Backend, Local
+from .cells import Cell
+from .store import Store, stored_seeds, versions
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ...run import Run
+
+_BLOCK_STEPS = 20_000_000  # some seconds of work: that is lost at most when a sweep is killed
+_BLOCK_SEEDS = 25  # so that quick cells are spread over workers too
+_MOST_BLOCKS = 2_000  # more files would make a folder slow to read
+_CALIBRATION_SECONDS = 10.0  # a dry run is waited for
+_LINE_SECONDS = 60.0  # a night's log can still be read
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some seeds of a cell: what one worker computes at a time."""
+
+    cell: Cell
+    seeds: tuple[int, ...]
+
+    @property
+    def steps(self) -> int:
+        return len(self.seeds) * run_steps(self.cell)
+
+
+def sweep(
+    cells: Iterable[Cell],
+    seeds: int | Iterable[int],
+    out: str | Path,
+    *,
+    backend: Backend | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> pandas.DataFrame:
+    """Run every cell over every seed, keep the results in the folder `out`, and return all that the folder
+    holds.
+
+    What is there already is not computed again. `backend` says where to compute: processes of this machine if
+    not given.
+    """
+    chosen, wanted = stored_seeds(seeds), list(cells)
+    if backend is not None and n_jobs is not None:
+        raise ValueError(
+            f"n_jobs is for processes of this machine: leave it out where a backend is given, got {checks.shown(n_jobs)}"
+        )
+    place = backend or Local(n_jobs)
+    place.workers()
+    if not wanted:
+        raise ValueError("there is nothing to run: the grid is empty")
+    optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
+    optional.need("pandas", "experiments", "loading results")
+    store = Store(out, create=True)
+    complete(store, plan(store, wanted, chosen), place, progress)
+    return store.frame()
+
+
+def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> list[Block]:
+    """The blocks that are still missing.
+
+    A block is long against the costs of a file and short against the sweep: a sweep makes some thousand
+    files, or one a cell.
+    """
+    missing = {}
+    for cell in dict.fromkeys(cells):
+        there = store.seeds(cell) if store else set()
+        missing[cell] = [seed for seed in seeds if seed not in there]
+    most_steps = max(
+        _BLOCK_STEPS, sum(len(left) * run_steps(cell) for cell, left in missing.items()) // _MOST_BLOCKS
+    )
+    most_seeds = max(_BLOCK_SEEDS, sum(map(len, missing.values())) // _MOST_BLOCKS)
+    blocks = []
+    for cell, left in missing.items():
+        size = max(1, min(most_seeds, most_steps // run_steps(cell)))
+        blocks += [Block(cell, tuple(left[first : first + size])) for first in range(0, len(left), size)]
+    # the longest first: the last blocks to finish are then short
+    return sorted(blocks, key=lambda block: -block.steps)
+
+
+def run_steps(cell: Cell) -> int:
+    """Steps of one run."""
+    env = cell.environment()
+    return cell.player().trajectories(env, cell.episodes) * env.horizon
+
+
+def complete(store: Store, blocks: Sequence[Block], backend: Backend, progress: bool | None = None) -> None:
+    """Compute the blocks and write each as soon as it is there; ValueError at the end if cells cannot be
+    trained."""
+    if not blocks:
+        return
+    failed: dict[Cell, str] = {}
+    with _progress(blocks, progress) as advance, closing(backend.map(compute, blocks)) as results:
+        for block, run, made_with in results:
+            if made_with["fasturl"] != __version__:
+                raise ValueError(
+                    f"a worker has fasturl {made_with['fasturl']}, this machine has {__version__}: install the same everywhere"
+                )
+            if isinstance(run, str):
+                failed.setdefault(block.cell, run)
+            else:
+                store.write(block.cell, run, made_with)
+            advance(block)
+    if failed:
+        cells = dict.fromkeys(block.cell for block in blocks)
+        first = next(cell for cell in cells if cell in failed)
+        count = f"{len(failed)} of {len(cells)} cells cannot be trained, the others are finished"
+        raise ValueError(f"{count}; {'the first' if len(failed) > 1 else 'it'} is {first}: {failed[first]}")
+
+
+def compute(block: Block) -> tuple[Block, Run | str, dict[str, str]]:
+    """What a worker does: the runs, or the reason why they cannot be made, and the versions that it has.
+
+    A reason is handed back like a result, so that one cell that cannot be trained does not end the work on
+    all others.
+    """
+    cell = block.cell
+    try:
+        run = train(
+            cell.environment(),
+            cell.player(),
+            cell.episodes,
+            block.seeds,
+            points=cell.points,
+            n_jobs=1,
+            progress=False,
+        )
+    except ValueError as error:
+        return block, ", ".join([str(error), *getattr(error, "__notes__", ())]), versions()
+    return block, run, versions()
+
+
+def estimate_seconds(blocks: Sequence[Block], n_workers: int | None = None) -> float:
+    """How long the blocks should take, judged from short runs on this machine.
+
+    One seed of a cell is played with a tenth and with a fifth of its episodes: what starts a run is told
+    apart from what every episode costs. When the time for that is used up, the other cells are judged by the
+    steps of those like them. Cells that cannot be trained are judged by all others. Workers start at the same
+    time, and each needs about what this process needed: to import everything, which is most of what it has
+    done so far, and to load the kernels.
+    """
+    start = time.process_time()
+    rates: dict[tuple[str, str], float] = {}
+    total, known, unknown = 0.0, 0, 0
+    begin = time.perf_counter()
+    by_cell: dict[Cell, int] = {}
+    for block in blocks:
+        by_cell[block.cell] = by_cell.get(block.cell, 0) + len(block.seeds)
+    waiting = sorted(by_cell, key=run_steps)
+    kinds = {
+        (cell.env, cell.agent): cell for cell in reversed(waiting)
+    }  # the cheapest of each kind goes first
+    for cell in dict.fromkeys([*kinds.values(), *waiting]):
+        kind, steps = (cell.env, cell.agent), run_steps(cell) * by_cell[cell]
+        if cell is kinds[kind] or time.perf_counter() - begin < _CALIBRATION_SECONDS:
+            with suppress(ValueError):
+                seconds, loading = _run_seconds(cell)
+                rates[kind] = seconds / run_steps(cell)
+                start += loading
+        if kind in rates:
+            total, known = total + rates[kind] * steps, known + steps
+        else:
+            unknown += steps
+    if known:
+        total *= (known + unknown) / known
+    return start + total / (n_workers or available_cores())
+
+
+def _run_seconds(cell: Cell) -> tuple[float, float]:
+    """How long a run takes, and what came on top the first time: loading the kernels."""
+
+    def play(episodes: int) -> float:
+        begin = time.perf_counter()
+        train(cell.environment(), cell.player(), episodes, [0], n_jobs=1, progress=False)
+        return time.perf_counter() - begin
+
+    short = max(min(cell.episodes, 50), cell.episodes // 10)
+    long = min(cell.episodes, 2 * short)
+    loaded, first, second = play(long), play(short), play(long)
+    rest = (
+        0.0 if long == cell.episodes else max(0.0, second - first) * (cell.episodes - long) / (long - short)
+    )
+    return second + rest, max(0.0, loaded - second)
+
+
+@contextmanager
+def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Callable[[Block], None]]:
+    """Cells done, seeds done, time left: a bar on a terminal, otherwise a line a minute."""
+    if wanted is False:
+        yield lambda block: None
+        return
+    left: dict[Cell, int] = {}
+    for block in blocks:
+        left[block.cell] = left.get(block.cell, 0) + len(block.seeds)
+    n_cells, n_seeds, n_steps = len(left), sum(left.values()), sum(block.steps for block in blocks)
+    begin, steps = time.monotonic(), 0
+
+    def count(block: Block) -> None:
+        nonlocal steps
+        left[block.cell] -= len(block.seeds)
+        steps += block.steps
+
+    def told() -> str:
+        cells_done = sum(1 for seeds in left.values() if seeds == 0)
+        counts = f"cells {cells_done}/{n_cells}  seeds {n_seeds - sum(left.values())}/{n_seeds}"
+        if not steps:
+            return counts
+        # of all that is done, not of the last half a minute as Rich would: blocks may come further apart than
+        # that
+        return (
+            f"{counts}  about {math.ceil((time.monotonic() - begin) * (n_steps / steps - 1) / 60)} min left"
+        )
+
+    if wanted is None and not sys.stderr.isatty():
+        said = begin
+
+        def tell(block: Block) -> None:
+            nonlocal said
+            count(block)
+            if (now := time.monotonic()) - said >= _LINE_SECONDS:
+                said = now
+                print(told(), file=sys.stderr, flush=True)
+
+        yield tell
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    # drawn ten times a second, as it would be, it takes two per cent of a core from the workers
+    with Progress(*columns, console=Console(stderr=True), refresh_per_second=2) as bar:
+        task = bar.add_task(told(), total=n_steps)
+
+        def advance(block: Block) -> None:
+            count(block)
+            bar.update(task, advance=block.steps, description=told())
+
+        yield advance

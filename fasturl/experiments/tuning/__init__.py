@@ -1,0 +1,1 @@
+"""Tuning: what is searched, and the search."""

@@ -1,0 +1,7 @@
+"""Tabular learners on (level, label): `learner` is the protocol; a file for each algorithm."""
+
+from .learner import Learner as Learner
+from .learner import Memory as Memory
+from .learner import Task as Task
+from .oracleq import OracleQ as OracleQ
+from .qlearning import QLearning as QLearning

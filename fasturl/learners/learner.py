@@ -1,0 +1,98 @@
+"""The protocol of tabular learners on (level, label), and the checks where a user's learner enters.
+
+A learner is a description with one method, `start(task)`, that returns a fresh memory. A memory has
+
+    policy() -> int array [H, n_labels]      the action for each (level, label) in the coming episode, which may never be fed to update
+    update(labels, actions, rewards)         one trajectory: int [H+1], int [H], float [H]
+    final_policy() -> float array [H, n_labels, A]   what has been learned: a probability for each action, equal ones for ties
+
+`OracleQ` and `QLearning` share one memory, `QTable`, whose episodes run inside a compiled loop; the memory of
+any other learner is driven one episode at a time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels import rng as _rng
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Labels = NDArray[np.uint8] | NDArray[np.int32]
+Stream = NDArray[np.uint64]
+
+
+class Task(NamedTuple):
+    """What a learner is told before the first episode."""
+
+    horizon: int
+    n_labels: int
+    n_actions: int
+    max_return: float
+    episodes: int
+    """At most so many are fed to the learner: URL spends some on its decoder."""
+    policy_rng: Stream
+    """The stream that the agent's own randomness comes from."""
+
+    def generator(self) -> np.random.Generator:
+        """A NumPy generator, for learners written in Python: another one at each call, since its seed is
+        drawn from `policy_rng`."""
+        words = np.empty(4, np.uint64)
+        _rng.fill_bits(self.policy_rng, words)
+        return np.random.default_rng(words)
+
+
+class Memory(Protocol):
+    """What a learner has learned so far in one run."""
+
+    def policy(self) -> Ints: ...
+    def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None: ...
+    def final_policy(self) -> Floats: ...
+
+
+class Learner(Protocol):
+    """A tabular algorithm on (level, label), as a description without state."""
+
+    def start(self, task: Task) -> Memory: ...
+
+
+def start(learner: Learner, task: Task) -> Memory:
+    """A fresh memory of the learner, or an error that says what it lacks."""
+    memory = learner.start(task)
+    missing = [
+        name for name in ("policy", "update", "final_policy") if not callable(getattr(memory, name, None))
+    ]
+    if missing:
+        raise ValueError(
+            f"start of {type(learner).__name__} must return an object with policy, update and final_policy, "
+            f"got {type(memory).__name__} without {' and '.join(missing)}"
+        )
+    return memory
+
+
+def check_policy(
+    memory: Memory, horizon: int, n_labels: int, n_actions: int, *, or_more: bool = False
+) -> Ints:
+    """The policy that a memory offers, or an error that says what is wrong with it.
+
+    It is for `n_labels` labels, or for more where those are only the labels that are met.
+    """
+    policy = np.asarray(memory.policy())
+    fits = (
+        policy.ndim == 2
+        and policy.shape[0] == horizon
+        and (policy.shape[1] == n_labels or (or_more and policy.shape[1] > n_labels))
+    )
+    if not fits or not np.issubdtype(policy.dtype, np.integer):
+        size = f"[{horizon}, {n_labels}{' or more' if or_more else ''}]"
+        raise ValueError(
+            f"policy() must give an integer array {size}, got {policy.dtype} of shape {policy.shape}"
+        )
+    if policy.min() < 0 or policy.max() >= n_actions:
+        raise ValueError(
+            f"policy() must give actions from 0 to {n_actions - 1}, got {policy.min()}..{policy.max()}"
+        )
+    return policy.astype(np.int64)

@@ -1,0 +1,12 @@
+"""Unsupervised oracles: `fit` on observations, then a decoder. A file for each.
+
+Any object with `fit` and `predict`, such as a clusterer or a pipeline of scikit-learn, serves as an oracle
+beside these.
+"""
+
+from .._base import compile_cache as _compile_cache
+
+with _compile_cache.keeping_in(_compile_cache.folder()):
+    from .dbscan import DBSCAN as DBSCAN
+    from .gmm import GMM as GMM
+    from .kmeans import KMeans as KMeans

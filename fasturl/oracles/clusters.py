@@ -1,0 +1,50 @@
+"""Weighted k-means of projected observations: where k-means and mixtures start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans as _SklearnKMeans
+
+from .._base.schema import setting
+from .oracle import Oracle
+from .projection import Floats, Projection
+
+MIN_SEPARATION = 3.25
+"""In standard deviations: above what k-means makes of one Gaussian, below what separates the states of a lock
+with noise 0.3."""
+
+
+@dataclass(eq=False, repr=False)
+class CentreOracle(Oracle):
+    """An oracle whose clusters have centres, of which those that lie together get one label."""
+
+    min_separation: float = setting(
+        MIN_SEPARATION,
+        least=0,
+        unit="standard deviations",
+        help="Clusters whose centres are closer get one label: there may be fewer states to see than n_states.",
+        kw_only=True,
+    )
+    n_init: int = setting(3, least=1, help="Number of starts of k-means.", kw_only=True)
+
+
+def weighted_kmeans(
+    projection: Projection, n_states: int, n_init: int, random_state: int | None
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Centres [n_states, axes] and labels of weighted k-means; where there are fewer distinct points, some
+    centres are the same."""
+    distinct = np.unique(projection.points[:, 0])
+    if distinct.size < n_states:
+        distinct = np.unique(projection.points, axis=0)
+    n_clusters = min(n_states, len(distinct))
+    if n_clusters == 1:
+        return np.tile(projection.points[0], (n_states, 1)), np.zeros(len(projection.points), np.int64)
+    kmeans = _SklearnKMeans(n_clusters, n_init=n_init, random_state=random_state)
+    kmeans.fit(projection.points, sample_weight=projection.weights)
+    centres = kmeans.cluster_centers_
+    return np.concatenate([centres, np.tile(centres[:1], (n_states - n_clusters, 1))]), kmeans.labels_.astype(
+        np.int64
+    )

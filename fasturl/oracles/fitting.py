@@ -1,0 +1,90 @@
+"""How an oracle is fitted, whoever wrote it, and what comes out as a decoder."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from ..decoders.checked import checked
+from ..decoders.decoder import MAX_LABELS, Decoder
+from ..decoders.predict import PredictDecoder, predicted_labels
+from .oracle import Oracle
+
+
+def fit_decoder(
+    oracle: Any, X: NDArray[np.generic], random_state: int, n_states: int, *, open_ended: bool = True
+) -> Decoder:
+    """Fit a fresh copy of the oracle and return its decoder. The given oracle is left as it is.
+
+    An oracle whose `n_states` or `random_state` is None gets those that are given here. One that does not say
+    how many labels it gives has n_states of them; if it is `open_ended`, also those of the observations X,
+    and one for all that turn up later.
+    """
+    fitted = _fresh_copy(oracle, random_state, n_states)
+    # ours have checked their settings and the data by the time scikit-learn would check them again, for a
+    # good part of the time
+    trusted = isinstance(fitted, Oracle)
+    try:
+        with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
+            fitted.fit(X)
+        decoder = getattr(fitted, "decoder_", None)
+        if isinstance(decoder, Decoder):
+            return checked(decoder)
+        if (declared := n_labels_of(fitted)) is not None:
+            return PredictDecoder(fitted, max(2, declared))
+        if not open_ended:
+            return PredictDecoder(fitted, n_states)
+        n_labels = int(predicted_labels(fitted, X, MAX_LABELS).max()) + 1
+        return PredictDecoder(fitted, max(n_states, n_labels), open_ended=True)
+    except Exception as error:
+        error.add_note(
+            f"while {type(oracle).__name__} was fitted on {X.shape[0]} observations of {X.shape[1]} coordinates"
+        )
+        raise
+
+
+def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
+    """An oracle that can be fitted, with what it was not told filled in."""
+    if not hasattr(oracle, "get_params"):
+        return copy.deepcopy(oracle)
+    fresh = clone(oracle)
+    unset = [name for name, value in fresh.get_params().items() if value is None]
+    seeds = {name: random_state for name in unset if name.endswith("random_state")}
+    return fresh.set_params(**seeds, **({"n_states": n_states} if "n_states" in unset else {}))
+
+
+def n_labels_of(oracle: Any) -> int | None:
+    """How many labels an oracle gives, if it says so."""
+    clusterer = oracle
+    while isinstance(clusterer, Pipeline):
+        clusterer = clusterer.steps[-1][
+            1
+        ]  # earlier steps may have clusters and components too, but give no labels
+    says = ["n_states", "n_clusters"] + ["n_components"] * hasattr(
+        clusterer, "weights_"
+    )  # the components of a mixture
+    for number in (getattr(clusterer, name, None) for name in says):
+        if isinstance(number, int | np.integer):
+            return int(number)
+    return None
+
+
+def check_oracle(oracle: Any, n_states: int, dimension: int) -> None:
+    """Refuse settings with which no observations of so many coordinates could be fitted, where the oracle can
+    tell."""
+    if callable(getattr(oracle, "check_settings", None)):
+        _fresh_copy(oracle, 0, n_states).check_settings(dimension)
+
+
+def least_observations(oracle: Any, n_states: int) -> dict[str, int]:
+    """The settings of an oracle of ours that ask for a number of observations, and how many."""
+    fresh = _fresh_copy(oracle, 0, n_states)
+    if not isinstance(fresh, Oracle):
+        return {}
+    return {name: getattr(fresh, name) for name in ("n_states", "min_samples") if hasattr(fresh, name)}

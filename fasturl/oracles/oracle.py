@@ -1,0 +1,210 @@
+"""What our oracles share, in scikit-learn's style: `fit` on observations, then `decoder_` and `predict`.
+
+Each projects the observations on a few directions first (`projection`): of large fourth moments, in which
+rare clusters stand out, or plain principal components, as the paper's oracles do, where the former do not
+show as many clusters as there are states.
+
+Any other object with `fit` and `predict` (a clusterer or a pipeline) serves as an oracle as it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import NotFittedError
+
+from .._base import checks
+from .._base.schema import setting, settings_of
+from ..decoders.decoder import MAX_LABELS, Decoder
+from .projection import KINDS, Observations, Projection, dependence
+
+ENOUGH = 50
+"""Observations for each state. Fewer fall apart by chance in one projection or another, so the first has to
+do."""
+MOST_DEPENDENCE = 2.0
+"""Beyond this, bits go together that would not if labels were states: by chance it is 1, and nearer to that
+the more bits there are."""
+
+
+class NoClusters(ValueError):
+    """All observations look like noise."""
+
+
+class OneCluster(NoClusters):
+    """All observations look alike. That is an error where they come from all levels; a single level may have
+    one state."""
+
+
+class Attempt(NamedTuple):
+    """What an oracle makes of one projection."""
+
+    learned: dict[str, Any]
+    """The attributes that it gives a fitted oracle."""
+    doubt: float
+    """Nothing, or reason to try another projection."""
+
+
+@dataclass(eq=False, repr=False)
+class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carries no types
+    """What the oracles share: checks, the choice of a projection, and prediction through the compiled
+    decoder.
+
+    There is no `labels_`: `fit` would spend time on labels that few ask for, and `fit_predict` gives them.
+    """
+
+    n_states: int | None = setting(
+        None,
+        least=2,
+        most=MAX_LABELS,
+        none="the environment's bound on the states of a level",
+        help="Number of clusters. An oracle that is fitted by itself must be told.",
+    )
+    n_directions: int | None = setting(
+        None, least=1, none="n_states - 1", help="Number of directions to project on.", kw_only=True
+    )
+    scale: bool | str = setting(
+        "auto",
+        help="Whether to divide coordinates by their standard deviation: true, false, or auto, where the observations are bits.",
+        kw_only=True,
+    )
+    projection: str = setting(
+        "auto",
+        choices=("auto", *KINDS),
+        help="On directions of large fourth moments, on principal components, or auto: the former unless the latter show more clusters.",
+        kw_only=True,
+    )
+    random_state: int | None = setting(
+        None,
+        least=0,
+        most=2**32 - 1,
+        none="drawn from the run's stream",
+        help="Seed of random choices.",
+        kw_only=True,
+    )
+    decoder_: Decoder = field(init=False)
+    n_features_in_: int = field(init=False)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        data = self._check(X)
+        best: Attempt | None = None
+        problem: NoClusters | None = None
+        kinds = KINDS if self.projection == "auto" else (self.projection,)
+        for kind in kinds if data.shape[0] >= ENOUGH * self._n_clusters else kinds[:1]:
+            try:
+                attempt = self._attempt(data, Projection(data, self._n_axes(data.shape[1]), self.scale, kind))
+            except NoClusters as error:
+                problem = problem or error
+                continue
+            if best is None or attempt.doubt < best.doubt:
+                best = attempt
+            if not best.doubt:
+                break
+        if best is None:
+            assert problem is not None
+            raise problem
+        for name, value in best.learned.items():
+            setattr(self, name, value)
+        self.n_features_in_ = data.shape[1]
+        return self
+
+    @abstractmethod
+    def _attempt(self, data: Observations, projection: Projection) -> Attempt: ...
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """The label of each observation."""
+        if not hasattr(self, "decoder_"):
+            raise NotFittedError(f"this {type(self).__name__} has not been fitted: call fit first")
+        data = _table(X)
+        if data.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X must have {self.n_features_in_} coordinates, as the observations that were fitted, got {data.shape[1]}"
+            )
+        return self.decoder_.decode(data) if len(data) else np.empty(0, np.int64)
+
+    def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[np.int64]:
+        return self.fit(X).predict(X)
+
+    def check_settings(self, dimension: int) -> None:
+        """Refuse settings with which no observations of so many coordinates could be fitted."""
+        for name, declared in settings_of(type(self)).items():
+            if name not in self._free_settings:
+                declared.check(getattr(self, name))
+        if self.n_states is None:
+            raise ValueError(
+                "n_states must be an integer from 2 to 256 where an oracle is fitted by itself, got None"
+            )
+        if not (
+            isinstance(self.scale, bool | np.bool_) or (isinstance(self.scale, str) and self.scale == "auto")
+        ):
+            raise ValueError(f"scale must be True, False or 'auto', got {checks.shown(self.scale)}")
+        self._n_axes(dimension)
+
+    _free_settings: ClassVar[tuple[str, ...]] = ("scale",)
+    """Settings of more than one type, which an oracle checks itself."""
+
+    def _n_axes(self, dimension: int) -> int:
+        return n_axes(self.n_directions, self._n_clusters, dimension)
+
+    @property
+    def _n_clusters(self) -> int:
+        """The number of clusters, once it is known."""
+        assert self.n_states is not None
+        return self.n_states
+
+    def _check(self, X: ArrayLike) -> Observations:
+        data = _table(X)
+        if data.shape[1] == 0:
+            raise ValueError("X must have at least 1 coordinate, got 0")
+        self.check_settings(data.shape[1])
+        if data.shape[0] < self._n_clusters:
+            raise ValueError(
+                f"X must hold at least n_states = {self.n_states} observations, got {data.shape[0]}"
+            )
+        _check_precision(data)
+        return data
+
+    def _doubt(self, data: Observations, labels: NDArray[np.integer], of_bits: bool) -> float:
+        """What speaks against these labels: that bits go together all the same, or that clusters are
+        missing."""
+        if of_bits:
+            return max(0.0, dependence(data, labels, self._n_clusters) - MOST_DEPENDENCE)
+        return self._n_clusters - len(np.unique(labels))
+
+
+def _table(X: ArrayLike) -> Observations:
+    data = np.asarray(X)
+    if data.dtype.kind not in "biuf":
+        raise ValueError(f"X must hold real numbers, got {data.dtype}")
+    if data.ndim != 2:
+        raise ValueError(f"X must have shape [observations, coordinates], got {data.shape}")
+    if data.dtype.kind == "f" and not np.all(np.isfinite(data)):
+        raise ValueError("X must be finite, got NaN or infinity")
+    return data
+
+
+def _check_precision(data: Observations) -> None:
+    """Decoders read observations as float32, which cannot tell apart what lies close together and far from
+    0."""
+    if np.can_cast(data.dtype, np.float32):
+        return
+    centre, spread = data.mean(axis=0), data.std(axis=0)
+    lost = (spread > 0) & (spread < np.finfo(np.float32).eps / 2 * np.abs(centre))
+    if lost.any():
+        j = int(lost.argmax())
+        raise ValueError(
+            f"X must lie nearer to 0: coordinate {j} is {centre[j]:g} with a standard deviation of {spread[j]:g}, "
+            "which float32 cannot hold: subtract a constant first"
+        )
+
+
+def n_axes(wanted: int | str | None, n_states: int, dimension: int) -> int:
+    """How many directions to project on: as many as wanted, or else as many as hold the centres of n_states
+    clusters."""
+    if wanted is None:
+        return min(n_states - 1, dimension)
+    return checks.integer("n_directions", wanted, least=1, most=dimension)

@@ -1,0 +1,270 @@
+"""Block MDPs as tables: their checks, and exact values by backward induction.
+
+With p[h, s, a, s'] the transition probabilities and r[h, s, a, s'] the mean rewards,
+
+    Q[h, s, a] = sum over s' of p[h, s, a, s'] (r[h, s, a, s'] + V[h+1, s']),   V[H+1] = 0,
+
+where V[h, s] is the maximum over actions for the optimal value, and the mean under a policy for the value of
+that policy.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._base import checks
+from .._base.streams import Streams
+from .._kernels import planning as _planning
+from .._kernels.records import Dynamics
+from .emissions import Emission, cumulative
+from .environment import Environment
+
+Floats = NDArray[np.float64]
+
+LARGEST_REWARD = 1e100
+"""Sums and squares of such rewards are finite."""
+
+
+class BlockMDP(Environment):
+    """A Block MDP whose latent tables the user gives.
+
+    transitions
+        Array [H, S, A, S'] of probabilities, or, where levels differ in their number of states, a sequence
+        of H arrays [S_h, A, S_(h+1)].
+    rewards
+        Mean reward of each transition: an array [H, S, A, S'], or [H, S, A] for rewards on (state, action);
+        where levels differ, a sequence of H arrays [S_h, A, S_(h+1)] or [S_h, A]. Within a level, an axis of
+        length 1 stands for all: [H, 1, 1, S'] are rewards on the next state.
+    reward_draw
+        "bernoulli": rewards are 0 or 1 with the given means, drawn at levels where a mean is strictly
+        between 0 and 1; "deterministic": the reward is the mean itself.
+    start
+        The state at level 1, or a distribution over its states.
+    emission
+        How latent states look, for agents that do not see them: one of `fasturl.problems.emissions`, made for
+        H+1 levels and the largest number of states of a level.
+    max_states
+        The bound on the number of states of a level that agents are told; the largest number itself if not
+        given.
+    reward_range
+        The least and the greatest reward that agents are told; if not given, 0 and 1 for "bernoulli", and
+        those of the table for "deterministic".
+    max_return
+        The greatest return of an episode that agents are told; if not given, what follows from the range of
+        rewards.
+    """
+
+    def __init__(
+        self,
+        transitions: ArrayLike | Sequence[ArrayLike],
+        rewards: ArrayLike | Sequence[ArrayLike],
+        *,
+        reward_draw: str = "bernoulli",
+        start: int | ArrayLike = 0,
+        emission: Emission | None = None,
+        max_states: int | None = None,
+        reward_range: tuple[float, float] | None = None,
+        max_return: float | None = None,
+    ) -> None:
+        levels = _levels("transitions", transitions)
+        if not levels:
+            raise ValueError("transitions must have at least one level, got none")
+        for h, table in enumerate(levels):
+            if table.ndim != 3 or 0 in table.shape:
+                raise ValueError(
+                    f"transitions at level {h + 1} must have shape [states, actions, next states], got {table.shape}"
+                )
+        self.horizon = len(levels)
+        self.n_actions = levels[0].shape[1]
+        self.n_states = (*(table.shape[0] for table in levels), levels[-1].shape[2])
+        for h, table in enumerate(levels):
+            expected = (self.n_states[h], self.n_actions, self.n_states[h + 1])
+            if table.shape != expected:
+                raise ValueError(
+                    f"transitions at level {h + 1} must have shape {expected}, got {table.shape}"
+                )
+            levels[h] = checks.probabilities(f"transitions at level {h + 1}", table, "next states")
+        self.reward_draw = checks.choice("reward_draw", reward_draw, ("bernoulli", "deterministic"))
+        size = max(self.n_states)
+        self.transitions = np.zeros((self.horizon, size, self.n_actions, size))
+        self.transitions[..., 0] = 1.0  # rows of states that a level does not have: never visited
+        for h, table in enumerate(levels):
+            self.transitions[h, : table.shape[0]] = 0.0
+            self.transitions[h, : table.shape[0], :, : table.shape[2]] = table
+        self.rewards = self._reward_table(rewards)
+        self.start = self._start(start)
+        if not (emission is None or isinstance(emission, Emission)):
+            raise ValueError(
+                f"emission must be None or one of fasturl.problems.emissions such as Gaussian, got {checks.shown(emission)}"
+            )
+        self.max_states = size if max_states is None else checks.integer("max_states", max_states, least=size)
+        self.reward_range = self._reward_range(reward_range)
+        self.max_return = None if max_return is None else checks.real("max_return", max_return)
+        self._finish(emission)
+
+    @classmethod
+    def _trusted(cls, transitions: Floats, rewards: Floats, emission: Emission | None) -> BlockMDP:
+        """An instance of tables [H, S, A, S] that need no checks, with Bernoulli rewards and state 0 at the
+        start."""
+        model = cls.__new__(cls)
+        model.horizon, size, model.n_actions, _ = transitions.shape
+        model.n_states, model.max_states = (size,) * (model.horizon + 1), size
+        model.reward_draw = "bernoulli"
+        model.transitions, model.rewards, model.start = transitions, rewards, np.eye(size)[0]
+        model._finish(emission)
+        return model
+
+    def _finish(self, emission: Emission | None) -> None:
+        self.emission = emission and emission.sized(self.horizon + 1, self.transitions.shape[1])
+        for table in (self.transitions, self.rewards, self.start):
+            table.setflags(write=False)
+        self.dynamics = Dynamics(
+            start=cumulative(self.start),
+            transitions=cumulative(self.transitions),
+            rewards=self.rewards,
+            random_rewards=self._random_levels(),
+        )
+
+    def draw(self, streams: Streams) -> BlockMDP:
+        return self
+
+    def declared_by(self, family: Environment) -> BlockMDP:
+        """This instance with what its family declares; ValueError where the two do not fit."""
+        if family is self:
+            return self
+        declared = family.describe()
+        sizes = (self.horizon, self.n_actions)
+        if sizes != (declared.horizon, declared.n_actions):
+            raise ValueError(
+                f"draw of {type(family).__name__} must give {declared.horizon} levels and {declared.n_actions} actions as declared, "
+                f"got {sizes[0]} and {sizes[1]}"
+            )
+        if max(self.n_states) > declared.max_states:
+            raise ValueError(
+                f"draw of {type(family).__name__} must give at most max_states = {declared.max_states} states a level, "
+                f"got {max(self.n_states)}"
+            )
+        instance = copy.copy(self)
+        instance.max_states, instance.reward_range = declared.max_states, declared.reward_range
+        instance.max_return = family.max_return
+        return instance
+
+    def settings(self) -> dict[str, Any]:
+        return {"horizon": self.horizon}
+
+    @property
+    def reachable(self) -> NDArray[np.bool_]:
+        """Which states some policy can reach at each level: [H+1, S]."""
+        reached = np.empty((self.horizon + 1, self.transitions.shape[1]), np.bool_)
+        _planning.reachable(self.start, self.transitions, reached)
+        return reached
+
+    def _reward_table(self, rewards: ArrayLike | Sequence[ArrayLike]) -> Floats:
+        table = np.zeros_like(self.transitions)
+        given = [level.astype(np.float64) for level in _levels("rewards", rewards)]
+        if len(given) != self.horizon:
+            raise ValueError(f"rewards must have {self.horizon} levels as transitions have, got {len(given)}")
+        for h, level in enumerate(given):
+            shape = (self.n_states[h], self.n_actions, self.n_states[h + 1])
+            try:
+                if level.ndim not in (2, 3):
+                    raise ValueError
+                means = np.broadcast_to(level[..., None] if level.ndim == 2 else level, shape)
+            except ValueError:
+                allowed = f"{shape[:2]} or {shape}, or a 1 in place of any of these numbers"
+                raise ValueError(
+                    f"rewards at level {h + 1} must have shape {allowed}, got {level.shape}"
+                ) from None
+            fine = np.abs(means) <= LARGEST_REWARD
+            if not fine.all():
+                raise ValueError(
+                    f"rewards at level {h + 1} must be finite and at most {LARGEST_REWARD:g} in size, got {means[~fine][0]}"
+                )
+            if self.reward_draw == "bernoulli" and (means.min() < 0 or means.max() > 1):
+                raise ValueError(
+                    f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', got {means.min():g}..{means.max():g}"
+                )
+            table[h, : shape[0], :, : shape[2]] = means
+        return table
+
+    def _reward_range(self, declared: tuple[float, float] | None) -> tuple[float, float]:
+        if declared is None:
+            means = [
+                table[:n, :, :m]
+                for table, n, m in zip(self.rewards, self.n_states, self.n_states[1:], strict=False)
+            ]
+            drawn = self.reward_draw == "bernoulli"
+            return (
+                (0.0, 1.0)
+                if drawn
+                else (min(float(t.min()) for t in means), max(float(t.max()) for t in means))
+            )
+        low, high = (checks.real("reward_range", end) for end in declared)
+        if not low <= high:
+            raise ValueError(
+                f"reward_range must have two ends, the lower first, got {checks.shown(declared)}"
+            )
+        return low, high
+
+    def _random_levels(self) -> NDArray[np.bool_]:
+        if self.reward_draw == "deterministic":
+            return np.zeros(self.horizon, np.bool_)
+        return np.asarray(((self.rewards > 0) & (self.rewards < 1)).any(axis=(1, 2, 3)))
+
+    def _start(self, start: int | ArrayLike) -> Floats:
+        distribution = np.zeros(self.transitions.shape[1])
+        if not checks.are_several(start):
+            distribution[checks.integer("start", start, least=0, most=self.n_states[0] - 1)] = 1.0
+            return distribution
+        given = checks.real_array("start", start)
+        if given.shape != (self.n_states[0],):
+            raise ValueError(
+                f"start must be a state or {self.n_states[0]} probabilities, got {checks.shown(start)}"
+            )
+        distribution[: given.size] = checks.probabilities("start", given, "states")
+        return distribution
+
+    def _optimal_tables(self) -> tuple[Floats, Floats]:
+        q = np.empty(self.transitions.shape[:3])
+        values = np.empty((self.horizon + 1, self.transitions.shape[1]))
+        _planning.optimal_q(self.transitions, self.rewards, q, values)
+        return q, values
+
+    def _optimal_value(self) -> float:
+        return float(self.start @ self._optimal_tables()[1][0])
+
+    def _policy_value(self, policy: ArrayLike) -> float:
+        chances = policy_table(policy, self.horizon, self.transitions.shape[1], self.n_actions)
+        values = np.empty((self.horizon + 1, self.transitions.shape[1]))
+        _planning.policy_q(self.transitions, self.rewards, chances, np.empty_like(chances), values)
+        return float(self.start @ values[0])
+
+
+def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int) -> Floats:
+    """A policy as probabilities [H, S, A], from actions [H, S] or from probabilities."""
+    given = checks.real_array("policy", policy)
+    if given.shape == (horizon, n_states) and np.issubdtype(given.dtype, np.integer):
+        if given.min() < 0 or given.max() >= n_actions:
+            raise ValueError(
+                f"policy must hold actions from 0 to {n_actions - 1}, got {given.min()}..{given.max()}"
+            )
+        return np.asarray(np.eye(n_actions)[given])
+    if given.shape == (horizon, n_states, n_actions) and np.issubdtype(given.dtype, np.floating):
+        return np.ascontiguousarray(checks.probabilities("policy", given, "actions"))
+    raise ValueError(
+        f"policy must be an integer array of shape {(horizon, n_states)} or a float array of shape "
+        f"{(horizon, n_states, n_actions)}, got {given.dtype} of shape {given.shape}"
+    )
+
+
+def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[Any]]:
+    if not checks.are_several(tables):
+        raise ValueError(
+            f"{name} must be an array or a sequence of arrays, one for each level, got {checks.shown(tables)}"
+        )
+    return [checks.real_array(f"{name} at level {h}", table) for h, table in enumerate(tables, start=1)]

@@ -1,0 +1,120 @@
+"""The contract of environments: what `train`, sweeps, figures, Gymnasium and every agent ask of a Block MDP.
+
+A family is one class in one file. It declares its settings as dataclass fields (`fasturl.setting`), its
+sizes, and how an instance is drawn for a seed; all else follows. An instance is a `BlockMDP`, which is an
+environment too: the same one for every seed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._base import checks
+from .._base.names import default_name, find_class
+from .._base.schema import settings_of
+from .._base.streams import Streams
+from .description import Description, ObservationSpace, greatest_return
+from .emissions import LANES, Emission
+
+if TYPE_CHECKING:
+    from .block_mdp import BlockMDP
+
+
+class Environment(ABC):
+    """What an agent can be trained on: fixed sizes, and an instance for each seed.
+
+    A subclass has, as attributes or properties, `horizon`, `n_actions`, `max_states` (an upper bound on the
+    number of latent states of a level) and `emission`, and it implements `draw`. Where it knows more it may
+    declare it: `reward_range`, and `max_return`, the greatest return of an episode.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> fu.LockBernoulli(horizon=5).optimal_value(seed=3)
+    0.5
+    """
+
+    component_kind: ClassVar[str] = "environment"
+
+    horizon: int
+    n_actions: int
+    max_states: int
+    emission: Emission | None = None
+    """How latent states look; None where they can only be seen as they are."""
+    reward_range: tuple[float, float] = (0.0, 1.0)
+    max_return: float | None = None
+    """The greatest return that can be ahead at any level; if it is None, what follows from the range of
+    rewards."""
+
+    @abstractmethod
+    def draw(self, streams: Streams) -> BlockMDP:
+        """The instance that a run with these streams meets: what is random in it comes from the stream
+        "instance"."""
+
+    def describe(self) -> Description:
+        """What an agent may know."""
+        horizon = checks.integer("horizon", self.horizon, least=1)
+        greatest = self.reward_range[1]
+        shown = self.emission
+        return Description(
+            horizon=horizon,
+            n_actions=checks.integer("n_actions", self.n_actions, least=1),
+            max_states=checks.integer("max_states", self.max_states, least=1),
+            reward_range=self.reward_range,
+            max_return=greatest_return(horizon, greatest)
+            if self.max_return is None
+            else float(self.max_return),
+            observations=ObservationSpace("bits" if shown.discrete else "reals", shown.dimension)
+            if shown
+            else None,
+        )
+
+    def instance(self, seed: int = 0) -> BlockMDP:
+        """The instance that a run with this seed meets."""
+        return self.drawn(Streams(checks.seed("seed", seed)))
+
+    def drawn(self, streams: Streams) -> BlockMDP:
+        """As `draw`, with what came out checked against what was declared, and carrying the declaration."""
+        return self.draw(streams).declared_by(self)
+
+    def optimal_value(self, seed: int = 0) -> float:
+        """V*: the greatest expected return of any policy, exact."""
+        return self.instance(seed)._optimal_value()
+
+    def policy_value(self, policy: ArrayLike, seed: int = 0) -> float:
+        """The expected return of a policy on latent states, exact.
+
+        `policy` is an integer array [H, S] of actions or a float array [H, S, A] of probabilities, S being
+        the largest number of states of a level.
+        """
+        return self.instance(seed)._policy_value(policy)
+
+    def optimal_policy(self, seed: int = 0) -> NDArray[np.int64]:
+        """An optimal action for each (level, state), as an array [H, S]."""
+        return np.asarray(self.instance(seed)._optimal_tables()[0].argmax(axis=2), dtype=np.int64)
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables and files: the name that its class is registered under, or else the
+        class's own."""
+        component = find_class(self.component_kind, type(self))
+        return component.name if component else default_name(type(self))
+
+    def settings(self) -> dict[str, Any]:
+        """What identifies the environment besides its name: its declared settings."""
+        try:
+            declared = settings_of(type(self))
+        except ValueError:  # a class that cannot be registered can be trained on all the same
+            declared = {}
+        return {"horizon": self.horizon} | {
+            name: getattr(self, name) for name in declared if hasattr(self, name)
+        }
+
+
+def emission_lanes(streams: Streams) -> NDArray[np.uint64]:
+    """The emission stream as the generators that `Emission.draw` takes."""
+    return streams.rows("emission", LANES)

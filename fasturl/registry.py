@@ -1,0 +1,162 @@
+"""Environments and agents by name, as the command line and files of settings write them.
+
+`fasturl._base.names` knows the components; here are those that are trained: environments, and agents. Every
+learner is an agent twice over: `<learner>-lat` sees the latent states, `<learner>-obs` takes each observation
+for a state. A setting that the named thing does not have is refused, so that no setting is ever silently
+ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ._base import checks, names
+from ._base.names import register as register
+from ._base.schema import Setting, refuse_unknown
+from .agents.agent import Agent
+from .agents.latent import LatentAgent
+from .agents.observation import ObservationAgent
+from .problems.environment import Environment
+
+_SEEING: dict[str, Any] = {"-lat": LatentAgent, "-obs": ObservationAgent}
+"""What a learner's agents are called, and what they are."""
+
+
+def environment_names() -> list[str]:
+    return list(names.known("environment"))
+
+
+def agent_names() -> list[str]:
+    """Those of agents, and two for each learner."""
+    return [
+        *names.known("agent"),
+        *(learner + suffix for learner in names.known("learner") for suffix in _SEEING),
+    ]
+
+
+def environment(name: str, **settings: Any) -> Environment:
+    """For example environment("lock-gaussian", horizon=20, noise=0.1)."""
+    made: Environment = names.make("environment", name, settings)
+    return made
+
+
+def agent(name: str, **settings: Any) -> Agent:
+    """For example agent("oracleq-lat", learning_rate=0.3)."""
+    component, suffix = agent_component(name)
+    made: Any = names.make(component.kind, component.name, nested_settings(name, settings))
+    return _SEEING[suffix](made) if suffix else made
+
+
+def agent_component(name: object) -> tuple[names.Component, str]:
+    """The class whose settings an agent has: that of the agent itself, or of its learner with the suffix that
+    says what it sees."""
+    checks.choice("agent", name, agent_names())
+    text = str(name)
+    if text in names.known("agent"):
+        return names.find("agent", text), ""
+    suffix = next(suffix for suffix in _SEEING if text.endswith(suffix))
+    return names.find("learner", text.removesuffix(suffix)), suffix
+
+
+def agent_declaration(name: str) -> dict[str, Setting]:
+    """The settings that an agent has."""
+    return agent_component(name)[0].settings
+
+
+def environment_declaration(name: str) -> dict[str, Setting]:
+    """The settings that an environment has."""
+    return names.find("environment", name).settings
+
+
+def nested_settings(name: str, flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of an agent as a person writes them, sorted to the agent and its parts.
+
+    A setting of a part may be written as learner.confidence, or as confidence where only one of the agent and its parts has a
+    setting of that name. A part itself is its name, or a table with settings.
+    """
+    declaration = agent_declaration(name)
+    parts = {part: declared for part, declared in declaration.items() if isinstance(declared.kind, str)}
+    settings: dict[str, Any] = {key: value for key, value in flat.items() if key in declaration}
+    tables = {part: _part_table(settings.get(part)) for part in parts}
+    for key, value in flat.items():
+        if key in declaration:
+            continue
+        part, inner = _owner(
+            name, key, declaration, {part: _part_settings(parts[part], tables[part]) for part in parts}
+        )
+        if not isinstance(tables[part], dict):
+            raise ValueError(
+                f"{key} cannot be set beside {part} {checks.shown(tables[part])}: set it in the object itself"
+            )
+        tables[part][inner] = value
+    return settings | {part: table for part, table in tables.items() if isinstance(table, dict) and table}
+
+
+def _part_table(value: Any) -> Any:
+    """A part as a table of settings that can be added to; an object stays what it is."""
+    if value is None or isinstance(value, str):
+        return {} if value is None else {"name": value}
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _part_settings(declared: Setting, table: Any) -> dict[str, Setting]:
+    """The settings that a part has: those of the class that is named, or of the default."""
+    kind = str(declared.kind)
+    if isinstance(table, dict) and "name" in table:
+        return names.find(kind, table["name"]).settings
+    component = names.find_class(kind, type(declared.default))
+    return component.settings if component else {}
+
+
+def _owner(
+    name: str, key: str, declaration: Mapping[str, Setting], parts: Mapping[str, Mapping[str, Setting]]
+) -> tuple[str, str]:
+    """The part of an agent that has a setting, and what the setting is called there."""
+    prefix, dot, inner = key.partition(".")
+    if dot and prefix in parts:
+        refuse_unknown(f"the {prefix} of {name}", [inner], parts[prefix])
+        return prefix, inner
+    owners = [part for part, settings in parts.items() if key in settings]
+    if len(owners) == 1:
+        return owners[0], key
+    if owners:
+        raise ValueError(
+            f"{key} may be {' or '.join(f'{part}.{key}' for part in owners)} of {name}: write which"
+        )
+    refuse_unknown(name, [key], [*declaration, *(inner for settings in parts.values() for inner in settings)])
+    raise AssertionError(key)
+
+
+def agent_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """All settings of an agent, those given and the defaults of the rest, as results keep them."""
+    component, _ = agent_component(name)
+    made = names.make(component.kind, component.name, nested_settings(name, settings))
+    return names.component_settings(component, made)
+
+
+def environment_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """All settings of an environment, those given and the defaults of the rest, as results keep them."""
+    component = names.find("environment", name)
+    return names.component_settings(component, names.make("environment", name, settings))
+
+
+def origins(env: str, agent: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The package and version that an environment, an agent and the agent's parts come from."""
+    return {f"{one.kind} {one.name}": one.origin for one in _components(env, agent, settings)}
+
+
+def carried(env: str, agent: str, settings: Mapping[str, Any]) -> list[tuple[str, str, type]]:
+    """Those of the components that another process does not know by itself: they go with the work."""
+    return names.carried_components(*((one.kind, one.name) for one in _components(env, agent, settings)))
+
+
+def _components(env: str, agent: str, settings: Mapping[str, Any]) -> list[names.Component]:
+    declaration = agent_declaration(agent)
+    parts = [
+        (declared.kind, settings.get(part))
+        for part, declared in declaration.items()
+        if isinstance(declared.kind, str)
+    ]
+    named = [names.find(str(kind), table["name"]) for kind, table in parts if isinstance(table, Mapping)]
+    return [names.find("environment", env), agent_component(agent)[0], *named]
