@@ -9,7 +9,7 @@ import pytest
 from c_face import AFFINE, Training, affine_pair, done, dynamics, shared_library, struct
 from conftest import report
 from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -180,7 +180,7 @@ def test_a_decoder_in_c(benchmark, guest, horizon):
     _, library = guest
     built_in, in_c = affine_pair(library, horizon + 3)
     emission = fu.LockGaussian(horizon, 0.2).emission
-    block = emission.draw(emission_lanes(Streams(0)), emission.block_episodes)
+    block = emission.draw(emission_rngs(Streams(0)), emission.block_episodes)
     assert np.array_equal(in_c.table(block), built_in.table(block))
     benchmark.pedantic(in_c.table, (block,), rounds=200, warmup_rounds=1)
     seconds, reference = best(lambda: in_c.table(block), 300), best(lambda: built_in.table(block), 300)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from conftest import Work, row
 from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -85,7 +85,7 @@ def every_row(stream):
 # --- tables of observations
 # ----------------------------------------------------------------------------------------
 
-OBSERVATIONS = MODEL.emission.draw(emission_lanes(Streams(0)), EPISODES).words
+OBSERVATIONS = MODEL.emission.draw(emission_rngs(Streams(0)), EPISODES).words
 MET = EPISODES * HORIZON
 
 
@@ -127,7 +127,7 @@ def entering(_):
 BLOCK = 100
 SEEN = BLOCK * LEVELS * 3
 BITS = OBSERVATIONS[:BLOCK]
-REALS = fu.LockGaussian(HORIZON, 0.2).emission.draw(emission_lanes(Streams(0)), BLOCK)
+REALS = fu.LockGaussian(HORIZON, 0.2).emission.draw(emission_rngs(Streams(0)), BLOCK)
 RAW = DRAW.integers(2**64, size=(BLOCK, LEVELS * DIMENSION // 2 + 1), dtype=np.uint64)
 
 

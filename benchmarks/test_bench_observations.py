@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import best_seconds, report
 from fasturl.oracles.oracles import GMM, KMeans
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -19,7 +19,7 @@ from fasturl._base.streams import Streams
 from fasturl._kernels import emission, labels
 
 HORIZON = 20
-LANES = emission_lanes(Streams(0))
+LANES = emission_rngs(Streams(0))
 GENERATOR = np.random.default_rng(0)
 
 

@@ -4,7 +4,7 @@ import naive
 import numpy as np
 import pytest
 from conftest import Work, best_seconds, report, row
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -17,8 +17,8 @@ ENV = fu.LockBernoulli(HORIZON, 0.2)
 MODEL = ENV.instance(0)
 DRAW = np.random.default_rng(0)
 LABELS = np.tile(np.arange(3, dtype=np.uint8), (EPISODES, HORIZON + 1, 1))
-WORDS = ENV.emission.draw(emission_lanes(Streams(0)), EPISODES).words
-NORMALS = fu.LockGaussian(HORIZON, 0.2).emission.draw(emission_lanes(Streams(0)), EPISODES)
+WORDS = ENV.emission.draw(emission_rngs(Streams(0)), EPISODES).words
+NORMALS = fu.LockGaussian(HORIZON, 0.2).emission.draw(emission_rngs(Streams(0)), EPISODES)
 ROWS = DRAW.normal(size=(SAMPLES, HORIZON + 3))
 CODES = DRAW.integers(12, size=SAMPLES)
 GROUP = "PCID: a run, horizon 20"
@@ -160,7 +160,7 @@ def play_naively(seed):
     """The same run, without the evaluation of its final policy."""
     streams = Streams(seed)
     samples = default_samples(HORIZON, 3, 4)
-    return naive.pcid.Explorer(ENV.instance(seed), streams, emission_lanes(streams), 3, samples).play(
+    return naive.pcid.Explorer(ENV.instance(seed), streams, emission_rngs(streams), 3, samples).play(
         RUN_EPISODES
     )
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import best_seconds, process, report
 from fasturl.learners.learners import Task
 from fasturl.oracles.oracles import GMM, KMeans
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
@@ -75,7 +75,7 @@ def test_url_one_step_at_a_time(benchmark, reference_rates, case):
     env, _, model, _ = CASES[case]
     states = np.random.default_rng(1).choice(3, (300, HORIZON + 1))
     seen = (
-        env.emission.draw(emission_lanes(Streams(0)), 300)
+        env.emission.draw(emission_rngs(Streams(0)), 300)
         .observe(states)
         .reshape(-1, HORIZON + 3)
         .astype(np.float64)
@@ -134,7 +134,7 @@ def test_growth_with_the_horizon(benchmark, reference_rates, lock, horizon):
     env = lock(horizon, 0.2)
     decoder = _fitted(env)
     memory = fu.URL().learner.start(Task(horizon, 3, 4, 1.0, 10**6, Streams(0).row("policy")))
-    model, lanes, luck = env.instance(0), emission_lanes(Streams(0)), Streams(0).row("dynamics")
+    model, lanes, luck = env.instance(0), emission_rngs(Streams(0)), Streams(0).row("dynamics")
 
     def learn():
         for _ in range(-(-2_000 // env.emission.block_episodes)):
@@ -154,7 +154,7 @@ def test_growth_with_the_horizon(benchmark, reference_rates, lock, horizon):
 
 def _fitted(env):
     states = np.random.default_rng(1).choice(3, (300, env.horizon + 1))
-    seen = env.emission.draw(emission_lanes(Streams(0)), 300).observe(states)
+    seen = env.emission.draw(emission_rngs(Streams(0)), 300).observe(states)
     return (
         (KMeans(3) if env.emission.discrete else GMM(3))
         .set_params(random_state=0)

@@ -24,14 +24,14 @@ _SEEING: dict[str, Any] = {"-lat": LatentAgent, "-obs": ObservationAgent}
 
 
 def environment_names() -> list[str]:
-    return list(names.known("environment"))
+    return list(names.components("environment"))
 
 
 def agent_names() -> list[str]:
     """Those of agents, and two for each learner."""
     return [
-        *names.known("agent"),
-        *(learner + suffix for learner in names.known("learner") for suffix in _SEEING),
+        *names.components("agent"),
+        *(learner + suffix for learner in names.components("learner") for suffix in _SEEING),
     ]
 
 
@@ -53,7 +53,7 @@ def agent_component(name: object) -> tuple[names.Component, str]:
     says what it sees."""
     checks.choice("agent", name, agent_names())
     text = str(name)
-    if text in names.known("agent"):
+    if text in names.components("agent"):
         return names.find("agent", text), ""
     suffix = next(suffix for suffix in _SEEING if text.endswith(suffix))
     return names.find("learner", text.removesuffix(suffix)), suffix
@@ -87,7 +87,7 @@ def nested_settings(name: str, flat: Mapping[str, Any]) -> dict[str, Any]:
         )
         if not isinstance(tables[part], dict):
             raise ValueError(
-                f"{key} cannot be set beside {part} {checks.shown(tables[part])}: set it in the object itself"
+                f"{key} cannot be set beside {part} {checks.short_repr(tables[part])}: set it in the object itself"
             )
         tables[part][inner] = value
     return settings | {part: table for part, table in tables.items() if isinstance(table, dict) and table}

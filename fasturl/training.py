@@ -89,7 +89,7 @@ def train(
 
     def play(seed: int, tick: Tick) -> _Record:
         streams = Streams(seed)
-        instance = env.drawn(streams)
+        instance = env.draw_checked(streams)
         ledger = Ledger(count, total, tick)
         outcome = player.play(Game(instance, streams, latent=player.sees_latent_states), ledger)
         if ledger.left:

@@ -5,7 +5,7 @@ import pytest
 from c_face import Training, call, done, dynamics, oracleq, qlearning, stream, struct
 from fasturl.decoders.decoders import AffineDecoder
 from fasturl.learners.learners import Task, rollout
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,7 +37,7 @@ def test_streams_are_those_of_a_run(seed):
     for position, name in enumerate(NAMES):
         assert stream(seed, position).tolist() == Streams(seed).row(name).tolist()
         assert stream(seed, 5, position).tolist() == Streams(seed).evaluation().row(name).tolist()
-    assert stream(seed, 2, words=16).tolist() == emission_lanes(Streams(seed)).ravel().tolist()
+    assert stream(seed, 2, words=16).tolist() == emission_rngs(Streams(seed)).ravel().tolist()
 
 
 def test_bits_continue_where_they_stopped():
@@ -125,14 +125,14 @@ def test_bits_of_a_lock_are_those_of_a_run(horizon):
         np.empty(-(-draws // 4) * 4, np.uint64),
     )
     done("lock_words", stream(4, 2, words=16), horizon, 5, scratch, words)
-    assert np.array_equal(words, LockBits(horizon).draw(emission_lanes(Streams(4)), 5).words)
+    assert np.array_equal(words, LockBits(horizon).draw(emission_rngs(Streams(4)), 5).words)
     status = call("lock_words", stream(4, 2, words=16), horizon, 5, scratch[:-1], words)
     assert status == lib.FASTURL_E_TOO_SMALL
 
 
 def gaussian_block(emission, episodes, seed):
     """The same noise drawn twice: Python's block, and the struct and its array of the C face."""
-    expected = emission.draw(emission_lanes(Streams(seed)), episodes)
+    expected = emission.draw(emission_rngs(Streams(seed)), episodes)
     noise = np.full(expected.noise.shape, np.nan, np.float32)
     sizes = {
         "episodes": episodes,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from c_face import AFFINE, affine_pair, shared_library
 from fasturl.decoders.decoders import CDecoder, LevelDecoder, PredictDecoder, block_of
-from fasturl.problems.models import CEmission, emission_lanes
+from fasturl.problems.models import CEmission, emission_rngs
 from numba import types
 
 import fasturl as fu
@@ -126,7 +126,7 @@ class Fixed:
 def test_a_decoder_in_c_equals_the_built_in_one(plugins, horizon):
     built_in, in_c = affine_pair(plugins, horizon + 3)
     env = fu.LockGaussian(horizon, noise=0.4)
-    block = env.emission.draw(emission_lanes(Streams(1)), 50)
+    block = env.emission.draw(emission_rngs(Streams(1)), 50)
     labels = in_c.table(block)
     assert np.array_equal(labels, built_in.table(block))
     assert len(np.unique(labels)) == 3
@@ -154,14 +154,14 @@ def test_url_trained_with_a_decoder_in_c_equals_url_with_the_built_in_one(plugin
 
 def test_bits_reach_a_decoder_in_c_as_zeros_and_ones(plugins):
     built_in, in_c = affine_pair(plugins, 9)
-    block = fu.LockBernoulli(6).emission.draw(emission_lanes(Streams(1)), 30)
+    block = fu.LockBernoulli(6).emission.draw(emission_rngs(Streams(1)), 30)
     assert np.array_equal(in_c.table(block), built_in.table(block))
     bits = block.every_state().reshape(-1, 9)
     assert np.array_equal(in_c.decode(bits), built_in.decode(bits))
 
 
 def test_a_decoder_in_c_is_told_the_level(plugins):
-    block = fu.LockGaussian(4).emission.draw(emission_lanes(Streams(0)), 2)
+    block = fu.LockGaussian(4).emission.draw(emission_rngs(Streams(0)), 2)
     decoder = CDecoder(plugins.tells_level, 9)
     assert np.array_equal(decoder.table(block), np.broadcast_to(np.arange(5)[:, None], (2, 5, 3)))
     assert decoder.decode(np.zeros((3, 7)), level=6).tolist() == [6, 6, 6]
@@ -196,7 +196,7 @@ def model_with(emission, horizon=3):
 
 def test_an_emission_in_c_shows_what_it_should(plugins):
     model = model_with(CEmission(plugins.uniform_noise, 5, np.array([0.5])))
-    block = model.emission.draw(emission_lanes(Streams(3)), 40)
+    block = model.emission.draw(emission_rngs(Streams(3)), 40)
     seen = block.every_state()
     assert seen.shape == (40, 4, 3, 5)
     noise = seen - np.eye(3, 5)
@@ -212,15 +212,15 @@ def test_an_emission_in_c_shows_what_it_should(plugins):
 
 def test_blocks_of_any_size_show_the_same(plugins):
     emission = model_with(CEmission(plugins.uniform_noise, 5, np.array([0.5]))).emission
-    whole = emission.draw(emission_lanes(Streams(3)), 10).every_state()
-    lanes = emission_lanes(Streams(3))
+    whole = emission.draw(emission_rngs(Streams(3)), 10).every_state()
+    lanes = emission_rngs(Streams(3))
     parts = [emission.draw(lanes, size).every_state() for size in (1, 4, 5)]
     assert np.array_equal(whole, np.concatenate(parts))
 
 
 def test_every_decoder_can_see_through_an_emission_in_c(plugins):
     model = model_with(CEmission(plugins.uniform_noise, 5, np.array([0.9])))
-    block = model.emission.draw(emission_lanes(Streams(3)), 20)
+    block = model.emission.draw(emission_rngs(Streams(3)), 20)
     built_in, in_c = affine_pair(plugins, 5)
     labels = built_in.table(block)
     assert np.array_equal(in_c.table(block), labels)

@@ -13,7 +13,7 @@ from fasturl.decoders.decoders import (
     SupportVectorDecoder,
     checked,
 )
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from numba import types
 from sklearn.svm import SVC
 
@@ -112,7 +112,7 @@ DECODERS = {
 
 
 def table_and_observations(decoder, emission, episodes=6):
-    block = emission.draw(emission_lanes(Streams(1)), episodes)
+    block = emission.draw(emission_rngs(Streams(1)), episodes)
     return decoder.table(block), block.every_state()
 
 
@@ -202,7 +202,7 @@ def test_relabelling_twice_is_relabelling_by_one_after_the_other(make):
 def test_every_kind_of_observation_can_be_decoded(make):
     """Bits as bytes or booleans, reals in either precision, lists."""
     decoder = make(LockBits(5))
-    bits = LockBits(5).draw(emission_lanes(Streams(4)), 3).every_state()[:, 0].reshape(-1, 8)
+    bits = LockBits(5).draw(emission_rngs(Streams(4)), 3).every_state()[:, 0].reshape(-1, 8)
     np.testing.assert_array_equal(decoder.decode(bits), decoder.decode(bits.astype(bool)))
     reals = np.random.default_rng(5).standard_normal((7, 8)).astype(np.float32)
     np.testing.assert_array_equal(decoder.decode(reals), decoder.decode(reals.astype(np.float64)))
@@ -290,7 +290,7 @@ def test_a_decoder_for_each_level_uses_that_of_the_level():
     decoders = [
         AffineDecoder(np.eye(3, 8), np.zeros(3)).relabelled(np.roll(np.arange(3), h)) for h in range(6)
     ]
-    states = LevelDecoder(decoders).table(fu.LockBernoulli(5).emission.draw(emission_lanes(Streams(8)), 2))
+    states = LevelDecoder(decoders).table(fu.LockBernoulli(5).emission.draw(emission_rngs(Streams(8)), 2))
     for h in range(6):
         assert states[0, h].tolist() == states[1, h].tolist() == np.roll(np.arange(3), h).tolist()
 
@@ -370,7 +370,7 @@ def test_predict_is_called_once_for_a_block():
             calls.append(X.shape)
             return super().predict(X)
 
-    PredictDecoder(Counts(np.eye(3, 8)), 3).table(LockBits(5).draw(emission_lanes(Streams(9)), 10))
+    PredictDecoder(Counts(np.eye(3, 8)), 3).table(LockBits(5).draw(emission_rngs(Streams(9)), 10))
     assert calls == [(10 * 6 * 3, 8)]
 
 
@@ -401,7 +401,7 @@ class Written(Decoder):
     ids=["too large", "below 0", "no whole number", "no number", "other shape"],
 )
 def test_labels_of_a_decoder_that_a_user_wrote_are_checked(decoder, message):
-    block = LockBits(2).draw(emission_lanes(Streams(0)), 4)
+    block = LockBits(2).draw(emission_rngs(Streams(0)), 4)
     with pytest.raises(ValueError, match=f"table of Written must give {message}"):
         checked(decoder).table(block)
     with pytest.raises(ValueError, match="of Written must give"):
@@ -410,7 +410,7 @@ def test_labels_of_a_decoder_that_a_user_wrote_are_checked(decoder, message):
 
 def test_a_decoder_that_a_user_wrote_gives_its_labels_under_any_name():
     decoder = checked(Written(np.int64(1))).relabelled([2, 0, 1])
-    block = LockBits(2).draw(emission_lanes(Streams(0)), 4)
+    block = LockBits(2).draw(emission_rngs(Streams(0)), 4)
     assert decoder.table(block).dtype == np.uint8
     assert not decoder.table(block).any()
     assert not decoder.level_table(block.level(1), 1).any()
@@ -434,7 +434,7 @@ def test_built_in_decoders_are_trusted():
 def test_one_decoder_for_each_level_refuses_what_has_other_levels():
     decoder = LevelDecoder([AffineDecoder(np.eye(3, 6), np.zeros(3))] * 2)
     with pytest.raises(ValueError, match="block must have 2 levels, one for each decoder, got 4"):
-        decoder.table(LockBits(3).draw(emission_lanes(Streams(0)), 2))
+        decoder.table(LockBits(3).draw(emission_rngs(Streams(0)), 2))
     for level in (2, 5, -1):
         with pytest.raises(ValueError, match=f"level must be an integer from 0 to 1, got {level}"):
             decoder.decode(np.zeros((1, 6), np.float32), level)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from scipy import stats
 from test_emission import ALARM, familywise, moment_pvalue, two_sided
 
@@ -29,7 +29,7 @@ EMISSIONS = {
 
 
 def lanes(seed):
-    return emission_lanes(Streams(seed))
+    return emission_rngs(Streams(seed))
 
 
 def noise(seed, episodes, horizon=5):

@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 from fasturl.learners.learners import rollout
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from strategies import chances
 
@@ -98,7 +98,7 @@ def test_episodes_are_those_that_training_meets_with_the_same_seed(family):
     """The lock, the noise and the luck of 40 trajectories, against the loop that `train` plays."""
     streams = Streams(9)
     model = family.draw(streams)
-    block = model.emission.draw(emission_lanes(streams), 40)
+    block = model.emission.draw(emission_rngs(streams), 40)
     labels = latent_labels(40, family.horizon, 3)
     q = np.random.default_rng(0).random((family.horizon, 3, 4)) + 2 * (model._optimal_tables()[0] > 0)
     states, actions, rewards = rollout(
@@ -137,7 +137,7 @@ def test_latent_observations_are_the_latent_states():
 def test_a_model_is_seen_through_its_emission(kind):
     env = make(f"model, {kind}")
     streams = Streams(3)
-    block = EMISSIONS[kind].draw(emission_lanes(streams), 2)
+    block = EMISSIONS[kind].draw(emission_rngs(streams), 2)
     for e in range(2):
         record = episode(env, [0, 1, 0], **({"seed": 3} if e == 0 else {}))
         states = np.array([[step[-1]["latent_state"] for step in record]] * 2)

@@ -6,7 +6,7 @@ import naive.url
 import numpy as np
 import pytest
 from fasturl.decoders.decoders import AffineDecoder, LevelDecoder, PredictDecoder
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from strategies import DRAWS
 
 import fasturl as fu
@@ -85,7 +85,7 @@ def test_the_error_is_the_standard_error_of_4000_coins():
 def positions(streams):
     return [
         *(streams.row(name).tolist() for name in ("dynamics", "policy", "lock")),
-        emission_lanes(streams).tolist(),
+        emission_rngs(streams).tolist(),
     ]
 
 

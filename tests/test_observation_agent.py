@@ -4,7 +4,7 @@ import naive
 import numpy as np
 import pytest
 from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -20,7 +20,7 @@ def test_a_run_is_that_of_a_dictionary_keyed_by_level_and_observation(learner):
     streams = Streams(seed)
     model = env.draw(streams)
     rules = learner.rules(Task(4, 2**7, 4, 1.0, episodes, streams.row("policy")))
-    words = env.emission.draw(emission_lanes(streams), episodes).words
+    words = env.emission.draw(emission_rngs(streams), episodes).words
     table = _GrowingTable(rules.initial, n_words=1, n_actions=4)
     table.make_room(4 * episodes)
     luck, choice, returns = (

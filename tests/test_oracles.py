@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fasturl.decoders.decoders import AffineDecoder, Decoder, QuadraticDecoder, SupportVectorDecoder
 from fasturl.oracles.oracles import DBSCAN, GMM, KMeans, mixture_decoder
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN as SklearnDBSCAN
 from sklearn.cluster import KMeans as SklearnKMeans
@@ -35,7 +35,7 @@ def observations(env, seed=0, episodes=200, weights=(0.5, 0.3, 0.2)):
     """Observations [n, D] of states that are not equally frequent, and the states."""
     draw = np.random.default_rng(seed)
     states = draw.choice(3, (episodes, env.horizon + 1), p=weights)
-    seen = env.emission.draw(emission_lanes(Streams(seed)), episodes).observe(states)
+    seen = env.emission.draw(emission_rngs(Streams(seed)), episodes).observe(states)
     return seen.reshape(-1, seen.shape[-1]), states.ravel()
 
 

@@ -5,7 +5,7 @@ import re
 import naive
 import numpy as np
 import pytest
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from numba import cfunc, types
 
 import fasturl as fu
@@ -49,7 +49,7 @@ def test_a_run_equals_its_reference(env, n_clusters, samples, episodes, model, f
     for seed in range(2):
         streams = Streams(seed)
         ref = naive.pcid.Explorer(
-            env.instance(seed), streams, emission_lanes(streams), n_clusters, samples, fit
+            env.instance(seed), streams, emission_rngs(streams), n_clusters, samples, fit
         ).play(episodes)
         comp = fu.PCID(n_clusters, samples, model).play(env, Streams(seed), episodes, lambda _: None)
         np.testing.assert_array_equal(ref, comp.returns)
@@ -232,7 +232,7 @@ def random_decoder(dimension, n_levels, n_labels, logistic):
 def test_a_block_gets_the_labels_of_its_observations(env, logistic):
     emission = env.emission
     decoder = random_decoder(emission.dimension, emission.n_levels, 5, logistic).relabelled([3, 1, 0, 2, 4])
-    block = emission.draw(emission_lanes(Streams(0)), 50)
+    block = emission.draw(emission_rngs(Streams(0)), 50)
     labels, X = decoder.table(block), block.every_state()
     assert set(labels[:, 0].ravel()) == {3}
     assert set(labels[:, 1:].ravel()) == {0, 1, 2, 3}

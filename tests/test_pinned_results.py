@@ -8,7 +8,7 @@ small enough for a test its decoders make mistakes, and which ones is up to scik
 
 import numpy as np
 import pytest
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -101,7 +101,7 @@ def test_a_run_gives_what_it_always_gave(name):
 
 @pytest.mark.parametrize("lock", NOISE)
 def test_observations_have_the_noise_they_always_had(lock):
-    block = lock(8).emission.draw(emission_lanes(Streams(0)), 100)
+    block = lock(8).emission.draw(emission_rngs(Streams(0)), 100)
     seen = block.observe(np.zeros((100, 9), np.uint8))
     np.testing.assert_allclose(seen[[0, -1], -1, 3:], NOISE[lock], atol=1e-4, err_msg=CHANGED)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from fasturl.decoders.decoders import AffineDecoder, PredictDecoder
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from naive.url_as_written import AsWritten
 from scipy.stats import binom
 from url_parts import Explorer
@@ -286,7 +286,7 @@ def test_a_run_is_that_of_the_algorithms_line_by_line(oracle, seed, best, chunk,
     policy, decoders = ref.candidates[ref.best]
     ((decoder, actions),) = kept
     np.testing.assert_array_equal(actions, np.eye(2)[policy])
-    looks = env.emission.draw(emission_lanes(Streams(9)), 20).every_state()
+    looks = env.emission.draw(emission_rngs(Streams(9)), 20).every_state()
     for e, h, s in np.ndindex(*looks.shape[:3]):
         assert decoder.decode(looks[e, h, s][None], h)[0] == decoders[h](looks[e, h, s])
 

@@ -147,9 +147,9 @@ def test_what_is_not_a_distribution_is_refused(value):
 
 
 def test_long_values_are_shown_short():
-    assert checks.shown("word") == "'word'"
-    assert len(checks.shown("word" * 1000)) < 200
-    assert checks.shown(10**5000) == "one of type int"
+    assert checks.short_repr("word") == "'word'"
+    assert len(checks.short_repr("word" * 1000)) < 200
+    assert checks.short_repr(10**5000) == "one of type int"
 
 
 @pytest.mark.parametrize(

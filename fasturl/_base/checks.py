@@ -16,7 +16,7 @@ MOST = 10**12
 """Greater counts are beyond any machine, and are refused before they overflow something."""
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """A value as an error shows it, which is short."""
     try:
         text = repr(value)
@@ -43,11 +43,11 @@ def integer(name: str, value: object, *, least: int, most: float | None = None, 
         # anything else raises TypeError, which is the check
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise ValueError(f"{name} must be {allowed}, got {shown(value)}") from None
+        raise ValueError(f"{name} must be {allowed}, got {short_repr(value)}") from None
     if number < least or (most is not None and number > most):
-        raise ValueError(f"{name} must be {allowed}, got {shown(number)}")
+        raise ValueError(f"{name} must be {allowed}, got {short_repr(number)}")
     if most is None and number > limit:
-        raise ValueError(f"{name} must be an integer from {least} to {limit}, got {shown(number)}")
+        raise ValueError(f"{name} must be an integer from {least} to {limit}, got {short_repr(number)}")
     return number
 
 
@@ -70,7 +70,7 @@ def real(
             raise TypeError
         number = float(value)  # type: ignore[arg-type]  # anything else raises TypeError, which is the check
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be {allowed}, got {shown(value)}") from None
+        raise ValueError(f"{name} must be {allowed}, got {short_repr(value)}") from None
     inside = (least < number if open_left else least <= number) and (
         number < most if open_right else number <= most
     )
@@ -83,7 +83,7 @@ def choice(name: str, value: object, allowed: Iterable[str]) -> str:
     options = list(allowed)
     if not (isinstance(value, str) and value in options):
         raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, options))}, got {shown(value)}{nearest(value, options)}"
+            f"{name} must be one of {', '.join(map(repr, options))}, got {short_repr(value)}{nearest(value, options)}"
         )
     return str(value)
 
@@ -101,7 +101,7 @@ def real_array(name: str, value: object) -> NDArray[Any]:
         if array.dtype.kind not in "biuf":
             raise TypeError
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of real numbers, got {shown(value)}") from None
+        raise ValueError(f"{name} must be an array of real numbers, got {short_repr(value)}") from None
     return array
 
 
@@ -143,7 +143,7 @@ def seeds(value: SupportsIndex | Iterable[SupportsIndex]) -> list[int]:
     if (
         isinstance(wanted, range) and wanted[MOST_SEEDS:]
     ):  # told before they are gone through; the len of a long range overflows
-        raise ValueError(f"seeds must be at most {MOST_SEEDS:,} in number, got {shown(wanted)}")
+        raise ValueError(f"seeds must be at most {MOST_SEEDS:,} in number, got {short_repr(wanted)}")
     chosen = [seed("seeds", one) for one in wanted]
     if not chosen:
         raise ValueError("seeds must name at least one seed, got none")
@@ -162,7 +162,7 @@ def parse_seeds(text: str) -> int | range:
         chosen = range(int(first), int(end))
     except ValueError:
         raise ValueError(
-            f"seeds must be a count such as 50 or a range such as 1000:1050, got {shown(text)}"
+            f"seeds must be a count such as 50 or a range such as 1000:1050, got {short_repr(text)}"
         ) from None
     seeds(chosen)
     return chosen
@@ -171,5 +171,5 @@ def parse_seeds(text: str) -> int | range:
 def flag(name: str, value: object) -> bool:
     """A truth value; texts such as "no" are true to Python, and are refused."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {shown(value)}")
+        raise ValueError(f"{name} must be True or False, got {short_repr(value)}")
     return bool(value)

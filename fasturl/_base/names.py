@@ -103,16 +103,16 @@ def register(cls: Any = None, *, name: str | None = None, kind: str | None = Non
     if cls is None:
         return lambda decorated: register(decorated, name=name, kind=kind)
     if not isinstance(cls, type):
-        raise ValueError(f"a class is registered, got {checks.shown(cls)}")
+        raise ValueError(f"a class is registered, got {checks.short_repr(cls)}")
     kind = _kind_of(cls) if kind is None else checks.choice("kind", kind, GROUPS)
     name = default_name(cls) if name is None else name
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise ValueError(
-            f"name must be small letters and digits with hyphens between them, got {checks.shown(name)}"
+            f"name must be small letters and digits with hyphens between them, got {checks.short_repr(name)}"
         )
     if problem := _defect(kind, cls):
         raise ValueError(f"{cls.__name__} cannot be registered: {problem}")
-    other = known(kind).get(name)
+    other = components(kind).get(name)
     if other is not None and not (other.carried and _same_class(other.load(), cls)):
         raise ValueError(
             f"{kind} {name!r} is taken by the package {other.origin}: register {cls.__name__} under another name"
@@ -121,7 +121,7 @@ def register(cls: Any = None, *, name: str | None = None, kind: str | None = Non
     return cls
 
 
-def known(kind: str) -> dict[str, Component]:
+def components(kind: str) -> dict[str, Component]:
     """All components of a kind by name: those of fasturl, those of other packages, those that were
     registered."""
     return {**_installed(kind), **_registered[kind]}
@@ -129,16 +129,18 @@ def known(kind: str) -> dict[str, Component]:
 
 def find(kind: str, name: object) -> Component:
     """The component of this name; ValueError with the nearest name where there is none."""
-    components = known(kind)
-    return components[checks.choice(kind, name, components)]
+    known = components(kind)
+    return known[checks.choice(kind, name, known)]
 
 
 def find_class(kind: str, cls: type) -> Component | None:
     """The component that a class is known as, if it is."""
-    for component in known(kind).values():
-        if _top(component.target) == _top(cls.__module__) and _loads_as(component, cls):
+    candidates = [one for one in components(kind).values() if _top(one.target) == _top(cls.__module__)]
+    for component in candidates:
+        if component.target == _target(cls):
             return component
-    return None
+    # an entry point may name a class where its package shows it, not where it is defined
+    return next((one for one in candidates if one.package != _OURS and _loads_as(one, cls)), None)
 
 
 def make(kind: str, name: object, settings: Mapping[str, Any]) -> Any:
@@ -151,7 +153,7 @@ def make(kind: str, name: object, settings: Mapping[str, Any]) -> Any:
     return component.cls(**settings)
 
 
-def made(kind: str, value: Any, default: Any = None) -> Any:
+def build_part(kind: str, value: Any, default: Any = None) -> Any:
     """A part of an agent, given as an object, by its name, or as a table of settings.
 
     A table without a name holds settings that differ from those of the default.
@@ -164,22 +166,22 @@ def made(kind: str, value: Any, default: Any = None) -> Any:
     if "name" not in settings:
         if default is None:
             raise ValueError(
-                f"{kind} must have a name where it has settings: one of {', '.join(known(kind))}"
+                f"{kind} must have a name where it has settings: one of {', '.join(components(kind))}"
             )
-        settings = {**described(kind, default), **settings}
+        settings = {**describe_part(kind, default), **settings}
     return make(kind, settings.pop("name"), settings)
 
 
-def described(kind: str, value: Any) -> Any:
+def describe_part(kind: str, value: Any) -> Any:
     """A part as results keep it: its name and all its settings. ValueError for an object that no name stands
     for."""
-    part = made(kind, value)
+    part = build_part(kind, value)
     if part is None:
         return None
     component = find_class(kind, type(part))
     if component is None:
         raise ValueError(
-            f"{kind} {checks.shown(part)} has no name that results could keep: register its class first, "
+            f"{kind} {checks.short_repr(part)} has no name that results could keep: register its class first, "
             f"fu.register({type(part).__name__})"
         )
     return {"name": component.name, **component_settings(component, part)}
@@ -189,7 +191,7 @@ def component_settings(component: Component, instance: Any) -> dict[str, Any]:
     """All settings of an instance by name, its parts described in the same way."""
     read = instance.get_params(deep=False) if hasattr(instance, "get_params") else vars(instance)
     return {
-        name: described(setting.kind, read[name]) if isinstance(setting.kind, str) else read[name]
+        name: describe_part(setting.kind, read[name]) if isinstance(setting.kind, str) else read[name]
         for name, setting in component.settings.items()
     }
 
@@ -205,7 +207,7 @@ def default_name(cls: type) -> str:
 
 def carried_components(*kinds_and_names: tuple[str, str]) -> list[tuple[str, str, type]]:
     """Those of the named components that another process does not know by itself."""
-    chosen = (known(kind).get(name) for kind, name in kinds_and_names)
+    chosen = (components(kind).get(name) for kind, name in kinds_and_names)
     return [(one.kind, one.name, one.cls) for one in chosen if one is not None and one.carried]
 
 
@@ -241,7 +243,12 @@ def _installed(kind: str) -> dict[str, Component]:
 def _given(kind: str, name: str, cls: type) -> Component:
     """A component that a program hands over as a class."""
     package, version = _package_of(cls)
-    return Component(kind, name, package, version, True, f"{cls.__module__}:{cls.__qualname__}", lambda: cls)
+    return Component(kind, name, package, version, True, _target(cls), lambda: cls)
+
+
+def _target(cls: type) -> str:
+    """Where a class is defined, as an entry point writes it."""
+    return f"{cls.__module__}:{cls.__qualname__}"
 
 
 def _top(path: str) -> str:
@@ -282,7 +289,7 @@ _NEEDS = {"oracle": ("fit", "predict"), "learner": ("start",)}
 def _defect(kind: str, cls: Any) -> str:
     """What keeps a class from being a component of its kind; nothing where it can be one."""
     if not isinstance(cls, type):
-        return f"it must be a class, got {checks.shown(cls)}"
+        return f"it must be a class, got {checks.short_repr(cls)}"
     if kind in _NEEDS:
         missing = [method for method in _NEEDS[kind] if not callable(getattr(cls, method, None))]
         if missing:

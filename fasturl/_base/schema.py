@@ -159,7 +159,7 @@ class Setting:
         if self.choices:
             return checks.choice(self.name, value, self.choices)
         if self.kind is str and not isinstance(value, str):
-            raise ValueError(f"{self.name} must be a text, got {checks.shown(value)}")
+            raise ValueError(f"{self.name} must be a text, got {checks.short_repr(value)}")
         return value
 
 

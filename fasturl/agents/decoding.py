@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._base import checks
-from .._base.names import known, made
+from .._base.names import build_part, components
 from .._base.schema import Declared, setting
 from ..decoders.decoder import MAX_LABELS
 from ..learners.oracleq import OracleQ
@@ -44,23 +44,23 @@ class DecodingAgent(Declared, Agent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        checks.keep(self, learner=made("learner", self.learner, DEFAULT_LEARNER))
+        checks.keep(self, learner=build_part("learner", self.learner, DEFAULT_LEARNER))
         if isinstance(self.oracle, str):
             checks.choice(
-                "oracle", self.oracle, known("oracle")
+                "oracle", self.oracle, components("oracle")
             )  # it is loaded when it is used: scikit-learn takes its time
         elif isinstance(self.oracle, Mapping):
-            checks.keep(self, oracle=made("oracle", self.oracle))
+            checks.keep(self, oracle=build_part("oracle", self.oracle))
         if isinstance(self.learner, type) or not callable(getattr(self.learner, "start", None)):
             raise ValueError(
-                f"learner must be an object with start, such as OracleQ(), got {checks.shown(self.learner)}"
+                f"learner must be an object with start, such as OracleQ(), got {checks.short_repr(self.learner)}"
             )
         if self.oracle is None or isinstance(self.oracle, str):
             return
         missing = [name for name in ("fit", "predict") if not callable(getattr(self.oracle, name, None))]
         if isinstance(self.oracle, type) or missing:
             raise ValueError(
-                f"oracle must be an object with fit and predict or one of {', '.join(known('oracle'))}, got {checks.shown(self.oracle)}"
+                f"oracle must be an object with fit and predict or one of {', '.join(components('oracle'))}, got {checks.short_repr(self.oracle)}"
             )
 
     def oracle_name(self, description: Description) -> str:
@@ -73,7 +73,7 @@ class DecodingAgent(Declared, Agent):
 
     def oracle_for(self, description: Description) -> Any:
         """The oracle that is fitted."""
-        return made("oracle", _default_oracle(description) if self.oracle is None else self.oracle)
+        return build_part("oracle", _default_oracle(description) if self.oracle is None else self.oracle)
 
     def n_labels(self, description: Description) -> int:
         """How many labels there is room for: the bound on the number of states, and two at least."""

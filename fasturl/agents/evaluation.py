@@ -16,7 +16,7 @@ from ..decoders.decoder import Decoder
 from ..learners.learner import Floats, Labels
 from ..learners.playing import play_policy
 from ..problems.block_mdp import BlockMDP, policy_table
-from ..problems.environment import emission_lanes
+from ..problems.environment import emission_rngs
 
 EPISODES = 4000
 """Trajectories of an evaluation: a standard error of 0.008 on a lock."""
@@ -80,7 +80,7 @@ def play_decoded(
     returns = np.empty(episodes)
     for first in range(0, episodes, instance.emission.block_episodes):
         part = returns[first : first + instance.emission.block_episodes]
-        labels = decoder.table(instance.emission.draw(emission_lanes(streams), part.size))
+        labels = decoder.table(instance.emission.draw(emission_rngs(streams), part.size))
         _, _, rewards = play_policy(
             instance.dynamics, labels, chances, streams.row("dynamics"), streams.row("policy")
         )
@@ -95,7 +95,7 @@ def decoder_accuracy(instance: BlockMDP, decoder: Decoder, streams: Streams) -> 
     Labels are matched to states as well as one permutation for the level allows.
     """
     assert instance.emission is not None
-    labels = decoder.table(instance.emission.draw(emission_lanes(streams), _ACCURACY_EPISODES))
+    labels = decoder.table(instance.emission.draw(emission_rngs(streams), _ACCURACY_EPISODES))
     return [
         _level_accuracy(labels[:, h, reachable], decoder.n_labels)
         for h, reachable in enumerate(instance.reachable)

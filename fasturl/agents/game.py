@@ -29,7 +29,7 @@ from ..learners.playing import explore, learn, play_policy, rollout
 from ..problems.block_mdp import BlockMDP
 from ..problems.blocks import BitBlock, Block
 from ..problems.description import Description
-from ..problems.environment import emission_lanes
+from ..problems.environment import emission_rngs
 
 _LATENT_BLOCK = 512
 """Episodes of a block without observations: long against the microseconds of a kernel call, short for a
@@ -168,7 +168,7 @@ class Game:
         block = None
         if not self._latent:
             assert self._instance.emission is not None
-            block = self._instance.emission.draw(emission_lanes(self._streams), count)
+            block = self._instance.emission.draw(emission_rngs(self._streams), count)
         return Episodes(self._instance, self._streams, count, block)
 
     def play_random(self, count: int) -> Trajectories:

@@ -46,7 +46,7 @@ class ObservationAgent(Agent):
         if not callable(getattr(self.learner, "rules", None)):
             raise ValueError(
                 "agent must be a learner with rules, such as OracleQ or QLearning, when sees='observation', "
-                f"got {checks.shown(self.learner)}"
+                f"got {checks.short_repr(self.learner)}"
             )
         if description.observations is None:
             raise ValueError(

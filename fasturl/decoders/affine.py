@@ -77,7 +77,9 @@ class AffineMap:
 def affine_image(matrix: ArrayLike | None, offset: ArrayLike | None) -> AffineMap | None:
     if matrix is None:
         if offset is not None:
-            raise ValueError(f"offset must be left out where there is no matrix, got {checks.shown(offset)}")
+            raise ValueError(
+                f"offset must be left out where there is no matrix, got {checks.short_repr(offset)}"
+            )
         return None
     return AffineMap(matrix, np.zeros(len(np.asarray(matrix))) if offset is None else offset)
 

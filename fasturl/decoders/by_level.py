@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from ..problems.blocks import Block
-from .checked import checked
+from .checked import check_decoder
 from .decoder import Decoder, Labels
 
 
@@ -18,7 +18,7 @@ class LevelDecoder(Decoder):
 
     def __init__(self, decoders: Sequence[Decoder], n_labels: int | None = None) -> None:
         super().__init__(max(decoder.n_labels for decoder in decoders) if n_labels is None else n_labels)
-        self.decoders = [checked(decoder) for decoder in decoders]
+        self.decoders = [check_decoder(decoder) for decoder in decoders]
 
     def table(self, block: Block) -> Labels:
         if block.n_levels != len(self.decoders):

@@ -41,6 +41,6 @@ class CheckedDecoder(Decoder):
         return np.asarray(self.relabel[whole_labels(must, given, self.relabel.size)])
 
 
-def checked(decoder: Decoder) -> Decoder:
+def check_decoder(decoder: Decoder) -> Decoder:
     """The decoder itself if it is built in, which costs nothing, and else one that checks its labels."""
     return decoder if type(decoder).__module__.startswith("fasturl.") else CheckedDecoder(decoder)

@@ -11,7 +11,7 @@ from .._base import checks
 from .._base.streams import Streams
 from .._kernels import vector as _vector
 from ..problems.emissions import cumulative
-from ..problems.models import Environment, emission_lanes
+from ..problems.models import Environment, emission_rngs
 from ..problems.models import policy_table as checked_policy
 
 
@@ -60,7 +60,7 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
     observations: NDArray[Any] = states.reshape(-1)
     if model.emission is not None:
         size = model.emission.block_episodes
-        lanes = emission_lanes(streams)
+        lanes = emission_rngs(streams)
         seen = [
             model.emission.draw(lanes, len(part)).observe(part)
             for part in (states[n : n + size] for n in range(0, count, size))
@@ -72,5 +72,7 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
 def _family(env: Any) -> Environment:
     family = env if isinstance(env, Environment) else getattr(getattr(env, "unwrapped", None), "family", None)
     if not isinstance(family, Environment):
-        raise ValueError(f"env must be an environment of fasturl or of fasturl.envs, got {checks.shown(env)}")
+        raise ValueError(
+            f"env must be an environment of fasturl or of fasturl.envs, got {checks.short_repr(env)}"
+        )
     return family

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._base.streams import Streams
 from .._kernels import dynamics as _dynamics
-from ..problems.models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_lanes
+from ..problems.models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_rngs
 from . import spaces
 from .ladder import Ladder
 
@@ -58,7 +58,7 @@ class ScalarEnv(gymnasium.Env[Any, int]):
         elif new_lock:
             self.model = self.family.draw(self._streams)
         if self._emission is not None:
-            self._looks = self._emission.draw(emission_lanes(self._streams), 1).every_state()[0]
+            self._looks = self._emission.draw(emission_rngs(self._streams), 1).every_state()[0]
         self._path = [int(_dynamics.start_state(self.model.dynamics, self._streams.row("dynamics")))]
         self._actions, self._rewards = [], []
         return self._observation(), self._info()

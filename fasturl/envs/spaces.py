@@ -22,7 +22,7 @@ _NORMAL_REACH = 7.0
 
 def block_mdp(model: object) -> BlockMDP:
     if not isinstance(model, BlockMDP):
-        raise ValueError(f"model must be a fasturl.BlockMDP, got {checks.shown(model)}")
+        raise ValueError(f"model must be a fasturl.BlockMDP, got {checks.short_repr(model)}")
     return model
 
 
@@ -64,7 +64,7 @@ def python_seed(seed: object) -> int:
 def flag(name: str, value: object) -> bool:
     """A truth value; texts such as "no" are true to Python, and are refused."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {checks.shown(value)}")
+        raise ValueError(f"{name} must be True or False, got {checks.short_repr(value)}")
     return bool(value)
 
 

@@ -19,7 +19,7 @@ from .._base.streams import Streams
 from .._kernels import vector as _vector
 from .._kernels.records import Players, SharedTables
 from ..problems.emissions import cumulative
-from ..problems.models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_lanes
+from ..problems.models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_rngs
 from . import spaces
 from .ladder import Ladder
 from .sights import Actions, Mask, Seen, sight
@@ -176,7 +176,7 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         streams = Streams(planted)
         self._seeds[e] = planted
         self._players.luck[e] = streams.row("dynamics")
-        self._players.lanes[e] = emission_lanes(streams)
+        self._players.lanes[e] = emission_rngs(streams)
         self._locks[e] = streams.row("lock")
 
     def _reset_seeds(self, seed: int | list[int | None] | None) -> list[int | None]:

@@ -11,7 +11,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from ..decoders.checked import checked
+from ..decoders.checked import check_decoder
 from ..decoders.decoder import MAX_LABELS, Decoder
 from ..decoders.predict import PredictDecoder, predicted_labels
 from .oracle import Oracle
@@ -35,7 +35,7 @@ def fit_decoder(
             fitted.fit(X)
         decoder = getattr(fitted, "decoder_", None)
         if isinstance(decoder, Decoder):
-            return checked(decoder)
+            return check_decoder(decoder)
         if (declared := n_labels_of(fitted)) is not None:
             return PredictDecoder(fitted, max(2, declared))
         if not open_ended:

@@ -141,7 +141,7 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
         if not (
             isinstance(self.scale, bool | np.bool_) or (isinstance(self.scale, str) and self.scale == "auto")
         ):
-            raise ValueError(f"scale must be True, False or 'auto', got {checks.shown(self.scale)}")
+            raise ValueError(f"scale must be True, False or 'auto', got {checks.short_repr(self.scale)}")
         self._n_axes(dimension)
 
     _free_settings: ClassVar[tuple[str, ...]] = ("scale",)

@@ -100,7 +100,7 @@ class BlockMDP(Environment):
         self.start = self._start(start)
         if not (emission is None or isinstance(emission, Emission)):
             raise ValueError(
-                f"emission must be None or one of fasturl.problems.emissions such as Gaussian, got {checks.shown(emission)}"
+                f"emission must be None or one of fasturl.problems.emissions such as Gaussian, got {checks.short_repr(emission)}"
             )
         self.max_states = size if max_states is None else checks.integer("max_states", max_states, least=size)
         self.reward_range = self._reward_range(reward_range)
@@ -207,7 +207,7 @@ class BlockMDP(Environment):
         low, high = (checks.real("reward_range", end) for end in declared)
         if not low <= high:
             raise ValueError(
-                f"reward_range must have two ends, the lower first, got {checks.shown(declared)}"
+                f"reward_range must have two ends, the lower first, got {checks.short_repr(declared)}"
             )
         return low, high
 
@@ -224,7 +224,7 @@ class BlockMDP(Environment):
         given = checks.real_array("start", start)
         if given.shape != (self.n_states[0],):
             raise ValueError(
-                f"start must be a state or {self.n_states[0]} probabilities, got {checks.shown(start)}"
+                f"start must be a state or {self.n_states[0]} probabilities, got {checks.short_repr(start)}"
             )
         distribution[: given.size] = checks.probabilities("start", given, "states")
         return distribution
@@ -265,6 +265,6 @@ def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int)
 def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[Any]]:
     if not checks.are_several(tables):
         raise ValueError(
-            f"{name} must be an array or a sequence of arrays, one for each level, got {checks.shown(tables)}"
+            f"{name} must be an array or a sequence of arrays, one for each level, got {checks.short_repr(tables)}"
         )
     return [checks.real_array(f"{name} at level {h}", table) for h, table in enumerate(tables, start=1)]

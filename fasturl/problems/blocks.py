@@ -103,7 +103,7 @@ class BitBlock(Block):
 
 
 @dataclass(frozen=True)
-class SeenBlock(Block):
+class ObservationBlock(Block):
     """Observations of every state as they are, [E, L, S, D]."""
 
     seen: Reals
@@ -118,11 +118,11 @@ class SeenBlock(Block):
         episodes, levels = np.ogrid[: self.n_episodes, : self.n_levels]
         return np.asarray(self.seen[episodes, levels, states])
 
-    def level(self, h: int) -> SeenBlock:
-        return SeenBlock(self.seen[:, h : h + 1])
+    def level(self, h: int) -> ObservationBlock:
+        return ObservationBlock(self.seen[:, h : h + 1])
 
-    def episodes(self, first: int, end: int) -> SeenBlock:
-        return SeenBlock(self.seen[first:end])
+    def episodes(self, first: int, end: int) -> ObservationBlock:
+        return ObservationBlock(self.seen[first:end])
 
     def every_state(self) -> Reals:
         return self.seen

@@ -18,7 +18,7 @@ from .._base import checks, plugin_loops
 from .._base.c_functions import CFunction, Context, explain
 from .._kernels import dynamics as _dynamics
 from .._kernels import emission as _emission
-from .blocks import BitBlock, Block, Floats, RealBlock, SeenBlock, Stream, Words
+from .blocks import BitBlock, Block, Floats, RealBlock, ObservationBlock, Stream, Words
 
 LANES = 4
 """Generators side by side in an emission stream."""
@@ -186,7 +186,7 @@ class CEmission(Emission):
         made.n_levels, made.n_states = self.n_levels or n_levels, self.n_states or n_states
         return super(CEmission, made).sized(n_levels, n_states)
 
-    def draw(self, lanes: Stream, episodes: int) -> SeenBlock:
+    def draw(self, lanes: Stream, episodes: int) -> ObservationBlock:
         seen = np.empty((episodes, self.n_levels, self.n_states, self.dimension), np.float32)
         problem, seeds = np.zeros(3, np.int64), np.empty((1, LANES), np.uint64)
         function, context = np.uint64(self._function.address), np.uint64(self._context.address)
@@ -200,7 +200,7 @@ class CEmission(Emission):
                 f"{self._function.name} must give finite numbers, got {value} in coordinate {problem[2]} at level {problem[1]}"
             )
         explain(problem, self._function, "finite numbers")
-        return SeenBlock(seen)
+        return ObservationBlock(seen)
 
     def _episode_bytes(self) -> int:
         return 4 * self.n_levels * self.n_states * self.dimension
@@ -229,7 +229,7 @@ def _orthogonal(rotation: ArrayLike, size: int) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         if matrix.shape != (size, size) or not np.allclose(matrix @ matrix.T, np.eye(size), atol=1e-6):
             raise ValueError(
-                f"rotation must be an orthogonal matrix of shape {(size, size)}, got {checks.shown(rotation)}"
+                f"rotation must be an orthogonal matrix of shape {(size, size)}, got {checks.short_repr(rotation)}"
             )
     return matrix
 

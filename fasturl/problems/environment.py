@@ -75,9 +75,9 @@ class Environment(ABC):
 
     def instance(self, seed: int = 0) -> BlockMDP:
         """The instance that a run with this seed meets."""
-        return self.drawn(Streams(checks.seed("seed", seed)))
+        return self.draw_checked(Streams(checks.seed("seed", seed)))
 
-    def drawn(self, streams: Streams) -> BlockMDP:
+    def draw_checked(self, streams: Streams) -> BlockMDP:
         """As `draw`, with what came out checked against what was declared, and carrying the declaration."""
         return self.draw(streams).declared_by(self)
 
@@ -115,6 +115,6 @@ class Environment(ABC):
         }
 
 
-def emission_lanes(streams: Streams) -> NDArray[np.uint64]:
+def emission_rngs(streams: Streams) -> NDArray[np.uint64]:
     """The emission stream as the generators that `Emission.draw` takes."""
     return streams.rows("emission", LANES)

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 from sklearn.base import clone
 
 from fasturl._base.streams import Streams
@@ -18,7 +18,7 @@ def practical_url(env, agent, episodes, seed):
     streams = Streams(seed)
     model = env.draw(streams)
     luck, choice = (streams.row(name).tolist() for name in ("dynamics", "policy"))
-    lanes, oracle_seeds = emission_lanes(streams), streams.generator("oracle")
+    lanes, oracle_seeds = emission_rngs(streams), streams.generator("oracle")
     data, returns = [], []
     decoder = memory = None
 

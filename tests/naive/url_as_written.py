@@ -5,7 +5,7 @@ from math import ceil, log
 
 import numpy as np
 from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_lanes
+from fasturl.problems.models import emission_rngs
 
 from fasturl._base.streams import Streams
 from fasturl.oracles.fitting import fit_decoder
@@ -34,7 +34,7 @@ class AsWritten:
         self.H, self.A, self.n_labels = self.model.horizon, self.model.n_actions, max(self.model.n_states)
         self.luck, self.choice = (streams.row(name).tolist() for name in ("dynamics", "policy"))
         self.lanes, self.oracle_seeds, self.lottery = (
-            emission_lanes(streams),
+            emission_rngs(streams),
             streams.generator("oracle"),
             streams.generator("policy"),
         )

@@ -64,7 +64,7 @@ def stored_seeds(value: int | Iterable[int]) -> list[int]:
     chosen = checks.seeds(value)
     if max(chosen) > _MOST_SEED:
         raise ValueError(
-            f"seeds must be at most 2^63 - 1 where results are kept, got {checks.shown(max(chosen))}"
+            f"seeds must be at most 2^63 - 1 where results are kept, got {checks.short_repr(max(chosen))}"
         )
     return chosen
 

@@ -65,7 +65,7 @@ def sweep(
     chosen, wanted = stored_seeds(seeds), list(cells)
     if backend is not None and n_jobs is not None:
         raise ValueError(
-            f"n_jobs is for processes of this machine: leave it out where a backend is given, got {checks.shown(n_jobs)}"
+            f"n_jobs is for processes of this machine: leave it out where a backend is given, got {checks.short_repr(n_jobs)}"
         )
     place = backend or Local(n_jobs)
     place.workers()

@@ -94,7 +94,7 @@ class Problem:
         for name in search or {}:
             if name in fixed:
                 raise ValueError(
-                    f"{name} is searched, so it cannot be set to {checks.shown(fixed[name])}: leave one out"
+                    f"{name} is searched, so it cannot be set to {checks.short_repr(fixed[name])}: leave one out"
                 )
         space = {
             name: values
@@ -188,7 +188,9 @@ class Problem:
 def _check_distinct(name: str, values: Sequence[Any]) -> None:
     for position, value in enumerate(values):
         if value in values[:position]:
-            raise ValueError(f"{name} must have distinct values, got {checks.shown(value)} more than once")
+            raise ValueError(
+                f"{name} must have distinct values, got {checks.short_repr(value)} more than once"
+            )
 
 
 def _tuning_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
