@@ -16,6 +16,7 @@ a clusterer of scikit-learn, declares by the annotations and defaults of its `__
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import math
 import types
@@ -171,18 +172,16 @@ def setting(default: Any = REQUIRED, *, help: str, kw_only: bool = False, **decl
     return dataclasses.field(default=default, metadata=metadata, kw_only=kw_only)
 
 
-def settings_of(declaring: type) -> dict[str, Setting]:
+@functools.cache
+def settings_of(declaring: type) -> Mapping[str, Setting]:
     """The settings that a class declares, in their order; ValueError for one that is not declared."""
     if dataclasses.is_dataclass(declaring) and any(
         _KEY in field.metadata for field in dataclasses.fields(declaring)
     ):
-        return {
-            field.name: _from_field(declaring, field) for field in dataclasses.fields(declaring) if field.init
-        }
-    return {
-        name: _from_parameter(declaring, parameter)
-        for name, parameter in inspect.signature(declaring).parameters.items()
-    }
+        fields = [field for field in dataclasses.fields(declaring) if field.init]
+        return types.MappingProxyType({field.name: _from_field(declaring, field) for field in fields})
+    parameters = inspect.signature(declaring).parameters
+    return types.MappingProxyType({name: _from_parameter(declaring, one) for name, one in parameters.items()})
 
 
 def clean_settings(declaring: type, values: Mapping[str, Any]) -> dict[str, Any]:
