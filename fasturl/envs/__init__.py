@@ -1,7 +1,7 @@
 """Block MDPs as Gymnasium environments, scalar and vector, and whole batches of episodes at once.
 
 Importing this module registers `fasturl/BlockMDP-v0` and an id for every family that is known by name:
-`fasturl/<class name>-v0`, for families of fasturl, of other packages, and of the program (`fasturl.register`).
+`fasturl/<class name>-v0`, for those of fasturl, of other packages, and of the program (`fasturl.register`).
 
 The seed given to `reset` means what it means to `fasturl.train`: the same instance, the same noise, the same
 random transitions and rewards.

@@ -100,6 +100,7 @@ def wants_new_instance(environment: Environment, options: Mapping[str, Any]) -> 
     wanted = checks.flag("options['new_instance']", options.get("new_instance", False))
     if wanted and environment.single_instance:
         raise ValueError(
-            f"options['new_instance'] must be False: a {type(environment).__name__} is the same for every seed"
+            "options['new_instance'] must be False: "
+            f"a {type(environment).__name__} is the same for every seed"
         )
     return wanted

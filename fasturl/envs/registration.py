@@ -49,8 +49,8 @@ def register() -> None:
             clashes.append(family)
     for family in clashes:  # at the end: a warning may be an error, and nobody else is to blame
         warnings.warn(
-            f"environment {family.name!r} of the package {family.package} gets no Gymnasium id, since {family.id} is taken: "
-            f"make it as fasturl.envs.ScalarEnv({family.name!r})",
+            f"environment {family.name!r} of the package {family.package} gets no Gymnasium id, "
+            f"since {family.id} is taken: make it as fasturl.envs.ScalarEnv({family.name!r})",
             stacklevel=2,
         )
 
@@ -75,13 +75,10 @@ def _families() -> list[_Family]:
     components = getattr(sys.modules.get("fasturl._base.names"), "components", None)
     if components is not None:
         return [_Family(one.name, one.package, one.target) for one in components("environment").values()]
-    families = {}
-    for entry in metadata.entry_points(group=_GROUP):
-        package = entry.dist.name if entry.dist else entry.value.partition(".")[0]
-        families.setdefault(
-            (package != "fasturl", package, entry.name), _Family(entry.name, package, entry.value)
-        )
+    entries = metadata.entry_points(group=_GROUP)
+    families = [_Family(entry.name, entry.dist.name if entry.dist else "", entry.value) for entry in entries]
+    families.sort(key=lambda family: (family.package != "fasturl", family.package, family.name))
     first_of_name: dict[str, _Family] = {}
-    for _, family in sorted(families.items()):
+    for family in families:
         first_of_name.setdefault(family.name, family)
     return list(first_of_name.values())

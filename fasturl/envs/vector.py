@@ -203,8 +203,8 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
             self._reused, self._shared_emission = self._buffer.empty(), shared
         elif self._shared_emission and not shared:
             raise ValueError(
-                f"draw of {type(self.environment).__name__} must give all instances the emission of the family, "
-                "or each its own, got both"
+                f"draw of {type(self.environment).__name__} must give all instances "
+                "the emission of the family, or each its own, got both"
             )
 
     def _empty(self, buffer: ObservationBuffer) -> Observations:

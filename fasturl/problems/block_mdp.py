@@ -78,7 +78,8 @@ class BlockMDP(Environment):
         for h, table in enumerate(levels):
             if table.ndim != 3 or 0 in table.shape:
                 raise ValueError(
-                    f"transitions at level {h + 1} must have shape [states, actions, next states], got {table.shape}"
+                    f"transitions at level {h + 1} must have shape [states, actions, next states], "
+                    f"got {table.shape}"
                 )
         self.horizon = len(levels)
         self.n_actions = levels[0].shape[1]
@@ -101,7 +102,8 @@ class BlockMDP(Environment):
         self.start = self._start(start)
         if not (emission is None or isinstance(emission, Emission)):
             raise ValueError(
-                f"emission must be None or one of fasturl.problems.emissions such as Gaussian, got {checks.short_repr(emission)}"
+                "emission must be None or one of fasturl.problems.emissions such as Gaussian, "
+                f"got {checks.short_repr(emission)}"
             )
         self.max_states = size if max_states is None else checks.integer("max_states", max_states, least=size)
         self.reward_range = self._reward_range(reward_range)
@@ -146,22 +148,20 @@ class BlockMDP(Environment):
         if family is self:
             return self
         declared = family.describe()
-        sizes = (self.horizon, self.n_actions)
-        if sizes != (declared.horizon, declared.n_actions):
+        draws = f"draw of {type(family).__name__} must give"
+        if (self.horizon, self.n_actions) != (declared.horizon, declared.n_actions):
             raise ValueError(
-                f"draw of {type(family).__name__} must give {declared.horizon} levels and {declared.n_actions} actions as declared, "
-                f"got {sizes[0]} and {sizes[1]}"
+                f"{draws} {declared.horizon} levels and {declared.n_actions} actions as declared, "
+                f"got {self.horizon} and {self.n_actions}"
             )
         if max(self.n_states) > declared.max_states:
             raise ValueError(
-                f"draw of {type(family).__name__} must give at most max_states = {declared.max_states} states a level, "
-                f"got {max(self.n_states)}"
+                f"{draws} at most max_states = {declared.max_states} states a level, got {max(self.n_states)}"
             )
         observations = self.emission and self.emission.observation_space
-        if declared.observations is not None and observations != declared.observations:
+        if declared.observations not in (None, observations):
             raise ValueError(
-                f"draw of {type(family).__name__} must give {declared.observations} as observations as declared, "
-                f"got {observations or 'none'}"
+                f"{draws} observations of {declared.observations} as declared, got {observations or 'none'}"
             )
         instance = copy.copy(self)
         instance.max_states, instance.reward_range = declared.max_states, declared.reward_range
@@ -199,11 +199,13 @@ class BlockMDP(Environment):
             fine = np.abs(means) <= LARGEST_REWARD
             if not fine.all():
                 raise ValueError(
-                    f"rewards at level {h + 1} must be finite and at most {LARGEST_REWARD:g} in size, got {means[~fine][0]}"
+                    f"rewards at level {h + 1} must be finite and at most {LARGEST_REWARD:g} in size, "
+                    f"got {means[~fine][0]}"
                 )
             if self.reward_draw == "bernoulli" and (means.min() < 0 or means.max() > 1):
                 raise ValueError(
-                    f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', got {means.min():g}..{means.max():g}"
+                    f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', "
+                    f"got {means.min():g}..{means.max():g}"
                 )
             table[h, : shape[0], :, : shape[2]] = means
         return table
@@ -276,6 +278,7 @@ def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int)
 def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[Any]]:
     if not checks.are_several(tables):
         raise ValueError(
-            f"{name} must be an array or a sequence of arrays, one for each level, got {checks.short_repr(tables)}"
+            f"{name} must be an array or a sequence of arrays, one for each level, "
+            f"got {checks.short_repr(tables)}"
         )
     return [checks.real_array(f"{name} at level {h}", table) for h, table in enumerate(tables, start=1)]

@@ -66,7 +66,8 @@ class Emission(ABC):
         """The emission for a Block MDP of this size; ValueError where it was made for another."""
         if (self.n_levels, self.n_states) != (n_levels, n_states):
             raise ValueError(
-                f"emission must be made for {n_levels} levels and {n_states} states, got {self.n_levels} and {self.n_states}"
+                f"emission must be made for {n_levels} levels and {n_states} states, "
+                f"got {self.n_levels} and {self.n_states}"
             )
         return self
 
@@ -291,7 +292,8 @@ class CEmission(Emission):
             wrong = observations[:, level, :, coordinate]
             value = wrong[~np.isfinite(wrong)][0]
             raise ValueError(
-                f"{self._function.name} must give finite numbers, got {value} in coordinate {coordinate} at level {level + 1}"
+                f"{self._function.name} must give finite numbers, "
+                f"got {value} in coordinate {coordinate} at level {level + 1}"
             )
         explain(problem, self._function, "finite numbers")
         return ObservationBlock(observations)
@@ -310,7 +312,8 @@ def _per_level(name: str, table: ArrayLike, n_levels: int) -> NDArray[Any]:
     array = checks.real_array(name, table)
     if array.ndim not in (2, 3) or 0 in array.shape or (array.ndim == 3 and array.shape[0] != levels):
         raise ValueError(
-            f"{name} must have shape [states, coordinates] or [{levels}, states, coordinates], got {array.shape}"
+            f"{name} must have shape [states, coordinates] or [{levels}, states, coordinates], "
+            f"got {array.shape}"
         )
     return np.broadcast_to(array, (levels, *array.shape[-2:]))
 
@@ -320,7 +323,8 @@ def _orthogonal(rotation: ArrayLike, size: int) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         if matrix.shape != (size, size) or not np.allclose(matrix @ matrix.T, np.eye(size), atol=1e-6):
             raise ValueError(
-                f"rotation must be an orthogonal matrix of shape {(size, size)}, got {checks.short_repr(rotation)}"
+                f"rotation must be an orthogonal matrix of shape {(size, size)}, "
+                f"got {checks.short_repr(rotation)}"
             )
     return matrix
 
