@@ -59,6 +59,29 @@ def test_a_failure_to_register_is_a_warning_and_gymnasium_goes_on():
     )
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "r.register = None",
+        "import importlib.metadata as m; m.entry_points = None",
+        "import importlib.util as u; find = u.find_spec; u.find_spec = lambda name: name < 'g' or find(name)",
+    ],
+    ids=["Gymnasium", "entry points", "the package"],
+)
+def test_no_failure_comes_out_of_an_import_of_gymnasium_where_warnings_are_errors(fault):
+    again = "import sys, gymnasium.envs.registration as r; r.registry.clear()"
+    forget = "sys.modules.pop('gymnasium'); sys.modules.pop('_fasturl_gymnasium')"
+    program = "; ".join(
+        [again, forget, fault, "import _fasturl_gymnasium", "import gymnasium", "print('fine')"]
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-W", "error", "-c", program], capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout == "fine\n"
+    assert done.stderr.startswith("the environments of fasturl could not be registered: ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_the_entry_point_registers_once():
     (point,) = (point for point in entry_points(group="gymnasium.envs") if point.name == "fasturl")
     before = dict(gymnasium.registry)
