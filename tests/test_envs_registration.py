@@ -33,7 +33,7 @@ def test_gymnasium_alone_is_enough(identity):
 def test_an_import_of_gymnasium_does_not_import_fasturl():
     known = "sorted(i for i in gymnasium.registry if i.startswith('fasturl/'))"
     found = python(f"import sys, gymnasium; print({known}, {{'fasturl', 'numba'}} & sys.modules.keys())")
-    assert found == f"{sorted(fasturl.envs.IDS)} set()\n"
+    assert found == f"{sorted(fasturl.envs.ids())} set()\n"
 
 
 def test_interpreters_that_do_not_import_gymnasium_only_wait_for_it():
@@ -50,12 +50,36 @@ def test_a_failure_to_register_is_a_warning_and_gymnasium_goes_on():
         "r.registry.clear(); gymnasium = sys.modules.pop('gymnasium'); sys.modules.pop('_fasturl_gymnasium')"
     )
     refuse = "r.register = None; import _fasturl_gymnasium"
-    listen = "caught = warnings.catch_warnings(record=True); seen = caught.__enter__(); warnings.simplefilter('always')"
-    show = "import gymnasium; print([str(w.message)[:52] for w in seen])"
+    record = "caught = warnings.catch_warnings(record=True); messages = caught.__enter__()"
+    listen = f"{record}; warnings.simplefilter('always')"
+    show = "import gymnasium; print([str(w.message)[:52] for w in messages])"
     assert (
         python("; ".join([broken, again, refuse, listen, show]))
         == "['the environments of fasturl could not be registered:']\n"
     )
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "r.register = None",
+        "import importlib.metadata as m; m.entry_points = None",
+        "import importlib.util as u; find = u.find_spec; u.find_spec = lambda name: name < 'g' or find(name)",
+    ],
+    ids=["Gymnasium", "entry points", "the package"],
+)
+def test_no_failure_comes_out_of_an_import_of_gymnasium_where_warnings_are_errors(fault):
+    again = "import sys, gymnasium.envs.registration as r; r.registry.clear()"
+    forget = "sys.modules.pop('gymnasium'); sys.modules.pop('_fasturl_gymnasium')"
+    program = "; ".join(
+        [again, forget, fault, "import _fasturl_gymnasium", "import gymnasium", "print('fine')"]
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-W", "error", "-c", program], capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout == "fine\n"
+    assert done.stderr.startswith("the environments of fasturl could not be registered: ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_the_entry_point_registers_once():
@@ -68,7 +92,10 @@ def test_the_entry_point_registers_once():
 
 
 def test_without_gymnasium_the_error_names_the_extra():
-    code = "import sys; sys.modules['gymnasium'] = None\ntry:\n    import fasturl.envs\nexcept ImportError as error:\n    print(error)"
+    code = (
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "try:\n    import fasturl.envs\nexcept ImportError as error:\n    print(error)"
+    )
     done = subprocess.run(
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300
     )
