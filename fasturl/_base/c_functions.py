@@ -18,6 +18,7 @@ import numpy as np
 from numba.core.ccallback import CFunc
 from numpy.typing import NDArray
 
+from .._kernels.records import CFunctionCall
 from . import plugin_loops
 
 _CTYPES_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every function of ctypes is
@@ -100,6 +101,11 @@ class Context:
 
     def __deepcopy__(self, memo: Any) -> Context:
         return self
+
+
+def call_of(function: CFunction, context: Context) -> CFunctionCall:
+    """What the loops of `plugin_loops` take: the addresses of a function and of its context."""
+    return CFunctionCall(np.uint64(function.address), np.uint64(context.address))
 
 
 def explain(problem: NDArray[np.int64], function: CFunction, expected: str) -> None:

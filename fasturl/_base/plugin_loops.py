@@ -111,73 +111,66 @@ def _compiled_call_emission(function, stream, level, state, out, context):  # ty
 
 @kernel
 def decoder_labels(
-    noise: np.ndarray,
-    means: np.ndarray,
-    head: int,
+    observations: tuple,
     level: int,
-    function: np.uint64,
-    context: np.uint64,
-    point: np.ndarray,
-    given: np.ndarray,
+    call: tuple,
+    workspace: tuple,
     relabel: np.ndarray,
     labels: np.ndarray,
     problem: np.ndarray,
 ) -> None:
-    """labels uint8[E, L, S] of noise float32[E, >= D, L] and means float32[S, D, L], the first level being
-    `level`.
+    """Labels uint8[E, L, S] of `RealObservations`, the first level being `level` (counted from 1).
 
-    The function is called for all levels of an episode at once. `point` is float32[D, L] and `given` int32[L]
-    of scratch.
+    The function of `call` is called for all levels of an episode at once. `workspace` is a `DecoderWorkspace`.
     """
+    noise, means, n_informative = observations.noise, observations.means, observations.n_informative
+    points, answers = workspace.points, workspace.labels
     n_states, dimension, n_levels = means.shape
     n_labels = relabel.size
     for e in range(noise.shape[0]):
-        for j in range(head, dimension):
+        for j in range(n_informative, dimension):
             for h in range(n_levels):
-                point[j, h] = noise[e, j, h]
+                points[j, h] = noise[e, j, h]
         for s in range(n_states):
-            for j in range(head):
+            for j in range(n_informative):
                 for h in range(n_levels):
-                    point[j, h] = noise[e, j, h] + means[s, j, h]
+                    points[j, h] = noise[e, j, h] + means[s, j, h]
             for h in range(n_levels):
-                given[h] = _UNSET
-            status = call_decoder(function, point, level, given, context)
+                answers[h] = _UNSET
+            status = call_decoder(call.function, points, level, answers, call.context)
             if status != 0:
                 problem[0], problem[1], problem[2] = FAILED, level, status
                 return
             for h in range(n_levels):
-                if given[h] < 0 or given[h] >= n_labels:
-                    problem[0], problem[1], problem[2] = LABEL, level + h, given[h]
+                if answers[h] < 0 or answers[h] >= n_labels:
+                    problem[0], problem[1], problem[2] = LABEL, level + h, answers[h]
                     return
-                labels[e, h, s] = relabel[given[h]]
+                labels[e, h, s] = relabel[answers[h]]
 
 
 @kernel
 def emission_observations(
-    lanes: np.ndarray,
-    function: np.uint64,
-    context: np.uint64,
-    seeds: np.ndarray,
-    stream: np.ndarray,
-    out: np.ndarray,
-    problem: np.ndarray,
+    rngs: np.ndarray, call: tuple, workspace: tuple, out: np.ndarray, problem: np.ndarray
 ) -> None:
-    """out float32[E, L, S, D], four words of the emission stream for each level; seeds uint64[1, 4] and
-    stream uint64[4] are scratch."""
+    """Observations of every state, out float32[E, L, S, D]; each level takes four words from the emission's rngs.
+
+    `workspace` is an `EmissionWorkspace`. The function of `call` is told levels that count from 1.
+    """
+    seeds, rng = workspace.seeds, workspace.rng
     for e in range(out.shape[0]):
         for h in range(out.shape[1]):
-            fill_bits_in_lanes(lanes, seeds)
+            fill_bits_in_lanes(rngs, seeds)
             seeds[0, 0] |= np.uint64(1)  # a generator of zeros gives nothing else
             for s in range(out.shape[2]):
                 for i in range(4):
-                    stream[i] = seeds[0, i]
+                    rng[i] = seeds[0, i]
                 for j in range(out.shape[3]):
                     out[e, h, s, j] = np.nan  # what the function does not write is no number
-                status = call_emission(function, stream, h, s, out[e, h, s], context)
+                status = call_emission(call.function, rng, h + 1, s, out[e, h, s], call.context)
                 if status != 0:
-                    problem[0], problem[1], problem[2] = FAILED, h, status
+                    problem[0], problem[1], problem[2] = FAILED, h + 1, status
                     return
                 for j in range(out.shape[3]):
                     if not np.isfinite(out[e, h, s, j]):
-                        problem[0], problem[1], problem[2] = NUMBER, h, j
+                        problem[0], problem[1], problem[2] = NUMBER, h + 1, j
                         return

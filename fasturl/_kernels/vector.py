@@ -29,7 +29,7 @@ _ALMOST = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 
 @kernel
-def draw_locks(streams: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: np.ndarray) -> None:
+def draw_locks(rngs: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: np.ndarray) -> None:
     """A fresh lock for each environment of `mask`: ways uint8[H, N, 3, 4], draws as those of
     `dynamics.draw_lock`.
 
@@ -42,7 +42,7 @@ def draw_locks(streams: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: n
                 for s in range(2):
                     for a in range(n_actions):
                         order[a] = a
-                    shuffle(streams[e], order)
+                    shuffle(rngs[e], order)
                     for place in range(n_actions):
                         ways[h, e, s, order[place]] = min(place, 2)
                 for a in range(n_actions):
@@ -56,9 +56,9 @@ def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
         np.uint64(players.levels[e]),
         np.uint64(players.states[e]),
     )  # unsigned: an index that may be negative costs a check
-    luck = players.luck[e]
+    dynamics_rng = players.dynamics_rngs[e]
     way = np.uint64(tables.ways[h, e if tables.ways.shape[1] > 1 else 0, s, np.uint64(a)])
-    u = uniform(luck)
+    u = uniform(dynamics_rng)
     following = 0
     for outcome in range(
         tables.outcomes.shape[1] - 1
@@ -66,7 +66,7 @@ def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
         following += u >= tables.outcomes[way, outcome]
     reward = tables.rewards[h, s, np.uint64(a), np.uint64(following)]
     if tables.random_rewards[h]:
-        reward = 1.0 if uniform(luck) < reward else 0.0
+        reward = 1.0 if uniform(dynamics_rng) < reward else 0.0
     players.levels[e] += 1
     players.states[e] = following
     return reward
@@ -93,7 +93,7 @@ def _move_all(
 @inlined
 def _start(tables: tuple, players: tuple, e: int) -> None:
     players.levels[e] = 0
-    players.states[e] = start_state(tables, players.luck[e])
+    players.states[e] = start_state(tables, players.dynamics_rngs[e])
 
 
 # --- bits of a lock
@@ -165,7 +165,7 @@ def begin_bits(tables: tuple, players: tuple, mask: np.ndarray, coins: tuple, ou
     """out int8[N, D]."""
     for e in range(mask.size):
         if mask[e]:
-            fill_bits_in_lanes(players.lanes[e], coins.raw[e])
+            fill_bits_in_lanes(players.emission_rngs[e], coins.raw[e])
             _start(tables, players, e)
         _show_bits(coins, players, e, out)
 
@@ -202,7 +202,7 @@ def _show_reals(normals: tuple, players: tuple, out: np.ndarray, flat: np.ndarra
             flat[i] = normals.flat[h, i] + _NOTHING  # as a mean of 0 is added: it makes a zero of -0
         for e in range(levels.size):
             s = np.uint64(players.states[e])
-            for j in range(normals.head):
+            for j in range(normals.n_informative):
                 out[e, j] += normals.means[h, s, j]
     else:
         for e in range(levels.size):
@@ -218,7 +218,9 @@ def begin_reals(
     """out float32[N, D], flat float32[N D] the same memory."""
     for e in range(mask.size):
         if mask[e]:
-            fill_normals(players.lanes[e], normals.bits, normals.halves, normals.deviation, normals.drawn)
+            fill_normals(
+                players.emission_rngs[e], normals.bits, normals.halves, normals.deviation, normals.drawn
+            )
             for h in range(normals.noise.shape[0]):
                 for j in range(normals.noise.shape[2]):
                     normals.noise[h, e, j] = normals.grid[j, h]
@@ -247,34 +249,36 @@ def step_reals(
 
 
 @inlined
-def _show_looks(looks: np.ndarray, players: tuple, e: int, out: np.ndarray) -> None:
+def _show_observations(observations: np.ndarray, players: tuple, e: int, out: np.ndarray) -> None:
     h, s = np.uint64(players.levels[e]), np.uint64(players.states[e])
     for j in range(out.shape[1]):
-        out[e, j] = looks[h, e, s, j]
+        out[e, j] = observations[h, e, s, j]
 
 
 @kernel
-def begin_looks(tables: tuple, players: tuple, mask: np.ndarray, looks: np.ndarray, out: np.ndarray) -> None:
-    """looks [L, N, S, D] holds what the new episodes look like; out [N, D] of the same type."""
+def begin_observations(
+    tables: tuple, players: tuple, mask: np.ndarray, observations: np.ndarray, out: np.ndarray
+) -> None:
+    """observations [L, N, S, D] holds what the new episodes look like; out [N, D] of the same type."""
     for e in range(mask.size):
         if mask[e]:
             _start(tables, players, e)
-        _show_looks(looks, players, e, out)
+        _show_observations(observations, players, e, out)
 
 
 @kernel
-def step_looks(
+def step_observations(
     tables: tuple,
     players: tuple,
     actions: np.ndarray,
-    looks: np.ndarray,
+    observations: np.ndarray,
     out: np.ndarray,
     rewards: np.ndarray,
     ended: np.ndarray,
 ) -> int:
     count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
-        _show_looks(looks, players, e, out)
+        _show_observations(observations, players, e, out)
     return count
 
 
@@ -314,8 +318,8 @@ def step_latent(
 def play_policy(
     dynamics: tuple,
     policy: np.ndarray,
-    luck: np.ndarray,
-    choice: np.ndarray,
+    dynamics_rng: np.ndarray,
+    policy_rng: np.ndarray,
     states: np.ndarray,
     actions: np.ndarray,
     rewards: np.ndarray,
@@ -323,17 +327,17 @@ def play_policy(
     """Play `policy` (float64[H, S, A], cumulative over actions): states int64[E, H+1], actions int64[E, H],
     rewards float64[E, H].
 
-    Each action takes one uniform from `choice`, so that policies that share it can be compared.
+    Each action takes one uniform from `policy_rng`, so that policies that share it can be compared.
     """
     for e in range(states.shape[0]):
-        s = start_state(dynamics, luck)
+        s = start_state(dynamics, dynamics_rng)
         states[e, 0] = s
         for h in range(policy.shape[0]):
-            u = uniform(choice)
+            u = uniform(policy_rng)
             a = 0
             while u >= policy[h, s, a]:
                 a += 1
-            s, reward = step(dynamics, luck, h, s, a)
+            s, reward = step(dynamics, dynamics_rng, h, s, a)
             states[e, h + 1] = s
             actions[e, h] = a
             rewards[e, h] = reward

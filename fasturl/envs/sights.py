@@ -120,7 +120,7 @@ class RealSight(Sight):
             noise=noise,
             flat=noise.reshape(levels, -1),
             means=np.ascontiguousarray(block.means.transpose(2, 0, 1)),
-            head=block.head,
+            n_informative=block.head,
         )
         self._shape = n_envs, emission.dimension
 
@@ -157,8 +157,8 @@ class AnySight(Sight):
 
     def begin(self, tables: SharedTables, players: Players, mask: Mask, out: Seen) -> None:
         for e in np.flatnonzero(mask):
-            self._looks[:, e] = self._emission.draw(players.lanes[e], 1).every_state()[0]
-        _vector.begin_looks(tables, players, mask, self._looks, out)
+            self._looks[:, e] = self._emission.draw(players.emission_rngs[e], 1).every_state()[0]
+        _vector.begin_observations(tables, players, mask, self._looks, out)
 
     def step(
         self,
@@ -169,7 +169,7 @@ class AnySight(Sight):
         rewards: Floats,
         ended: Mask,
     ) -> int:
-        return _vector.step_looks(tables, players, actions, self._looks, out, rewards, ended)
+        return _vector.step_observations(tables, players, actions, self._looks, out, rewards, ended)
 
 
 def sight(emission: Emission | None, n_envs: int) -> Sight:

@@ -63,8 +63,8 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         self.optimal_value = family.optimal_value()
         self._chances, self._tables = _tables(family, self.num_envs)
         self._players = Players(
-            luck=np.zeros((self.num_envs, 4), np.uint64),
-            lanes=np.zeros((self.num_envs, 4, 4), np.uint64),
+            dynamics_rngs=np.zeros((self.num_envs, 4), np.uint64),
+            emission_rngs=np.zeros((self.num_envs, 4, 4), np.uint64),
             levels=np.zeros(self.num_envs, np.int64),
             states=np.zeros(self.num_envs, np.int64),
         )
@@ -175,8 +175,8 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
         planted = int(np.random.SeedSequence().entropy) if seed is None else seed  # type: ignore[arg-type]
         streams = Streams(planted)
         self._seeds[e] = planted
-        self._players.luck[e] = streams.row("dynamics")
-        self._players.lanes[e] = emission_rngs(streams)
+        self._players.dynamics_rngs[e] = streams.row("dynamics")
+        self._players.emission_rngs[e] = emission_rngs(streams)
         self._locks[e] = streams.row("lock")
 
     def _reset_seeds(self, seed: int | list[int | None] | None) -> list[int | None]:

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks, plugin_loops
-from .._base.c_functions import CFunction, Context, explain
+from .._base.c_functions import CFunction, Context, call_of, explain
 from .._kernels import dynamics as _dynamics
 from .._kernels import emission as _emission
+from .._kernels.records import EmissionWorkspace
 from .blocks import BitBlock, Block, Floats, RealBlock, ObservationBlock, Stream, Words
 
 LANES = 4
@@ -188,13 +189,13 @@ class CEmission(Emission):
 
     def draw(self, lanes: Stream, episodes: int) -> ObservationBlock:
         seen = np.empty((episodes, self.n_levels, self.n_states, self.dimension), np.float32)
-        problem, seeds = np.zeros(3, np.int64), np.empty((1, LANES), np.uint64)
-        function, context = np.uint64(self._function.address), np.uint64(self._context.address)
+        problem = np.zeros(3, np.int64)
+        workspace = EmissionWorkspace(seeds=np.empty((1, LANES), np.uint64), rng=np.empty(4, np.uint64))
         plugin_loops.emission_observations(
-            lanes, function, context, seeds, np.empty(4, np.uint64), seen, problem
+            lanes, call_of(self._function, self._context), workspace, seen, problem
         )
         if problem[0] == plugin_loops.NUMBER:
-            wrong = seen[:, problem[1], :, problem[2]]
+            wrong = seen[:, problem[1] - 1, :, problem[2]]
             value = wrong[~np.isfinite(wrong)][0]
             raise ValueError(
                 f"{self._function.name} must give finite numbers, got {value} in coordinate {problem[2]} at level {problem[1]}"

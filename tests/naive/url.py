@@ -17,19 +17,19 @@ def practical_url(env, agent, episodes, seed):
     """The return of every trajectory, from the same streams as the run of that seed."""
     streams = Streams(seed)
     model = env.draw(streams)
-    luck, choice = (streams.row(name).tolist() for name in ("dynamics", "policy"))
-    lanes, oracle_seeds = emission_rngs(streams), streams.generator("oracle")
+    dynamics_rng, policy_rng = (streams.row(name).tolist() for name in ("dynamics", "policy"))
+    rngs, oracle_seeds = emission_rngs(streams), streams.generator("oracle")
     data, returns = [], []
     decoder = memory = None
 
     def play(decode, q, epsilon):
         """One trajectory: observations, labels, actions, rewards."""
-        noise = model.emission.draw(lanes, 1).every_state()[0]
-        s = start_state(model.dynamics, luck)
+        noise = model.emission.draw(rngs, 1).every_state()[0]
+        s = start_state(model.dynamics, dynamics_rng)
         seen, labels, actions, rewards = [noise[0, s]], [decode(noise[0, s], 0)], [], []
         for h in range(model.horizon):
-            a, _ = epsilon_greedy(q, h, labels[h], epsilon, choice)
-            s, reward = step(model.dynamics, luck, h, s, a)
+            a, _ = epsilon_greedy(q, h, labels[h], epsilon, policy_rng)
+            s, reward = step(model.dynamics, dynamics_rng, h, s, a)
             seen.append(noise[h + 1, s])
             labels.append(decode(seen[-1], h + 1))
             actions.append(a)
