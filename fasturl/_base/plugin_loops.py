@@ -2,43 +2,33 @@
 
 A function is its address, and so is its context. What a function gives is checked before it is used. Where it
 is wrong, or where the function says that it failed, the loop ends and `problem` (int64[3]) tells what was
-wrong, at which level, and the value.
+wrong, at which level (counted from 1), and the value.
 
 These are kernels in all but their imports: a call by address needs what the ground floor does without.
 """
 
-import ctypes
+from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
-from numba.np.arrayobj import make_array
+from numba.extending import overload
 
 from .._kernels.compiling import kernel
 from .._kernels.rng import fill_bits_in_lanes
+from .c_signatures import DECODER, EMISSION
+from .numba_internals import c_call
 
 FAILED, LABEL, NUMBER = 1, 2, 3
 """What is wrong: the function failed, a label is out of range, a number is not finite."""
 
 _UNSET = np.int32(-1)
-_ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int64
-_DECODER = ctypes.CFUNCTYPE(ctypes.c_int32, _ADDRESS, _INT, _INT, _INT, _ADDRESS, _ADDRESS)
-_EMISSION = ctypes.CFUNCTYPE(ctypes.c_int32, _ADDRESS, _INT, _INT, _ADDRESS, _INT, _ADDRESS)
-
-_I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-_C_DECODER = ir.FunctionType(
-    _I32, [ir.FloatType().as_pointer(), _I64, _I64, _I64, _I32.as_pointer(), _I8.as_pointer()]
-)
-_C_EMISSION = ir.FunctionType(
-    _I32, [_I64.as_pointer(), _I64, _I64, ir.FloatType().as_pointer(), _I64, _I8.as_pointer()]
-)
+_DECODER, _EMISSION = DECODER.ctypes_function(), EMISSION.ctypes_function()
+_compiled_decoder, _compiled_emission = c_call(DECODER), c_call(EMISSION)
 
 
 def call_decoder(
     function: np.uint64, observations: np.ndarray, level: int, labels: np.ndarray, context: np.uint64
 ) -> int:
-    """observations float32[D, n], labels int32[n]."""
+    """Labels int32[n] of observations float32[D, n]."""
     dimension, n = observations.shape
     return _DECODER(int(function))(
         observations.ctypes.data, n, dimension, level, labels.ctypes.data, int(context)
@@ -46,66 +36,23 @@ def call_decoder(
 
 
 def call_emission(
-    function: np.uint64, stream: np.ndarray, level: int, state: int, out: np.ndarray, context: np.uint64
+    function: np.uint64, rng: np.ndarray, level: int, state: int, out: np.ndarray, context: np.uint64
 ) -> int:
-    """stream uint64[4], out float32[D]."""
-    return _EMISSION(int(function))(stream.ctypes.data, level, state, out.ctypes.data, out.size, int(context))
-
-
-@intrinsic
-# called by the compiler
-def _decoder_instruction(_context, function, observations, level, labels, context):  # type: ignore[no-untyped-def]
-    # called by the compiler
-    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        seen = make_array(signature.args[1])(target, builder, arguments[1])
-        given = make_array(signature.args[3])(target, builder, arguments[3])
-        dimension, n = (builder.extract_value(seen.shape, axis) for axis in range(2))
-        callee = builder.inttoptr(arguments[0], _C_DECODER.as_pointer())
-        return builder.call(
-            callee,
-            [
-                seen.data,
-                n,
-                dimension,
-                arguments[2],
-                given.data,
-                builder.inttoptr(arguments[4], _I8.as_pointer()),
-            ],
-        )
-
-    return types.int32(types.uint64, observations, types.int64, labels, types.uint64), generate
-
-
-@intrinsic
-# called by the compiler
-def _emission_instruction(_context, function, stream, level, state, out, context):  # type: ignore[no-untyped-def]
-    # called by the compiler
-    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        row = make_array(signature.args[1])(target, builder, arguments[1])
-        seen = make_array(signature.args[4])(target, builder, arguments[4])
-        callee = builder.inttoptr(arguments[0], _C_EMISSION.as_pointer())
-        dimension, own = (
-            builder.extract_value(seen.shape, 0),
-            builder.inttoptr(arguments[5], _I8.as_pointer()),
-        )
-        return builder.call(callee, [row.data, arguments[2], arguments[3], seen.data, dimension, own])
-
-    return types.int32(types.uint64, stream, types.int64, types.int64, out, types.uint64), generate
+    """One observation, out float32[D], with the generator rng uint64[4]."""
+    return _EMISSION(int(function))(rng.ctypes.data, level, state, out.ctypes.data, out.size, int(context))
 
 
 @overload(call_decoder, jit_options={"forceinline": True})
-# called by the compiler
-def _compiled_call_decoder(function, observations, level, labels, context):  # type: ignore[no-untyped-def]
-    return lambda function, observations, level, labels, context: _decoder_instruction(
-        function, observations, level, labels, context
+def _overload_decoder(function: Any, observations: Any, level: Any, labels: Any, context: Any) -> Any:
+    return lambda function, observations, level, labels, context: _compiled_decoder(
+        function, (observations, observations.shape[1], observations.shape[0], level, labels, context)
     )
 
 
 @overload(call_emission, jit_options={"forceinline": True})
-# called by the compiler
-def _compiled_call_emission(function, stream, level, state, out, context):  # type: ignore[no-untyped-def]
-    return lambda function, stream, level, state, out, context: _emission_instruction(
-        function, stream, level, state, out, context
+def _overload_emission(function: Any, rng: Any, level: Any, state: Any, out: Any, context: Any) -> Any:
+    return lambda function, rng, level, state, out, context: _compiled_emission(
+        function, (rng, level, state, out, out.size, context)
     )
 
 
@@ -121,7 +68,8 @@ def decoder_labels(
 ) -> None:
     """Labels uint8[E, L, S] of `RealObservations`, the first level being `level` (counted from 1).
 
-    The function of `call` is called for all levels of an episode at once. `workspace` is a `DecoderWorkspace`.
+    The function of `call` is called for all levels of an episode at once. `workspace` is a
+    `DecoderWorkspace`.
     """
     noise, means, n_informative = observations.noise, observations.means, observations.n_informative
     points, answers = workspace.points, workspace.labels
@@ -152,7 +100,8 @@ def decoder_labels(
 def emission_observations(
     rngs: np.ndarray, call: tuple, workspace: tuple, out: np.ndarray, problem: np.ndarray
 ) -> None:
-    """Observations of every state, out float32[E, L, S, D]; each level takes four words from the emission's rngs.
+    """Observations of every state, out float32[E, L, S, D]; each level takes four words from the emission's
+    rngs.
 
     `workspace` is an `EmissionWorkspace`. The function of `call` is told levels that count from 1.
     """

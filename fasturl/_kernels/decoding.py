@@ -1,16 +1,17 @@
 """Decoders over blocks: a label for every episode, level and latent state that the level can have.
 
-A decoder computes `scores`, float32[E, K, S, L] with the level fastest, and the label of an observation is the
-first k of greatest score, passed through `relabel` (uint8[K]): `best_labels`, for all decoders but those that vote.
-Where fewer than K labels are possible at a level, the scores of the others are minus infinity. Scores are affine
-or quadratic in real observations (`RealObservations`, see `emission`), affine in packed bits, or mixtures of
-logistic units whose arguments are such scores:
+A decoder computes `scores`, float32[E, K, S, L] with the level fastest, and the label of an observation is
+the first k of greatest score, passed through `relabel` (uint8[K]): `best_labels`, for all decoders but those
+that vote. Where fewer than K labels are possible at a level, the scores of the others are minus infinity.
+Scores are affine or quadratic in real observations (`RealObservations`, see `emission`), affine in packed
+bits, or mixtures of logistic units whose arguments are such scores:
 
-    z[j] = 1 / (1 + exp(-scores[j])),   score of label k = mixing[k, K, h] + sum over j of mixing[k, j, h] z[j].
+    z[j] = 1 / (1 + exp(-scores[j])),   score of label k = mixing[k, K, h] + sum over j of mixing[k, j, h]
+    z[j].
 
-Sums over coordinates run from the last to the first, and coordinates from `n_informative` on have the same value
-in every state, so what they add is computed once for all states. Every observation is summed in the same order
-alone or in a block: the labels are equal bit for bit.
+Sums over coordinates run from the last to the first, and coordinates from `n_informative` on have the same
+value in every state, so what they add is computed once for all states. Every observation is summed in the
+same order alone or in a block: the labels are equal bit for bit.
 """
 
 import math
@@ -23,7 +24,8 @@ from .fitting import logistic
 _0 = np.float32(0.0)
 _HALF = np.float32(0.5)
 _TILE = 16
-"""Episodes whose packed bits are looked up level by level, so that the tables of a level stay in the cache."""
+"""Episodes whose packed bits are looked up level by level, so that the tables of a level stay in the
+cache."""
 
 # --- reals
 # ---------------------------------------------------------------------------------------------------------
@@ -125,7 +127,8 @@ def _add_level_products(
 def level_affine_scores(
     observations: tuple, weights: np.ndarray, bias: np.ndarray, tail: np.ndarray, scores: np.ndarray
 ) -> None:
-    """scores[e, k, s, h] = bias[k, h] + weights[k, :, h] . x, for weights float32[K, D, L] and bias float32[K, L].
+    """scores[e, k, s, h] = bias[k, h] + weights[k, :, h] . x, for weights float32[K, D, L] and bias
+    float32[K, L].
 
     Only the first levels are computed where `scores` has fewer than the observations; `tail` is float32 of
     scratch, [K, levels of the scores].
@@ -157,7 +160,8 @@ def level_affine_scores(
 
 @kernel
 def add_squares(observations: tuple, curvature: np.ndarray, squares: np.ndarray, scores: np.ndarray) -> None:
-    """scores[e, k, s, h] += curvature[k] * |x|^2, for curvature float32[K]. `squares` is float32[2, L] of scratch."""
+    """scores[e, k, s, h] += curvature[k] * |x|^2, for curvature float32[K]. `squares` is float32[2, L] of
+    scratch."""
     noise, means, n_informative = observations.noise, observations.means, observations.n_informative
     n_states, dimension, n_levels = means.shape
     for e in range(noise.shape[0]):
@@ -183,8 +187,8 @@ def add_squares(observations: tuple, curvature: np.ndarray, squares: np.ndarray,
 def quadratic_scores(observations: tuple, mixture: tuple, tail: np.ndarray, scores: np.ndarray) -> None:
     """scores[e, k, s, h] = bias[k] - |U_k x - centres[k]|^2 / 2, for the `QuadraticScores` of a mixture.
 
-    Row i of a factor reads the coordinates from i on, so rows from `n_informative` on are the same in every state.
-    `tail` is float32[n_informative + 2, L] of scratch.
+    Row i of a factor reads the coordinates from i on, so rows from `n_informative` on are the same in every
+    state. `tail` is float32[n_informative + 2, L] of scratch.
     """
     noise, means, n_informative = observations.noise, observations.means, observations.n_informative
     factors, centres, bias = mixture.factors, mixture.centres, mixture.bias
@@ -243,8 +247,9 @@ def _group_bits(n_values: int) -> int:
 def fill_packed_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray) -> None:
     """What each value of each group of bits adds to each score; the bias goes with the first group.
 
-    weights [K, D], bias [K], tables [groups, 2^bits of a group, K rounded up to a multiple of 4], all of one type
-    of float, in which the sums are made. Groups of 4 bits make small tables, groups of 8 bits half as many sums.
+    weights [K, D], bias [K], tables [groups, 2^bits of a group, K rounded up to a multiple of 4], all of one
+    type of float, in which the sums are made. Groups of 4 bits make small tables, groups of 8 bits half as
+    many sums.
     """
     n_scores, dimension = weights.shape
     bits = _group_bits(tables.shape[1])
@@ -305,7 +310,8 @@ def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> 
 
 @kernel
 def mix_units(scores: np.ndarray, mixing: np.ndarray, mixed: np.ndarray) -> None:
-    """Fill `mixed`, like scores float32[E, K, S, L], with mixtures of logistic units; the scores become the units.
+    """Fill `mixed`, like scores float32[E, K, S, L], with mixtures of logistic units; the scores become the
+    units.
 
     mixing float32[K, K + 1, L or more].
     """

@@ -1,7 +1,7 @@
 """What PCID does in every episode: walk to a learned state, act at random, count what followed.
 
-Its decoders are affine in the observation, or mixtures of logistic units, with weights for each level: `decoding`
-computes their scores and labels.
+Its decoders are affine in the observation, or mixtures of logistic units, with weights for each level:
+`decoding` computes their scores and labels.
 """
 
 import numpy as np

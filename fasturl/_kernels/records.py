@@ -1,9 +1,9 @@
 """Records: arrays that travel into kernels together, as named tuples whose fields kernels read by name.
 
-Three kinds: what describes a problem or a model (`Dynamics`, `RealObservations`, `SupportVectors`), what a kernel
-fills (`ActionValues`, `Trajectories`), and workspaces, whose contents mean nothing before and after the call. The
-caller owns the memory of all of them. A kernel reads fields by name, so any record that has them will do:
-`tabular.update` takes an `ActionValues` or a `HashTable`.
+Three kinds: what describes a problem or a model (`Dynamics`, `RealObservations`, `SupportVectors`), what a
+kernel fills (`ActionValues`, `Trajectories`), and workspaces, whose contents mean nothing before and after
+the call. The caller owns the memory of all of them. A kernel reads fields by name, so any record that has
+them will do: `tabular.update` takes an `ActionValues` or a `HashTable`.
 """
 
 from typing import NamedTuple
@@ -144,7 +144,8 @@ class KMeansWorkspace(NamedTuple):
 
 
 class NetworkWorkspace(NamedTuple):
-    """Scratch of `fitting.train_network` for n samples of D coordinates, K units and R outputs; all float32."""
+    """Scratch of `fitting.train_network` for n samples of D coordinates, K units and R outputs; all
+    float32."""
 
     hidden_slope: np.ndarray  # [K, D + 1]
     output_slope: np.ndarray  # [K + 1, R]
@@ -170,7 +171,8 @@ class DecoderWorkspace(NamedTuple):
 
 
 class EmissionWorkspace(NamedTuple):
-    """Scratch of the loop that calls a user's emission: the generator of one level, and a copy for one state."""
+    """Scratch of the loop that calls a user's emission: the generator of one level, and a copy for one
+    state."""
 
     seeds: np.ndarray  # uint64[1, 4]
     rng: np.ndarray  # uint64[4]

@@ -112,7 +112,8 @@ def update(values: tuple, h: int, x: int, a: int, target: float, rules: tuple) -
 def update_trajectory(
     values: tuple, labels: np.ndarray, actions: np.ndarray, rewards: np.ndarray, rules: tuple
 ) -> None:
-    """Update `values` from one finished trajectory: labels int64[H+1], actions int64[H], rewards float64[H]."""
+    """Update `values` from one finished trajectory: labels int64[H+1], actions int64[H], rewards
+    float64[H]."""
     q = values.q
     horizon = actions.size
     for h in range(horizon):

@@ -11,9 +11,6 @@ environments are usually at the same level.
 """
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
 from .compiling import inlined, kernel
 from .dynamics import start_state, step
@@ -108,27 +105,9 @@ def _spread(byte: np.uint64) -> np.uint64:
 
 def put_eight(bytes_: np.uint64, e: int, j: int, out: np.ndarray) -> None:
     """The eight bytes of a word into out[e, j : j + 8], the lowest first, which need not be a multiple of
-    eight from anywhere."""
+    eight from anywhere. `_base.numba_internals` gives compilers one store for it."""
     for i in range(8):
         out[e, j + i] = np.int8(bytes_ >> np.uint64(8 * i) & _BYTE)
-
-
-@intrinsic
-def _store_eight(context, bytes_, e, j, out):  # type: ignore[no-untyped-def]  # called by the compiler
-    # called by the compiler
-    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        kind = signature.args[3]
-        array = target.make_array(kind)(target, builder, arguments[3])
-        place = cgutils.get_item_pointer(target, builder, kind, array, arguments[1:3])
-        builder.store(arguments[0], builder.bitcast(place, arguments[0].type.as_pointer()), align=1)
-        return target.get_dummy_value()
-
-    return types.void(types.uint64, types.intp, types.intp, out), generate
-
-
-@overload(put_eight, jit_options={"forceinline": True})
-def _compiled_put_eight(bytes_, e, j, out):  # type: ignore[no-untyped-def]  # called by the compiler
-    return lambda bytes_, e, j, out: _store_eight(bytes_, e, j, out)
 
 
 @inlined

@@ -28,7 +28,8 @@ ADAM_ITERATIONS = 40
 """Few, from a good start: the network then has no time to fit the noise of a hundred coordinates."""
 ADAM_RATE = 0.02
 _GROUP_BITS = 4
-"""Packed bits are looked up four at a time: every level has tables of its own, which should stay in the cache."""
+"""Packed bits are looked up four at a time: every level has tables of its own, which should stay in the
+cache."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,8 +38,8 @@ Ints = NDArray[np.int64]
 class PastDecoder(Decoder):
     """The nearest centre in the space of the predictions, level by level.
 
-    A level starts with one label, which every observation gets, until `learn` sets its centres. `n_found[h]` is
-    the number of labels of level h + 1; the scores of all others are minus infinity there.
+    A level starts with one label, which every observation gets, until `learn` sets its centres. `n_found[h]`
+    is the number of labels of level h + 1; the scores of all others are minus infinity there.
     """
 
     def __init__(self, n_levels: int, dimension: int, n_clusters: int, *, logistic: bool) -> None:
@@ -90,9 +91,7 @@ class PastDecoder(Decoder):
         h = checks.integer("level", level, least=1, most=self.n_found.size) - 1
         block = block_of(np.asarray(X))
         self._check(block, self._dimension)
-        n = (
-            block.n_episodes * block.n_levels
-        )  # all of one level, so they may stand beside each other as levels do
+        n = block.n_episodes * block.n_levels  # one of the two is 1: here they all stand in the place of levels
         scores, labels = np.empty((1, self.relabel.size, 1, n), np.float32), np.empty((1, n, 1), np.uint8)
         if isinstance(block, BitBlock):
             words = block.words.reshape(1, n, 1, -1)

@@ -86,7 +86,8 @@ def affine_image(matrix: ArrayLike | None, offset: ArrayLike | None) -> AffineMa
 def _byte_tables(weights: Floats, bias: Floats) -> Reals:
     """What each value of each byte of packed bits adds to each score, at every level: [1, n_bytes, 256, K].
 
-    K is rounded up to a multiple of 4, with scores that nobody reads. Sums are made in float64 and rounded once.
+    K is rounded up to a multiple of 4, with scores that nobody reads. Sums are made in float64 and rounded
+    once.
     """
     tables = np.empty((-(-weights.shape[1] // 8), 256, -(-bias.size // 4) * 4))
     _decoding.fill_packed_tables(np.ascontiguousarray(weights), bias, tables)

@@ -55,7 +55,8 @@ class Decoder(ABC):
     def _check(block: Block, dimension: int) -> None:
         if block.dimension != dimension:
             raise ValueError(
-                f"observations must have {dimension} coordinates, as those that the decoder was made for, got {block.dimension}"
+                f"observations must have {dimension} coordinates, as those that the decoder was made for, "
+                f"got {block.dimension}"
             )
 
     def _best(self, block: Block, scores: Reals) -> Labels:
@@ -69,7 +70,8 @@ class Decoder(ABC):
         names = np.asarray(permutation)
         if names.ndim != 1 or names.size <= self.relabel.max():
             raise ValueError(
-                f"permutation must have an entry for each label up to {self.relabel.max()}, got shape {names.shape}"
+                f"permutation must have an entry for each label up to {self.relabel.max()}, "
+                f"got shape {names.shape}"
             )
         renamed = copy.copy(self)
         renamed.relabel = whole_labels("permutation must hold", names, MAX_LABELS).astype(np.uint8)[

@@ -7,16 +7,14 @@ The seed given to `reset` means what it means to `fasturl.train`: the same lock,
 luck.
 """
 
-from .._base import compile_cache as _compile_cache
 from .._base import optional as _optional
 
 _optional.need("gymnasium", "gym", "fasturl.envs")
 
-with _compile_cache.keeping_in(_compile_cache.folder()):
-    from .episodes import Episodes, rollout
-    from .registration import IDS, register
-    from .scalar import BlockMDPEnv, LockBernoulliEnv, LockGaussianEnv
-    from .vector import BlockMDPVectorEnv, LockBernoulliVectorEnv, LockGaussianVectorEnv
+from .episodes import Episodes, rollout  # noqa: E402  # what they need is checked first
+from .registration import IDS, register  # noqa: E402
+from .scalar import BlockMDPEnv, LockBernoulliEnv, LockGaussianEnv  # noqa: E402
+from .vector import BlockMDPVectorEnv, LockBernoulliVectorEnv, LockGaussianVectorEnv  # noqa: E402
 
 register()
 

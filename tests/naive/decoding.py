@@ -64,7 +64,8 @@ def level_affine_scores(observations, weights, bias, tail, scores):
 
 
 def fill_packed_tables(weights, bias, tables):
-    """Entry (group, value): the weights of the bits that are set in the value, and the bias in the first group."""
+    """Entry (group, value): the weights of the bits that are set in the value, and the bias in the first
+    group."""
     tables[:] = 0
     bits = tables.shape[1].bit_length() - 1
     for group, value, k in np.ndindex(*tables.shape[:2], len(bias)):
