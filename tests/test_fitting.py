@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fasturl.decoders.decoders import PredictDecoder
+from fasturl.decoders import PredictDecoder
 from sklearn.cluster import Birch, FeatureAgglomeration, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA

@@ -395,5 +395,6 @@ def _store_eight(_context: Any, bytes_: Any, e: Any, j: Any, out: Any) -> Any:
 
 
 @overload(put_eight, jit_options={"forceinline": True})
-def _compiled_put_eight(bytes_: Any, e: Any, j: Any, out: Any) -> Any:
+# Numba wants the very parameters of the lambda, which has no annotations
+def _compiled_put_eight(bytes_, e, j, out):  # type: ignore[no-untyped-def]
     return lambda bytes_, e, j, out: _store_eight(bytes_, e, j, out)

@@ -7,8 +7,6 @@ wrong, at which level (counted from 1), and the value.
 These are kernels in all but their imports: a call by address needs what the ground floor does without.
 """
 
-from typing import Any
-
 import numpy as np
 from numba.extending import overload
 
@@ -43,14 +41,16 @@ def call_emission(
 
 
 @overload(call_decoder, jit_options={"forceinline": True})
-def _overload_decoder(function: Any, observations: Any, level: Any, labels: Any, context: Any) -> Any:
+# Numba wants the very parameters of the lambda, which has no annotations
+def _overload_decoder(function, observations, level, labels, context):  # type: ignore[no-untyped-def]
     return lambda function, observations, level, labels, context: _compiled_decoder(
         function, (observations, observations.shape[1], observations.shape[0], level, labels, context)
     )
 
 
 @overload(call_emission, jit_options={"forceinline": True})
-def _overload_emission(function: Any, rng: Any, level: Any, state: Any, out: Any, context: Any) -> Any:
+# as above
+def _overload_emission(function, rng, level, state, out, context):  # type: ignore[no-untyped-def]
     return lambda function, rng, level, state, out, context: _compiled_emission(
         function, (rng, level, state, out, out.size, context)
     )

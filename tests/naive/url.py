@@ -3,11 +3,11 @@
 from itertools import permutations
 
 import numpy as np
-from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_rngs
 from sklearn.base import clone
 
 from fasturl._base.streams import Streams
+from fasturl.learners.learner import Task
+from fasturl.problems.environment import emission_rngs
 
 from .dynamics import start_state, step
 from .tabular import epsilon_greedy, update_trajectory
@@ -38,7 +38,7 @@ def practical_url(env, agent, episodes, seed):
         return seen, labels, actions, rewards
 
     def decode_one(x, level):
-        return int(decoder.decode(x[None], level)[0])
+        return int(decoder.decode(x[None], level + 1)[0])
 
     def play_the_current_policy():
         if memory is None:
@@ -47,9 +47,7 @@ def practical_url(env, agent, episodes, seed):
 
     def learn_from_one_trajectory():
         _, labels, actions, rewards = play(decode_one, memory.q, memory.epsilons[memory.episode])
-        update_trajectory(
-            memory.q, memory.visits, labels, actions, rewards, memory.rates, memory.bonuses, memory.cap
-        )
+        update_trajectory(memory, labels, actions, rewards, memory)  # it has the values and the rules
         memory.episode += 1
 
     batch, agreements = agent.batch or max(50, 5 * model.horizon), []

@@ -4,11 +4,11 @@ time."""
 from math import ceil, log
 
 import numpy as np
-from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_rngs
 
 from fasturl._base.streams import Streams
+from fasturl.learners.learner import Task
 from fasturl.oracles.fitting import fit_decoder
+from fasturl.problems.environment import emission_rngs
 
 from .dynamics import start_state, step
 from .labels import fix_label
@@ -98,7 +98,7 @@ class AsWritten:
         decoder = fit_decoder(
             self.oracle, np.array(observations), int(self.oracle_seeds.integers(2**31)), self.n_labels
         )
-        return lambda x: int(decoder.decode(x[None], level)[0])
+        return lambda x: int(decoder.decode(x[None], level + 1)[0])
 
     def play_uniformly(self, count):
         """Unif(Pi): how often each policy is picked, and then the trajectories of one policy after the
