@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from c_face import AFFINE, Training, affine_pair, done, dynamics, shared_library, struct
 from conftest import report
-from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_rngs
+from strategies import latent_labels
 
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._kernels.compiling import kernel
 from fasturl._kernels.dynamics import step
-from fasturl.agents.agent import latent_labels
 from fasturl.capi import table
+from fasturl.learners.learner import Task
+from fasturl.problems.environment import emission_rngs
 
 ROUNDS = 15
 OVERHEAD_NS, TRAINING_RATIO, DECODER_RATIO = 30.0, 0.95, 2.0
@@ -49,10 +49,10 @@ double calls(const fasturl_table *table, int64_t n, int64_t words)
 double steps(const fasturl_table *table, const fasturl_dynamics *dynamics, int64_t n, int64_t *states, int64_t *actions, double *rewards,
              int64_t together)
 {
-    uint64_t luck[4] = {1, 2, 3, 4};
+    uint64_t rng[4] = {1, 2, 3, 4};
     const double begin = now();
     for (int64_t i = 0; i < n; i += together)
-        if (table->step(dynamics, 0, luck, 4, together, actions + i, together, states + i, together, rewards + i, together))
+        if (table->step(dynamics, 1, rng, 4, together, actions + i, together, states + i, together, rewards + i, together))
             return -1.0;
     return now() - begin;
 }
@@ -95,9 +95,9 @@ def test_a_call(benchmark, guest):
 
 
 @kernel
-def bare_steps(tables, luck, actions, states, rewards):
+def bare_steps(tables, rng, actions, states, rewards):
     for i in range(states.size):
-        states[i], rewards[i] = step(tables, luck, 0, states[i], actions[i])
+        states[i], rewards[i] = step(tables, rng, 0, states[i], actions[i])
 
 
 def test_a_step(benchmark, guest):
@@ -116,7 +116,7 @@ def test_a_step(benchmark, guest):
         states[:] = rng.integers(3, size=n)
         return library.steps(own.cast("void *", table()), own.cast("void *", made), n, *arrays, together)
 
-    long, luck = 100 * n, Streams(0).row("dynamics")
+    long, rng = 100 * n, Streams(0).row("dynamics")
     many_actions, many_states, many_rewards = (
         rng.integers(4, size=long),
         rng.integers(3, size=long),
@@ -124,7 +124,7 @@ def test_a_step(benchmark, guest):
     )
 
     def bare():
-        bare_steps(model.dynamics, luck, many_actions, many_states.copy(), many_rewards)
+        bare_steps(model.dynamics, rng, many_actions, many_states.copy(), many_rewards)
 
     benchmark.pedantic(seconds, (1,), rounds=ROUNDS, warmup_rounds=1)
     one, many = (min(seconds(together) for _ in range(1_000)) / n * 1e9 for together in (1, n))
@@ -150,7 +150,7 @@ def test_training(benchmark):
 
     def in_c():
         streams = Streams(0)
-        training.luck[:], training.choice[:] = streams.row("dynamics"), streams.row("policy")
+        training.dynamics_rng[:], training.policy_rng[:] = streams.row("dynamics"), streams.row("policy")
         done("train_oracleq", given, settings)
 
     returns = np.empty(episodes)

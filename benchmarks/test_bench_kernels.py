@@ -4,13 +4,13 @@ import naive
 import numpy as np
 import pytest
 from conftest import Work, row
-from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_rngs
+from fasturl.learners.learner import Task
+from fasturl.problems.environment import emission_rngs
 
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._kernels import decoding, dynamics, emission, hashing, labels, planning, rng, tabular, vector
-from fasturl.agents.agent import latent_labels
+from strategies import latent_labels
 from fasturl.agents.observation import _GrowingTable
 from fasturl.problems.emissions import cumulative
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from conftest import best_seconds, report
 from fasturl.oracles.oracles import GMM, KMeans
-from fasturl.problems.models import emission_rngs
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -17,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._kernels import emission, labels
+from fasturl.problems.environment import emission_rngs
 
 HORIZON = 20
 LANES = emission_rngs(Streams(0))

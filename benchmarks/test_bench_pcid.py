@@ -4,7 +4,7 @@ import naive
 import numpy as np
 import pytest
 from conftest import Work, best_seconds, report, row
-from fasturl.problems.models import emission_rngs
+from fasturl.problems.environment import emission_rngs
 
 import fasturl as fu
 from fasturl._base.streams import Streams

@@ -31,9 +31,9 @@ static void *array(int64_t length, size_t item)
     return memory;
 }
 
-static void seed_stream(uint64_t seed, uint32_t name, uint64_t *stream)
+static void seed_stream(uint64_t seed, uint32_t name, uint64_t *rng)
 {
-    must(fasturl_seed_stream(seed, &name, 1, stream, 4), "seed");
+    must(fasturl_seed_stream(seed, &name, 1, rng, 4), "seed");
 }
 
 int main(int argc, char **argv)
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const int64_t horizon = atoll(argv[1]), episodes = atoll(argv[3]);
-    const double switch_probability = atof(argv[2]);
+    const double switch_ = atof(argv[2]);
     const uint64_t seed = strtoull(argv[4], NULL, 10);
     if (horizon < 1 || episodes < 1) {
         fprintf(stderr, "HORIZON and EPISODES must be at least 1\n");
@@ -58,11 +58,11 @@ int main(int argc, char **argv)
     double *rewards = array(entries, sizeof *rewards);
     uint8_t *random_rewards = array(horizon, 1);
     const double start[STATES] = {1.0, 1.0, 1.0};
-    uint64_t lock[4], luck[4], choice[4];
-    seed_stream(seed, FASTURL_STREAM_LOCK, lock);
-    seed_stream(seed, FASTURL_STREAM_DYNAMICS, luck);
-    seed_stream(seed, FASTURL_STREAM_POLICY, choice);
-    must(fasturl_draw_lock(lock, 4, horizon, switch_probability, chances, entries), "lock");
+    uint64_t lock[4], dynamics_rng[4], policy_rng[4];
+    seed_stream(seed, FASTURL_STREAM_INSTANCE, lock);
+    seed_stream(seed, FASTURL_STREAM_DYNAMICS, dynamics_rng);
+    seed_stream(seed, FASTURL_STREAM_POLICY, policy_rng);
+    must(fasturl_draw_lock(lock, 4, horizon, switch_, chances, entries), "lock");
     must(fasturl_cumulate(chances, entries, STATES, cumulative, entries), "cumulate");
     for (int64_t i = entries - STATES * ACTIONS * STATES; i < entries; i++)
         rewards[i] = i % STATES < 2 ? 0.5 : 0.0; /* being alive at the end pays Bernoulli(1/2) */
@@ -82,9 +82,9 @@ int main(int argc, char **argv)
     training.labels = labels;
     training.labels_length = seen;
     training.label_rows = 1;
-    training.luck = luck;
-    training.choice = choice;
-    training.luck_length = training.choice_length = 4;
+    training.dynamics_rng = dynamics_rng;
+    training.policy_rng = policy_rng;
+    training.dynamics_rng_length = training.policy_rng_length = 4;
     training.q = array(pairs, sizeof *training.q);
     training.visits = array(pairs, sizeof *training.visits);
     training.q_length = training.visits_length = pairs;

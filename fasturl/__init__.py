@@ -11,25 +11,24 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ._base import compile_cache as _compile_cache
+from ._base.names import Component as _Component
+from ._base.names import on_register as _on_register
+from ._base.names import register
+from ._base.schema import setting
 from ._version import __version__ as __version__
+from .agents.pcid import PCID
+from .agents.url import URL
+from .agents.url_as_written import URLAsWritten
+from .learners.oracleq import OracleQ
+from .learners.qlearning import QLearning
+from .problems.block_mdp import BlockMDP
+from .problems.environment import Environment
+from .problems.locks import LockBernoulli, LockGaussian
+from .run import Run
+from .training import train
 
-# Kernels look for their cache while they are imported, so this comes before everything that imports them.
 CACHE_FOLDER = _compile_cache.folder()
-with _compile_cache.keeping_in(CACHE_FOLDER):
-    from ._base.names import Component as _Component
-    from ._base.names import on_register as _on_register
-    from ._base.names import register
-    from ._base.schema import setting
-    from .agents.pcid import PCID
-    from .agents.url import URL
-    from .agents.url_as_written import URLAsWritten
-    from .learners.oracleq import OracleQ
-    from .learners.qlearning import QLearning
-    from .problems.block_mdp import BlockMDP
-    from .problems.environment import Environment
-    from .problems.locks import LockBernoulli, LockGaussian
-    from .run import Run
-    from .training import train
+_compile_cache.keep_kernels()
 
 __all__ = [
     "PCID",
@@ -70,8 +69,7 @@ def __getattr__(name: str) -> _Any:
     from importlib import import_module
 
     module, _, attribute = _LATER[name].partition(":")
-    with _compile_cache.keeping_in(CACHE_FOLDER):
-        loaded = import_module(module)
+    loaded = import_module(module)
     return getattr(loaded, attribute) if attribute else loaded
 
 

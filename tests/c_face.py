@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fasturl.decoders.decoders import AffineDecoder, CDecoder
 
 from fasturl.capi import HEADER, ffi, lib
+from fasturl.decoders import AffineDecoder, CDecoder
 
 C_NAMES = {
     "float64": "double",
@@ -123,7 +123,7 @@ class Training:
     def __init__(self, model, labels, episodes, seed, n_labels=3):
         self.dynamics, self._tables = dynamics(model)
         self.labels = np.ascontiguousarray(labels, np.uint8)
-        self.luck, self.choice = stream(seed, 1), stream(seed, 3)
+        self.dynamics_rng, self.policy_rng = stream(seed, 1), stream(seed, 3)
         shape = (model.horizon, n_labels, model.n_actions)
         self.q, self.visits = np.full(shape, 7.0), np.full(shape, 7)
         self.rates, self.bonuses = np.full(episodes + 1, 7.0), np.full(episodes + 1, 7.0)
@@ -131,7 +131,17 @@ class Training:
         self.episodes, self.n_labels = episodes, n_labels
         self.cap = 1.0
 
-    ARRAYS = ("labels", "luck", "choice", "q", "visits", "rates", "bonuses", "epsilons", "returns")
+    ARRAYS = (
+        "labels",
+        "dynamics_rng",
+        "policy_rng",
+        "q",
+        "visits",
+        "rates",
+        "bonuses",
+        "epsilons",
+        "returns",
+    )
 
     def struct(self, **changes):
         members = {name: getattr(self, name) for name in self.ARRAYS}

@@ -10,7 +10,7 @@ GENERATORS = st.lists(WORDS, min_size=4, max_size=4).filter(any)
 """States of xoshiro256++: four words, not all zero."""
 
 LANES = st.lists(GENERATORS, min_size=4, max_size=4)
-"""Four generators side by side."""
+"""Four generators side by side, as an emission has them."""
 
 
 def row(generator):
@@ -46,3 +46,8 @@ SIZES = st.tuples(st.integers(1, 5), st.integers(1, 4), st.integers(1, 4))
 """Horizon, states, actions."""
 DRAWS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 """Sources of tables."""
+
+
+def latent_labels(episodes, horizon, n_states):
+    """The label table of an agent that sees the latent state itself."""
+    return np.tile(np.arange(n_states, dtype=np.uint8), (episodes, horizon + 1, 1))

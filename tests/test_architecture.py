@@ -10,7 +10,9 @@ import fasturl as fu
 
 PACKAGE = Path(fu.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-OBJECT_LAYER = [source for source in SOURCES if source.relative_to(PACKAGE).parts[0] not in ("_kernels", "capi")]
+OBJECT_LAYER = [
+    source for source in SOURCES if source.relative_to(PACKAGE).parts[0] not in ("_kernels", "capi")
+]
 FAMILIES = re.compile(r"LockBernoulli|LockGaussian|\"switch\"|'switch'")
 MAY_NAME_FAMILIES = ("__init__.py", "problems/locks.py", "experiments/paper/")
 MOST_LINES_OF_A_FILE = 400

@@ -10,13 +10,11 @@ import sys
 
 import pytest
 from c_face import needs_compiler
-from numba.core import sigutils
-from numba.core.ccallback import CFunc
 
 import fasturl as fu
+from fasturl._base import numba_internals
 from fasturl._base.streams import NAMES
 from fasturl._kernels import tabular
-from fasturl._kernels.compiling import _OPTIONS
 from fasturl.capi import HEADER, binding, checks, ffi, functions, header, lib, table
 
 LAYOUTS = {(1, 0): "75be397906d0920a"}
@@ -86,9 +84,7 @@ def test_pointers_become_arrays_of_the_type_that_the_kernel_takes():
     compilation serves both."""
     fu.train(fu.LockBernoulli(2), fu.OracleQ(), episodes=3)
     before = list(tabular.learn.signatures)
-    CFunc(
-        functions.learn, sigutils.normalize_signature(header.signature("learn")), {}, dict(_OPTIONS)
-    ).compile()  # without a cache
+    numba_internals.compile_callback(functions.learn, header.signature("learn"), None)  # without a cache
     assert before == tabular.learn.signatures != []
 
 

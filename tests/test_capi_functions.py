@@ -3,18 +3,20 @@
 import numpy as np
 import pytest
 from c_face import Training, call, done, dynamics, oracleq, qlearning, stream, struct
-from fasturl.decoders.decoders import AffineDecoder
-from fasturl.learners.learners import Task, rollout
-from fasturl.problems.models import emission_rngs
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import latent_labels
 
 import fasturl as fu
 from fasturl._base.streams import NAMES, Streams
 from fasturl._kernels.tabular import update_trajectory
-from fasturl.agents.agent import latent_labels
 from fasturl.capi import lib
-from fasturl.problems.emissions import Gaussian, LockBits, cumulative
+from fasturl.decoders import AffineDecoder
+from fasturl.learners.learner import Task
+from fasturl.learners.playing import rollout
+from fasturl.problems.emissions import Gaussian, cumulative
+from fasturl.problems.environment import emission_rngs
+from fasturl.problems.locks import LockBits
 
 # --- streams and dynamics
 # ------------------------------------------------------------------------------------------
@@ -69,10 +71,10 @@ def test_running_sums_are_python_s(weights):
     assert np.array_equal(sums, cumulative(chances))
 
 
-def test_steps_meet_the_luck_of_a_run():
+def test_steps_draw_what_a_run_draws():
     model = fu.LockBernoulli(5, 0.3).instance(3)
     made, _ = dynamics(model)
-    luck = stream(3, 1)
+    dynamics_rng = stream(3, 1)
     streams = Streams(3)
     q = np.random.default_rng(0).random((5, 3, 4))
     states, actions, rewards = rollout(
@@ -80,25 +82,25 @@ def test_steps_meet_the_luck_of_a_run():
     )
     for e in range(40):
         state, reward = np.empty(1, np.int64), np.empty(1)
-        done("start", made, luck, 1, state)
+        done("start", made, dynamics_rng, 1, state)
         path = [int(state[0])]
         for h in range(5):
-            done("step", made, h, luck, 1, actions[e, h : h + 1], state, reward)
+            done("step", made, h + 1, dynamics_rng, 1, actions[e, h : h + 1], state, reward)
             path.append(int(state[0]))
             assert reward[0] == rewards[e, h]
         assert path == states[e].tolist()
-    assert luck.tolist() == streams.row("dynamics").tolist()
+    assert dynamics_rng.tolist() == streams.row("dynamics").tolist()
 
 
 def test_a_batch_of_steps_draws_one_after_the_other():
     made, _ = dynamics(fu.LockBernoulli(4, 0.4).instance(1))
     starts, actions = np.array([0, 1, 2, 0, 1]), np.array([0, 1, 2, 3, 0])
     together, rewards = starts.copy(), np.empty(5)
-    done("step", made, 3, stream(9, 1), 5, actions, together, rewards)
-    luck = stream(9, 1)
+    done("step", made, 4, stream(9, 1), 5, actions, together, rewards)
+    dynamics_rng = stream(9, 1)
     for i in range(5):
         state, reward = starts[i : i + 1].copy(), np.empty(1)
-        done("step", made, 3, luck, 1, actions[i : i + 1], state, reward)
+        done("step", made, 4, dynamics_rng, 1, actions[i : i + 1], state, reward)
         assert (state[0], reward[0]) == (together[i], rewards[i])
 
 
@@ -144,7 +146,7 @@ def gaussian_block(emission, episodes, seed):
         "fasturl_block",
         **sizes,
         coordinates=noise.shape[1],
-        head=expected.n_informative,
+        n_informative=expected.n_informative,
         noise=noise,
         means=expected.means,
     )

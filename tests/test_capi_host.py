@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_face import Training, done, needs_cc, needs_shared_python, oracleq, run_program
-from fasturl.learners.learners import Task
+from strategies import latent_labels
 from typer.testing import CliRunner
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl.agents.agent import latent_labels
 from fasturl.capi import HEADER, embed, header
 from fasturl.cli.main import app
+from fasturl.learners.learner import Task
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "oracleq.c"
@@ -189,7 +189,7 @@ GUEST = r"""
 double chance_of_first(const fasturl_table *table, uint64_t seed, int64_t horizon, double *memory, int64_t length)
 {
     uint64_t stream[4];
-    uint32_t name = FASTURL_STREAM_LOCK;
+    uint32_t name = FASTURL_STREAM_INSTANCE;
     if (table->abi_major != FASTURL_ABI_MAJOR || table->size < sizeof(fasturl_table))
         return -1.0;
     if (table->seed_stream(seed, &name, 1, stream, 4) || table->draw_lock(stream, 4, horizon, 0.3, memory, length))

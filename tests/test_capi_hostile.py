@@ -18,9 +18,9 @@ import pytest
 from c_face import C_NAMES, stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import latent_labels
 
 import fasturl as fu
-from fasturl.agents.agent import latent_labels
 from fasturl.capi import HEADER, ffi, header, lib
 
 CALLS, EXAMPLES = 100_000, 50
@@ -255,7 +255,14 @@ def cases():
         return Struct("fasturl_dynamics", horizon=2, n_states=3, n_actions=4, **tables)
 
     def block(**changes):
-        sizes = {"episodes": 2, "n_levels": 2, "n_states": 3, "dimension": 3, "coordinates": 4, "head": 3}
+        sizes = {
+            "episodes": 2,
+            "n_levels": 2,
+            "n_states": 3,
+            "dimension": 3,
+            "coordinates": 4,
+            "n_informative": 3,
+        }
         arrays = {
             "noise": rng.normal(size=(2, 4, 2)).astype(np.float32),
             "means": rng.normal(size=(3, 3, 2)).astype(np.float32),
@@ -265,8 +272,8 @@ def cases():
     def training():
         arrays = {
             "labels": latent_labels(2, 2, 3),
-            "luck": stream(0, 1),
-            "choice": stream(0, 3),
+            "dynamics_rng": stream(0, 1),
+            "policy_rng": stream(0, 3),
             "q": np.ones((2, 3, 4)),
         }
         arrays |= {
@@ -287,7 +294,7 @@ def cases():
         max_return=1.0,
     )
     qlearning = Struct("fasturl_qlearning", learning_rate=0.3, exploration_fraction=0.5)
-    lanes, luck, numbers = stream(0, 2, words=16), stream(0, 1), rng.random(6)
+    rngs, dynamics_rng, numbers = stream(0, 2, words=16), stream(0, 1), rng.random(6)
     weights, bias, relabel = (
         rng.normal(size=(3, 3)).astype(np.float32),
         np.zeros(3, np.float32),
@@ -299,14 +306,14 @@ def cases():
     return [
         Case("strerror", 3),
         Case("seed_stream", 7, np.array([1, 2], np.uint32), np.zeros(4, np.uint64)),
-        Case("fill_bits", luck, np.zeros(5, np.uint64)),
-        Case("draw_lock", luck, 2, 0.2, np.zeros((2, 3, 4, 3))),
+        Case("fill_bits", dynamics_rng, np.zeros(5, np.uint64)),
+        Case("draw_lock", dynamics_rng, 2, 0.2, np.zeros((2, 3, 4, 3))),
         Case("cumulate", chances, 3, np.zeros_like(chances)),
-        Case("start", dynamics(), luck, 3, np.zeros(3, np.int64)),
-        Case("step", dynamics(), 1, luck, 3, actions, states, np.zeros(3)),
+        Case("start", dynamics(), dynamics_rng, 3, np.zeros(3, np.int64)),
+        Case("step", dynamics(), 1, dynamics_rng, 3, actions, states, np.zeros(3)),
         Case("optimal_q", chances, rewards, 2, 3, 4, doubles, np.zeros((3, 3))),
-        Case("lock_words", lanes, 5, 2, np.zeros(4, np.uint64), np.zeros((2, 6, 3, 1), np.uint64)),
-        Case("gaussian_noise", lanes, 0.1, block(), np.zeros(4, np.uint64)),
+        Case("lock_words", rngs, 5, 2, np.zeros(4, np.uint64), np.zeros((2, 6, 3, 1), np.uint64)),
+        Case("gaussian_noise", rngs, 0.1, block(), np.zeros(4, np.uint64)),
         Case("observe", block(), np.array([[0, 1], [2, 0]]), np.zeros((2, 2, 3), np.float32)),
         Case(
             "decode_affine",
@@ -461,9 +468,7 @@ def test_wrong_numbers_are_refused_wherever_they_are_read(table, function, array
 
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf, -0.5])
-@pytest.mark.parametrize(
-    ("function", "name"), [("draw_lock", "switch_probability"), ("gaussian_noise", "deviation")]
-)
+@pytest.mark.parametrize(("function", "name"), [("draw_lock", "switch_"), ("gaussian_noise", "noise")])
 def test_a_number_outside_its_interval_is_refused(table, function, name, value):
     assert status_with(case_of(table, function), name, value) == lib.FASTURL_E_NUMBER
 

@@ -11,14 +11,17 @@ import numba
 import numpy as np
 import pytest
 from c_face import AFFINE, affine_pair, shared_library
-from fasturl.decoders.decoders import CDecoder, LevelDecoder, PredictDecoder, block_of
-from fasturl.problems.models import CEmission, emission_rngs
 from numba import types
 
 import fasturl as fu
-from fasturl._base.c_functions import SIGNATURES, CFunction, Context, _cffi_code
+from fasturl._base.c_functions import CFunction, Context, _cffi_code
+from fasturl._base.c_signatures import SIGNATURES
 from fasturl._base.streams import Streams
 from fasturl.capi import HEADER, header
+from fasturl.decoders import CDecoder, LevelDecoder, PredictDecoder
+from fasturl.decoders.decoder import block_of
+from fasturl.problems.emissions import CEmission
+from fasturl.problems.environment import emission_rngs
 
 SOURCE = r"""
 #include <math.h>
@@ -53,7 +56,7 @@ static uint64_t next_bits(uint64_t *s)
 }
 
 /* the state's code, and uniform noise of a width that is in the context */
-int32_t uniform_noise(uint64_t *stream, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
+int32_t uniform_noise(uint64_t *rng, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
 {
     (void)level;
     for (int64_t j = 0; j < dimension; j++)
@@ -61,25 +64,25 @@ int32_t uniform_noise(uint64_t *stream, int64_t level, int64_t state, float *x, 
     return 0;
 }
 
-int32_t not_a_number(uint64_t *stream, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
+int32_t not_a_number(uint64_t *rng, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
 {
-    (void)stream, (void)state, (void)context;
+    (void)rng, (void)state, (void)context;
     for (int64_t j = 0; j < dimension; j++)
         x[j] = level == 2 && j == 1 ? NAN : 0.0f;
     return 0;
 }
 
-int32_t gives_up(uint64_t *stream, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
+int32_t gives_up(uint64_t *rng, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
 {
-    (void)stream, (void)state, (void)context;
+    (void)rng, (void)state, (void)context;
     for (int64_t i = 0; i < dimension; i++)
         x[i] = 0.0f;
     return level == 1 ? -3 : 0;
 }
 
-int32_t writes_nothing(uint64_t *stream, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
+int32_t writes_nothing(uint64_t *rng, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
 {
-    (void)stream, (void)level, (void)state, (void)x, (void)dimension, (void)context;
+    (void)rng, (void)level, (void)state, (void)x, (void)dimension, (void)context;
     return 0;
 }
 """
@@ -163,7 +166,7 @@ def test_bits_reach_a_decoder_in_c_as_zeros_and_ones(plugins):
 def test_a_decoder_in_c_is_told_the_level(plugins):
     block = fu.LockGaussian(4).emission.draw(emission_rngs(Streams(0)), 2)
     decoder = CDecoder(plugins.tells_level, 9)
-    assert np.array_equal(decoder.table(block), np.broadcast_to(np.arange(5)[:, None], (2, 5, 3)))
+    assert np.array_equal(decoder.table(block), np.broadcast_to(np.arange(1, 6)[:, None], (2, 5, 3)))
     assert decoder.decode(np.zeros((3, 7)), level=6).tolist() == [6, 6, 6]
 
 
@@ -171,8 +174,8 @@ def test_a_decoder_in_c_is_told_the_level(plugins):
     ("name", "n_labels", "message"),
     [
         ("tells_level", 3, "tells_level must give labels from 0 to 2, got 3 at level 3"),
-        ("fills_nothing", 3, "fills_nothing must give labels from 0 to 2, got -1 at level 0"),
-        ("fails", 3, "fails failed at level 0: it returned 42"),
+        ("fills_nothing", 3, "fills_nothing must give labels from 0 to 2, got -1 at level 1"),
+        ("fails", 3, "fails failed at level 1: it returned 42"),
     ],
 )
 def test_a_run_whose_decoder_is_wrong_stops_and_says_where(plugins, name, n_labels, message):
@@ -213,8 +216,8 @@ def test_an_emission_in_c_shows_what_it_should(plugins):
 def test_blocks_of_any_size_show_the_same(plugins):
     emission = model_with(CEmission(plugins.uniform_noise, 5, np.array([0.5]))).emission
     whole = emission.draw(emission_rngs(Streams(3)), 10).every_state()
-    lanes = emission_rngs(Streams(3))
-    parts = [emission.draw(lanes, size).every_state() for size in (1, 4, 5)]
+    rngs = emission_rngs(Streams(3))
+    parts = [emission.draw(rngs, size).every_state() for size in (1, 4, 5)]
     assert np.array_equal(whole, np.concatenate(parts))
 
 
@@ -242,7 +245,7 @@ def test_url_learns_through_an_emission_in_c(plugins):
     [
         ("not_a_number", "not_a_number must give finite numbers, got nan in coordinate 1 at level 2"),
         ("gives_up", "gives_up failed at level 1: it returned -3"),
-        ("writes_nothing", "writes_nothing must give finite numbers, got nan in coordinate 0 at level 0"),
+        ("writes_nothing", "writes_nothing must give finite numbers, got nan in coordinate 0 at level 1"),
     ],
 )
 def test_a_run_whose_emission_is_wrong_stops_and_says_where(plugins, name, message):
@@ -346,7 +349,8 @@ def test_functions_of_another_signature_are_refused(plugins, library):
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_signatures_are_those_of_the_header(name):
     function = header.ffi.typeof(f"{name} *")
-    assert SIGNATURES[name] == (_cffi_code(function.result), "".join(map(_cffi_code, function.args)))
+    assert SIGNATURES[name] == (function.result.cname, tuple(kind.cname for kind in function.args))
+    assert SIGNATURES[name].codes == (_cffi_code(function.result), "".join(map(_cffi_code, function.args)))
 
 
 # --- contexts and other processes

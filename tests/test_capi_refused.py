@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 from c_face import Training, call, oracleq, qlearning, spread
+from strategies import latent_labels
 
 import fasturl as fu
-from fasturl.agents.agent import latent_labels
 from fasturl.capi import ffi, lib
 
 REFUSED = {
@@ -37,8 +37,8 @@ def test_a_training_is_refused_and_nothing_touched(name):
         assert np.array_equal(getattr(training, array), kept)
 
 
-WRITTEN = ["q", "visits", "returns", "rates", "bonuses", "epsilons", "luck", "choice"]
-OTHERS = ["q", "labels", "returns", "luck", "dynamics", "transitions"]
+WRITTEN = ["q", "visits", "returns", "rates", "bonuses", "epsilons", "dynamics_rng", "policy_rng"]
+OTHERS = ["q", "labels", "returns", "dynamics_rng", "dynamics", "transitions"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_overlapping_memory_is_refused(written, other):
     status = call("train_qlearning", made, qlearning())
     assert status in (
         lib.FASTURL_E_OVERLAP,
-        lib.FASTURL_E_STREAM if written in ("luck", "choice") else lib.FASTURL_E_OVERLAP,
+        lib.FASTURL_E_STREAM if written in ("dynamics_rng", "policy_rng") else lib.FASTURL_E_OVERLAP,
     )
 
 
@@ -101,7 +101,7 @@ def test_settings_that_make_no_sense_are_refused(settings):
 def test_a_stream_of_zeros_is_refused():
     """Drawing from it would never end."""
     training = Training(fu.LockBernoulli(3).instance(0), latent_labels(4, 3, 3), 10, 0)
-    training.choice[:] = 0
+    training.policy_rng[:] = 0
     assert call("train_oracleq", training.struct(), oracleq()) == lib.FASTURL_E_STREAM
     assert call("fill_bits", np.zeros(4, np.uint64), np.empty(3, np.uint64)) == lib.FASTURL_E_STREAM
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
 import fasturl
@@ -75,7 +74,7 @@ def test_a_later_process_loads_and_an_edit_to_a_helper_in_another_file_is_never_
 
     helper = package / "_kernels" / "rng.py"
     kept = helper.read_text()
-    edited = kept.replace("other = below(stream, last + 1)", "other = last")  # a shuffle that moves nothing
+    edited = kept.replace("other = below(rng, last + 1)", "other = last")  # a shuffle that moves nothing
     assert edited != kept
     helper.write_text(edited)
     assert output(start(LOCK, **settings)) == ["0", "0", "0", "0", "1"]
@@ -150,7 +149,7 @@ def test_where_ours_cannot_be_written_numbas_own_folder_is_used(tmp_path):
 # ----------------------------------------------------------------------------------------------------
 
 
-KERNEL_SOURCES = ["_kernels/rng.py", "plugin_loops.py"]
+KERNEL_SOURCES = ["_kernels/rng.py", "_base/plugin_loops.py", "_base/numba_internals.py"]
 
 
 @pytest.mark.parametrize(
@@ -268,13 +267,21 @@ def test_info_says_that_compilation_is_switched_off(tmp_path):
     assert "cold" not in told
 
 
-@pytest.mark.parametrize(("folder", "setting"), [(Path("somewhere"), "somewhere"), (None, "")])
-def test_numba_s_own_setting_is_put_back(monkeypatch, folder, setting):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "the user's")
-    with compile_cache.keeping_in(folder):
-        inside = numba.config.CACHE_DIR
-    assert inside == setting
-    assert numba.config.CACHE_DIR == "the user's"
+SETTINGS = """
+import numba
+before = dict(vars(numba.config))
+import fasturl, fasturl.oracles
+from fasturl._kernels.rng import fill_uniforms
+import numpy as np
+fill_uniforms(np.ones(4, np.uint64), np.empty(1))
+print(before == dict(vars(numba.config)), numba.config.CACHE_DIR)
+"""
+
+
+def test_numba_s_own_settings_stay_as_they_are(tmp_path):
+    own = {"FASTURL_CACHE_DIR": tmp_path / "ours", "NUMBA_CACHE_DIR": tmp_path / "user"}
+    assert output(start(SETTINGS, **own)) == ["True", str(tmp_path / "user")]
+    assert not (tmp_path / "user").exists()
 
 
 def test_a_process_that_changes_its_folder_has_one_cache(tmp_path):

@@ -1,11 +1,14 @@
 """The decorator of every kernel, and what it does when its cache fails."""
 
 import pickle
+import re
+from pathlib import Path
 
 import numba
 import pytest
 from numba.core.caching import FunctionCache
 
+from fasturl._base import compile_cache, numba_internals
 from fasturl._kernels import compiling
 
 pytestmark = pytest.mark.kernel
@@ -20,7 +23,7 @@ def compiled(tmp_path, monkeypatch):
     """`add_one` as a kernel with a cache folder of its own, compiled even where the suite runs without
     compilation."""
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compile_cache, "folder", lambda: tmp_path)
     return lambda: compiling.kernel(add_one)
 
 
@@ -42,7 +45,7 @@ def test_machine_code_is_kept_and_found_again(compiled, tmp_path):
 
 
 def test_without_a_folder_kernels_are_compiled_in_memory(compiled, tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(compile_cache, "folder", lambda: None)
     function = compiled()
     assert function(1) == 2
     assert function.stats.cache_path is None
@@ -51,7 +54,7 @@ def test_without_a_folder_kernels_are_compiled_in_memory(compiled, tmp_path, mon
 
 def test_where_the_folder_cannot_be_used_kernels_are_compiled_in_memory(compiled, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setattr(compile_cache, "folder", lambda: tmp_path / "file")
     function = compiled()
     assert function(1) == 2
     assert function.stats.cache_path is None
@@ -101,7 +104,69 @@ def test_a_damaged_folder_that_cannot_be_cleared_costs_a_compilation_and_not_the
     assert compiled()(1) == 2
 
 
+def test_a_kernel_looks_for_its_folder_when_it_is_first_called(compiled, monkeypatch):
+    calls = []
+    monkeypatch.setattr(compile_cache, "folder", lambda: calls.append("asked"))
+    function = compiled()
+    assert calls == []
+    assert (function(1), calls) == (2, ["asked"])
+
+
 def test_kernels_release_the_gil_and_divide_as_c_does(compiled):
     options = compiled().targetoptions
     assert options["nogil"] is True
     assert options["error_model"] == "numpy"
+
+
+def test_this_numba_has_every_private_name():
+    numba_internals.check_names()
+    assert len(numba_internals.NAMES) > 25
+
+
+@pytest.mark.parametrize("name", numba_internals.NAMES)
+def test_a_private_name_that_is_missing_is_named(name, monkeypatch):
+    """A version of Numba without it: the error says which, what it is for, and which versions have it."""
+    find, use = numba_internals._find, numba_internals.NAMES[name]
+
+    def find_all_others(wanted):
+        if wanted == name:
+            raise AttributeError(wanted)
+        return find(wanted)
+
+    monkeypatch.setattr(numba_internals, "_find", find_all_others)
+    with pytest.raises(ImportError) as caught:
+        numba_internals.check_names()
+    dotted = name.replace(":", ".")
+    assert str(caught.value) == (
+        f"numba {numba.__version__} has no {dotted} (for {use}): install 'numba>=0.68,<0.69'"
+    )
+
+
+def test_what_numba_has_lost_is_named_for_real(monkeypatch):
+    monkeypatch.delattr("numba.core.caching.FunctionCache")
+    monkeypatch.delattr("numba.np.arrayobj.populate_array")
+    with pytest.raises(
+        ImportError,
+        match=r"has no numba\.core\.caching\.FunctionCache\.disable \(for the cache of kernels\), .*"
+        r"numba\.np\.arrayobj\.populate_array \(for code over C memory\): install",
+    ):
+        numba_internals.check_names()
+
+
+def test_the_bound_of_the_package_is_that_of_the_message():
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    assert f'"{numba_internals.VERSIONS}"' in text
+    assert '"llvmlite>=0.50,<0.51"' in text
+
+
+PACKAGE = Path(compiling.__file__).parents[1]
+
+
+def test_numba_s_internals_are_used_in_one_file_alone():
+    private = re.compile(r"numba\.(core|np|misc|typed|targets)\b|numba\.core|llvmlite\.binding")
+    users = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if private.search(path.read_text(encoding="utf-8"))
+    ]
+    assert users == ["_base/numba_internals.py"]

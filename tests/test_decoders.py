@@ -3,7 +3,12 @@
 import numba
 import numpy as np
 import pytest
-from fasturl.decoders.decoders import (
+from numba import types
+from sklearn.svm import SVC
+
+import fasturl as fu
+from fasturl._base.streams import Streams
+from fasturl.decoders import (
     AffineDecoder,
     CDecoder,
     Decoder,
@@ -11,15 +16,11 @@ from fasturl.decoders.decoders import (
     PredictDecoder,
     QuadraticDecoder,
     SupportVectorDecoder,
-    checked,
+    check_decoder,
 )
-from fasturl.problems.models import emission_rngs
-from numba import types
-from sklearn.svm import SVC
-
-import fasturl as fu
-from fasturl._base.streams import Streams
-from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian, LockBits
+from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian
+from fasturl.problems.environment import emission_rngs
+from fasturl.problems.locks import LockBits
 
 CDECODER = types.int32(
     types.CPointer(types.float32), *[types.int64] * 3, types.CPointer(types.int32), types.voidptr
@@ -147,7 +148,7 @@ def test_a_label_table_equals_decoding_one_observation_at_a_time(make, emission)
     assert table.shape == seen.shape[:3]
     one_by_one = np.empty_like(table)
     for e, h, s in np.ndindex(*table.shape):
-        one_by_one[e, h, s] = decoder.decode(seen[e, h, s][None], h)[0]
+        one_by_one[e, h, s] = decoder.decode(seen[e, h, s][None], h + 1)[0]
     np.testing.assert_array_equal(table, one_by_one)
 
 
@@ -156,7 +157,7 @@ def test_a_label_table_equals_decoding_all_observations_of_a_level(make, emissio
     decoder = make(EMISSIONS[emission])
     table, seen = table_and_observations(decoder, EMISSIONS[emission], episodes=40)
     for h in range(table.shape[1]):
-        labels = decoder.decode(seen[:, h].reshape(-1, seen.shape[-1]), h)
+        labels = decoder.decode(seen[:, h].reshape(-1, seen.shape[-1]), h + 1)
         assert labels.dtype == np.int64
         np.testing.assert_array_equal(table[:, h].ravel(), labels)
 
@@ -298,7 +299,7 @@ def test_a_decoder_for_each_level_uses_that_of_the_level():
 @numba.cfunc(CDECODER)
 def tells_level(observations, n, dimension, level, labels, context):
     for i in range(n):
-        labels[i] = level + i
+        labels[i] = level - 1 + i
     return 0
 
 
@@ -308,7 +309,7 @@ def test_a_decoder_in_c_for_each_level_is_told_its_level(emission):
     table, seen = table_and_observations(decoder, EMISSIONS[emission])
     np.testing.assert_array_equal(table, np.broadcast_to(np.arange(6)[:, None], table.shape))
     for h in range(6):
-        assert set(decoder.decode(seen[:, h, 0], h)) == {h}
+        assert set(decoder.decode(seen[:, h, 0], h + 1)) == {h}
 
 
 def test_a_decoder_of_a_level_may_be_one_for_each_level_itself():
@@ -403,17 +404,17 @@ class Written(Decoder):
 def test_labels_of_a_decoder_that_a_user_wrote_are_checked(decoder, message):
     block = LockBits(2).draw(emission_rngs(Streams(0)), 4)
     with pytest.raises(ValueError, match=f"table of Written must give {message}"):
-        checked(decoder).table(block)
+        check_decoder(decoder).table(block)
     with pytest.raises(ValueError, match="of Written must give"):
         LevelDecoder([decoder] * 3).table(block)
 
 
 def test_a_decoder_that_a_user_wrote_gives_its_labels_under_any_name():
-    decoder = checked(Written(np.int64(1))).relabelled([2, 0, 1])
+    decoder = check_decoder(Written(np.int64(1))).relabelled([2, 0, 1])
     block = LockBits(2).draw(emission_rngs(Streams(0)), 4)
     assert decoder.table(block).dtype == np.uint8
     assert not decoder.table(block).any()
-    assert not decoder.level_table(block.level(1), 1).any()
+    assert not decoder.level_table(block.level(1), 2).any()
     assert decoder.decode(np.zeros((5, 5), np.uint8)).tolist() == [0] * 5
 
 
@@ -423,20 +424,20 @@ def test_a_decoder_that_never_said_how_many_labels_it_has_is_refused():
             self.label, self.shape = 0, None
 
     with pytest.raises(ValueError, match="n_labels must be an integer from 2 to 256, got None"):
-        checked(Silent())
+        check_decoder(Silent())
 
 
 def test_built_in_decoders_are_trusted():
     decoder = AffineDecoder(np.eye(3), np.zeros(3))
-    assert checked(decoder) is decoder
+    assert check_decoder(decoder) is decoder
 
 
 def test_one_decoder_for_each_level_refuses_what_has_other_levels():
     decoder = LevelDecoder([AffineDecoder(np.eye(3, 6), np.zeros(3))] * 2)
     with pytest.raises(ValueError, match="block must have 2 levels, one for each decoder, got 4"):
         decoder.table(LockBits(3).draw(emission_rngs(Streams(0)), 2))
-    for level in (2, 5, -1):
-        with pytest.raises(ValueError, match=f"level must be an integer from 0 to 1, got {level}"):
+    for level in (0, 3, -1):
+        with pytest.raises(ValueError, match=f"level must be an integer from 1 to 2, got {level}"):
             decoder.decode(np.zeros((1, 6), np.float32), level)
 
 

@@ -9,6 +9,7 @@ import pytest
 from strategies import DRAWS
 
 from fasturl._kernels import decoding
+from fasturl._kernels.records import QuadraticScores, RealObservations, SupportVectors, VotingWorkspace
 
 pytestmark = pytest.mark.kernel
 
@@ -16,64 +17,75 @@ SIZES = st.tuples(
     st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.integers(1, 12), st.integers(1, 4)
 )
 """Episodes, states, labels, coordinates, levels."""
-HEADS = st.integers(0, 12)
+N_INFORMATIVE = st.integers(0, 12)
 
 
-def reals(draw, sizes, head):
-    """Noise with coordinates that nobody reads, means that are zero from `head` on, and scores full of
-    rubbish, twice."""
+def reals(draw, sizes, n_informative):
+    """Observations whose noise has coordinates that nobody reads, and scores full of rubbish, twice."""
     episodes, n_states, n_labels, dimension, n_levels = sizes
-    head = min(head, dimension)
+    n_informative = min(n_informative, dimension)
     noise = draw.standard_normal((episodes, dimension + 2, n_levels), np.float32)
     noise[:, dimension:] = np.nan
     means = draw.standard_normal((n_states, dimension, n_levels), np.float32)
-    means[:, head:] = 0
-    return (
-        noise,
-        means,
-        head,
-        *(np.full((episodes, n_labels, n_states, n_levels), np.nan, np.float32) for _ in range(2)),
-    )
+    means[:, n_informative:] = 0
+    ref, comp = np.full((2, episodes, n_labels, n_states, n_levels), np.nan, np.float32)
+    return RealObservations(noise, means, n_informative), ref, comp
 
 
 def normal(draw, *shape):
     return draw.standard_normal(shape, np.float32)
 
 
-@hypothesis.given(DRAWS, SIZES, HEADS)
+def rubbish(*shape):
+    return np.full(shape, np.nan, np.float32)
+
+
+@hypothesis.given(DRAWS, SIZES, N_INFORMATIVE)
 @hypothesis.example(
     np.random.default_rng(0), (2, 1, 3, 2, 5), 0
 )  # points in the plane have a loop of their own
-def test_affine_scores_equal_their_reference(draw, sizes, head):
-    noise, means, head, ref, comp = reals(draw, sizes, head)
+@hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 3)  # and so has the code of a lock
+def test_affine_scores_equal_their_reference(draw, sizes, n_informative):
+    observations, ref, comp = reals(draw, sizes, n_informative)
     _, _, n_labels, dimension, n_levels = sizes
     weights, bias = normal(draw, n_labels, dimension), normal(draw, n_labels)
-    scratch = np.full((n_labels, n_levels), np.nan, np.float32)
-    naive.affine_scores(noise, means, head, weights, bias, None, ref)
-    decoding.affine_scores(noise, means, head, weights, bias, scratch, comp)
+    naive.affine_scores(observations, weights, bias, None, ref)
+    decoding.affine_scores(observations, weights, bias, rubbish(n_labels, n_levels), comp)
     np.testing.assert_array_equal(ref, comp)
 
 
-@hypothesis.given(DRAWS, SIZES, HEADS)
-def test_add_squares_equals_its_reference(draw, sizes, head):
-    noise, means, head, ref, comp = reals(draw, sizes, head)
+@hypothesis.given(DRAWS, SIZES, N_INFORMATIVE, st.integers(0, 4))
+@hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 3, 4)  # the code of a lock has its own loop
+@hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 4, 4)
+def test_level_affine_scores_equal_their_reference(draw, sizes, n_informative, levels):
+    observations, ref, comp = reals(draw, sizes, n_informative)
+    _, _, n_labels, dimension, n_levels = sizes
+    ref, comp = (np.ascontiguousarray(scores[..., : min(levels, n_levels)]) for scores in (ref, comp))
+    weights, bias = normal(draw, n_labels, dimension, n_levels), normal(draw, n_labels, n_levels)
+    naive.level_affine_scores(observations, weights, bias, None, ref)
+    decoding.level_affine_scores(observations, weights, bias, rubbish(n_labels, comp.shape[3]), comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
+@hypothesis.given(DRAWS, SIZES, N_INFORMATIVE)
+def test_add_squares_equals_its_reference(draw, sizes, n_informative):
+    observations, ref, comp = reals(draw, sizes, n_informative)
     curvature = normal(draw, sizes[2])
     ref[:] = comp[:] = normal(draw, *ref.shape)
-    naive.add_squares(noise, means, head, curvature, None, ref)
-    decoding.add_squares(noise, means, head, curvature, np.full((2, sizes[4]), np.nan, np.float32), comp)
+    naive.add_squares(observations, curvature, None, ref)
+    decoding.add_squares(observations, curvature, rubbish(2, sizes[4]), comp)
     np.testing.assert_array_equal(ref, comp)
 
 
-@hypothesis.given(DRAWS, SIZES, HEADS)
-def test_quadratic_scores_equal_their_reference(draw, sizes, head):
-    noise, means, head, ref, comp = reals(draw, sizes, head)
+@hypothesis.given(DRAWS, SIZES, N_INFORMATIVE)
+def test_quadratic_scores_equal_their_reference(draw, sizes, n_informative):
+    observations, ref, comp = reals(draw, sizes, n_informative)
     _, _, n_labels, dimension, n_levels = sizes
     factors = np.triu(normal(draw, n_labels, dimension, dimension))
     factors += np.tril(np.full_like(factors, np.nan), -1)  # what is below the diagonal is never read
-    centres, bias = normal(draw, n_labels, dimension), normal(draw, n_labels)
-    scratch = np.full((head + 2, n_levels), np.nan, np.float32)
-    naive.quadratic_scores(noise, means, head, factors, centres, bias, None, ref)
-    decoding.quadratic_scores(noise, means, head, factors, centres, bias, scratch, comp)
+    mixture = QuadraticScores(factors, normal(draw, n_labels, dimension), normal(draw, n_labels))
+    naive.quadratic_scores(observations, mixture, None, ref)
+    decoding.quadratic_scores(observations, mixture, rubbish(observations.n_informative + 2, n_levels), comp)
     np.testing.assert_array_equal(ref, comp)
 
 
@@ -83,41 +95,86 @@ def test_quadratic_scores_are_log_densities_up_to_a_constant():
     mean, x = draw.standard_normal((2, 3))
     factor = np.linalg.cholesky(np.linalg.inv(covariance)).T
     scores = np.empty((1, 1, 1, 1), np.float32)
+    noise, blank = x.astype(np.float32).reshape(1, 3, 1), np.zeros((1, 3, 1), np.float32)
+    factors, centres = factor.astype(np.float32)[None], (factor @ mean).astype(np.float32)[None]
     decoding.quadratic_scores(
-        x.astype(np.float32).reshape(1, 3, 1),
-        np.zeros((1, 3, 1), np.float32),
-        0,
-        factor.astype(np.float32)[None],
-        (factor @ mean).astype(np.float32)[None],
-        np.zeros(1, np.float32),
-        np.empty((2, 1), np.float32),
+        RealObservations(noise, blank, 0),
+        QuadraticScores(factors, centres, np.zeros(1, np.float32)),
+        rubbish(2, 1),
         scores,
     )
     assert scores.item() == pytest.approx(-(x - mean) @ np.linalg.inv(covariance) @ (x - mean) / 2, rel=1e-5)
 
 
-@hypothesis.given(
-    DRAWS,
-    st.integers(1, 2),
-    st.integers(1, 2),
-    st.integers(1, 9),
-    st.sampled_from([1, 3, 8, 9, 17]),
-    st.integers(1, 3),
-)
-def test_byte_scores_equal_their_reference(draw, episodes, n_states, n_labels, n_bytes, n_levels):
-    words = draw.integers(2**64, size=(episodes, n_levels, n_states, -(-n_bytes // 8)), dtype=np.uint64)
-    tables = normal(draw, n_bytes, 256, -(-n_labels // 4) * 4)
-    ref, comp = np.full((2, episodes, n_labels, n_states, n_levels), np.nan, np.float32)
-    naive.byte_scores(words, tables, ref)
-    decoding.byte_scores(words, tables, comp)
+def small_integers(draw, *shape, kind=np.float32):
+    """Weights whose sums float32 holds exactly, in any order."""
+    return draw.integers(-50, 51, shape).astype(kind) / 4
+
+
+GROUP_BITS = st.sampled_from([4, 8])
+KINDS = st.sampled_from([np.float32, np.float64])
+
+
+@hypothesis.settings(max_examples=20)
+@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(1, 70), GROUP_BITS, KINDS)
+def test_packed_tables_equal_their_reference(draw, n_scores, dimension, bits, kind):
+    weights, bias = (
+        small_integers(draw, n_scores, dimension, kind=kind),
+        small_integers(draw, n_scores, kind=kind),
+    )
+    shape = (-(-dimension // bits), 1 << bits, -(-n_scores // 4) * 4)
+    ref, comp = (np.full(shape, np.nan, kind) for _ in range(2))
+    naive.fill_packed_tables(weights, bias, ref)
+    decoding.fill_packed_tables(weights, bias, comp)
     np.testing.assert_array_equal(ref, comp)
 
 
-@hypothesis.given(DRAWS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 5), st.integers(1, 3))
-def test_best_labels_equal_their_reference(draw, episodes, n_states, n_labels, n_levels):
-    scores = draw.integers(3, size=(episodes, n_labels, n_states * n_levels)).astype(
-        np.float32
-    )  # with many ties
+@hypothesis.given(
+    DRAWS,
+    st.tuples(st.sampled_from([1, 2, 18]), st.integers(1, 9), st.integers(1, 2), st.integers(1, 3)),
+    st.sampled_from([1, 3, 8, 9, 17]),
+    GROUP_BITS,
+    st.booleans(),
+    st.integers(0, 3),
+)
+@hypothesis.settings(max_examples=40)
+def test_packed_scores_equal_their_reference(draw, sizes, n_bytes, bits, by_level, levels):
+    """With tables for each level or for all, at all levels or the first ones, in one tile of episodes or
+    two."""
+    episodes, n_labels, n_states, n_levels = sizes
+    words = draw.integers(2**64, size=(episodes, n_levels, n_states, -(-n_bytes // 8)), dtype=np.uint64)
+    n_tables, n_groups = n_levels if by_level else 1, n_bytes * 8 // bits
+    tables = normal(draw, n_tables, n_groups, 1 << bits, -(-n_labels // 4) * 4)
+    ref, comp = np.full((2, episodes, n_labels, n_states, min(levels, n_levels)), np.nan, np.float32)
+    naive.packed_scores(words, tables, ref)
+    decoding.packed_scores(words, tables, comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
+@hypothesis.given(DRAWS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 5), st.integers(0, 3))
+def test_mixtures_of_units_equal_their_reference(draw, episodes, n_states, n_labels, n_levels):
+    scores, mixing = (
+        normal(draw, episodes, n_labels, n_states, n_levels),
+        normal(draw, n_labels, n_labels + 1, 3),
+    )
+    mixing[n_labels // 2 + 1 :, -1] = -np.inf  # labels that are not possible
+    (ref_units, comp_units), (ref, comp) = (
+        (scores.copy(), scores.copy()),
+        (rubbish(*scores.shape) for _ in range(2)),
+    )
+    naive.mix_units(ref_units, mixing, ref)
+    decoding.mix_units(comp_units, mixing, comp)
+    np.testing.assert_allclose(ref_units, comp_units, rtol=1e-6)
+    np.testing.assert_allclose(ref, comp, rtol=1e-5, atol=1e-5)
+
+
+@hypothesis.given(
+    DRAWS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 5), st.integers(1, 3), st.integers(0, 3)
+)
+def test_best_labels_equal_their_reference(draw, episodes, n_states, n_labels, n_levels, levels):
+    size = (episodes, n_labels, n_states * min(levels, n_levels))
+    scores = draw.integers(3, size=size).astype(np.float32)  # with many ties
+    scores[:, n_labels // 2 + 1 :] -= np.inf  # and labels that are not possible
     relabel = draw.permutation(n_labels).astype(np.uint8)
     ref, comp = np.full((2, episodes, n_levels, n_states), 85, np.uint8)
     naive.best_labels(scores, relabel, ref)
@@ -140,15 +197,17 @@ def test_support_vector_labels_equal_their_reference(draw, episodes, n_states, n
     sizes = draw.integers(1, 4, n_classes)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     pairs = n_classes * (n_classes - 1) // 2
-    arguments = (
-        normal(draw, episodes, n_axes, n_states, n_levels),
+    classifier = SupportVectors(
         draw.standard_normal((starts[-1], n_axes)),
         starts,
         draw.standard_normal((n_classes - 1, starts[-1])),
         draw.standard_normal(pairs) / 4,
         0.7,
-        np.full(starts[-1], np.nan),
-        np.full(n_classes, 85),
+    )
+    arguments = (
+        normal(draw, episodes, n_axes, n_states, n_levels),
+        classifier,
+        VotingWorkspace(np.full(starts[-1], np.nan), np.full(n_classes, 85)),
         draw.permutation(n_classes).astype(np.uint8),
     )
     ref, comp = np.full((2, episodes, n_levels, n_states), 85, np.uint8)

@@ -33,24 +33,24 @@ def lock(state, switch, horizon):
 
 @hypothesis.given(DRAWS, SIZES, GENERATORS)
 def test_start_state_equals_its_reference(draw, sizes, state):
-    tables, luck = dynamics(draw, *sizes), row(state)
+    tables, dynamics_rng = dynamics(draw, *sizes), row(state)
     for _ in range(5):
         ref = naive.start_state(tables, state)
-        comp = start_state(tables, luck)
+        comp = start_state(tables, dynamics_rng)
         assert comp == ref
-    assert luck.tolist() == state
+    assert dynamics_rng.tolist() == state
 
 
 @hypothesis.given(DRAWS, SIZES, GENERATORS)
 def test_step_equals_its_reference(draw, sizes, state):
-    tables, luck = dynamics(draw, *sizes), row(state)
+    tables, dynamics_rng = dynamics(draw, *sizes), row(state)
     horizon, n_states, n_actions = sizes
     for h in range(horizon):
         s, a = int(draw.integers(n_states)), int(draw.integers(n_actions))
         ref = naive.step(tables, state, h, s, a)
-        comp = step(tables, luck, h, s, a)
+        comp = step(tables, dynamics_rng, h, s, a)
         assert comp == ref
-    assert luck.tolist() == state
+    assert dynamics_rng.tolist() == state
 
 
 @hypothesis.given(st.integers(1, 6).flatmap(rows_of_chances))
@@ -109,8 +109,8 @@ def test_neighbouring_levels_of_a_lock_are_independent():
 def test_steps_follow_the_transition_table_and_rewards_their_means():
     draw = np.random.default_rng(0)
     tables = dynamics(draw, 1, 4, 2)._replace(random_rewards=np.array([True]))
-    luck = row([9, 10, 11, 12])
-    outcomes = np.array([step(tables, luck, 0, 2, 1) for _ in range(5_000)])
+    dynamics_rng = row([9, 10, 11, 12])
+    outcomes = np.array([step(tables, dynamics_rng, 0, 2, 1) for _ in range(5_000)])
     chances = np.diff(tables.transitions[0, 2, 1], prepend=0.0)
     counts = np.bincount(outcomes[:, 0].astype(int), minlength=4)
     assert counts[chances == 0].sum() == 0
@@ -124,8 +124,8 @@ def test_steps_follow_the_transition_table_and_rewards_their_means():
 
 def test_starts_follow_the_start_distribution():
     tables = dynamics(np.random.default_rng(1), 1, 4, 1)._replace(start=np.array([0.1, 0.1, 0.7, 1.0]))
-    luck = row([13, 14, 15, 16])
-    counts = np.bincount([start_state(tables, luck) for _ in range(5_000)], minlength=4)
+    dynamics_rng = row([13, 14, 15, 16])
+    counts = np.bincount([start_state(tables, dynamics_rng) for _ in range(5_000)], minlength=4)
     assert counts[1] == 0
     assert stats.chisquare(counts[[0, 2, 3]], [500, 3_000, 1_500]).pvalue > ALARM
 
@@ -138,9 +138,9 @@ def test_the_luck_that_a_step_uses_up_does_not_depend_on_state_or_action(draw, s
         after = set()
         for s in range(n_states):
             for a in range(n_actions):
-                luck = row(state)
-                step(tables, luck, h, s, a)
-                after.add(tuple(luck.tolist()))
+                dynamics_rng = row(state)
+                step(tables, dynamics_rng, h, s, a)
+                after.add(tuple(dynamics_rng.tolist()))
         assert len(after) == 1
 
 

@@ -21,7 +21,7 @@ HORIZONS = [1, 2, 5, 20, 21, 31, 32, 33, 60, 61, 62, 64, 100, 125, 126, 130]
 """From many levels in one raw word to several words in one observation."""
 
 
-def lanes(seed):
+def rngs(seed):
     return np.random.SeedSequence(seed).generate_state(16, np.uint64).reshape(4, 4)
 
 
@@ -59,7 +59,7 @@ def normals(seed, episodes, pairs, deviation=1.0, fill=emission.fill_normals):
 
 
 def draws_of_a_lock(horizon):
-    """Raw words that an episode needs, rounded up to whole rows of lanes as the object layer does."""
+    """Raw words that an episode needs, rounded up to whole rows of rngs as the object layer does."""
     n_words = -(-(horizon + 3) // 64)
     count = -(-(horizon + 1) // max(1, 64 // horizon)) if n_words == 1 else (horizon + 1) * n_words
     return -(-count // 4) * 4, n_words
@@ -128,18 +128,18 @@ def test_angles_go_round_the_whole_circle():
 
 
 def test_no_deviation_gives_zeros():
-    assert np.all(normals(lanes(0), 3, 8, 0.0) == 0.0)
+    assert np.all(normals(rngs(0), 3, 8, 0.0) == 0.0)
 
 
 def test_the_deviation_scales_the_same_draws():
     np.testing.assert_allclose(
-        normals(lanes(1), 5, 40, 0.2), np.float32(0.2) * normals(lanes(1), 5, 40), rtol=2e-6, atol=1e-7
+        normals(rngs(1), 5, 40, 0.2), np.float32(0.2) * normals(rngs(1), 5, 40), rtol=2e-6, atol=1e-7
     )
 
 
 def test_normals_follow_the_normal_distribution():
     """Kolmogorov and Smirnov on 12,000, and four moments."""
-    sample = normals(lanes(2), 10, 600).ravel().astype(np.float64)
+    sample = normals(rngs(2), 10, 600).ravel().astype(np.float64)
     assert (
         familywise(
             stats.kstest(sample, "norm").pvalue, *(moment_pvalue(sample, power) for power in (1, 2, 3, 4))
@@ -150,7 +150,7 @@ def test_normals_follow_the_normal_distribution():
 
 def test_the_two_normals_of_a_pair_are_independent():
     first, second = (
-        stats.norm.cdf(half) for half in normals(lanes(3), 10, 500).transpose(1, 0, 2).reshape(2, -1)
+        stats.norm.cdf(half) for half in normals(rngs(3), 10, 500).transpose(1, 0, 2).reshape(2, -1)
     )
     table = np.histogram2d(first, second, bins=4, range=[[0, 1], [0, 1]])[0]
     assert stats.chisquare(table.ravel()).pvalue > ALARM
@@ -190,7 +190,7 @@ def test_lock_words_equal_their_reference(horizon):
     episodes = 3
     draws, n_words = draws_of_a_lock(horizon)
     raw = np.empty((episodes, draws // 4, 4), np.uint64)
-    emission.fill_words(lanes(horizon), raw)
+    emission.fill_words(rngs(horizon), raw)
     ref, comp = both(
         "lock_words", raw.reshape(episodes, draws), horizon, shape=(episodes, horizon + 1, 3, n_words)
     )

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from fasturl.decoders.decoders import PredictDecoder
 from sklearn.cluster import Birch, FeatureAgglomeration, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
@@ -11,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from test_oracles import ENVS, ORACLES, accuracy, observations
 
+from fasturl.decoders import PredictDecoder
 from fasturl.oracles.fitting import fit_decoder
 
 

@@ -10,7 +10,7 @@ import pytest
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels import hashing
-from fasturl._kernels.records import HashTable
+from fasturl._kernels.records import HashTable, LearningRules
 
 pytestmark = pytest.mark.kernel
 
@@ -58,7 +58,7 @@ def assert_same(comp, ref):
 
 
 def learning(draw):
-    return (
+    return LearningRules(
         draw.random(EPISODES + 1),
         draw.random(EPISODES + 1) / 10,
         1.0,
@@ -67,42 +67,42 @@ def learning(draw):
 
 
 @hypothesis.given(DRAWS, SIZES, N_WORDS, GENERATORS, GENERATORS)
-def test_learn_and_play_equal_a_dictionary_of_rows(draw, sizes, n_words, luck, choice):
+def test_learn_and_play_equal_a_dictionary_of_rows(draw, sizes, n_words, dynamics_rng, policy_rng):
     """The table is as full as it may be: one empty slot or a few, so that most searches probe further."""
     model, words = dynamics(draw, *sizes), observations(draw, sizes, n_words)
     rows = EPISODES * sizes[0]
     comp = empty(power_of_two_above(rows), rows, n_words, sizes[2])
     ref = copy.deepcopy(comp)
-    schedules, luck_row, choice_row = learning(draw), row(luck), row(choice)
+    rules, dynamics_row, policy_row = learning(draw), row(dynamics_rng), row(policy_rng)
     ref_returns, comp_returns = np.full((2, EPISODES), np.nan)
 
-    naive.hashing.learn(model, words, ref, *schedules, luck, choice, ref_returns)
-    hashing.learn(model, words, comp, *schedules, luck_row, choice_row, comp_returns)
+    naive.hashing.learn(model, words, ref, rules, dynamics_rng, policy_rng, ref_returns)
+    hashing.learn(model, words, comp, rules, dynamics_row, policy_row, comp_returns)
     np.testing.assert_array_equal(ref_returns, comp_returns)
     assert_same(comp, ref)
 
     words = observations(draw, sizes, n_words)  # some of them unknown
-    naive.hashing.play(model, words, ref, luck, choice, ref_returns)
-    hashing.play(model, words, comp, luck_row, choice_row, comp_returns)
+    naive.hashing.play(model, words, ref, dynamics_rng, policy_rng, ref_returns)
+    hashing.play(model, words, comp, dynamics_row, policy_row, comp_returns)
     np.testing.assert_array_equal(ref_returns, comp_returns)
     assert_same(comp, ref)
-    assert luck_row.tolist() == luck
-    assert choice_row.tolist() == choice
+    assert dynamics_row.tolist() == dynamics_rng
+    assert policy_row.tolist() == policy_rng
 
 
 @hypothesis.given(DRAWS, SIZES, N_WORDS, GENERATORS, GENERATORS)
-def test_a_table_that_has_grown_finds_every_row_again(draw, sizes, n_words, luck, choice):
+def test_a_table_that_has_grown_finds_every_row_again(draw, sizes, n_words, dynamics_rng, policy_rng):
     """Two blocks of episodes, the table made larger after each."""
     model, rows = dynamics(draw, *sizes), EPISODES * sizes[0]
     comp, ref = (empty(power_of_two_above(rows), rows, n_words, sizes[2]) for _ in range(2))
-    luck_row, choice_row = row(luck), row(choice)
+    dynamics_row, policy_row = row(dynamics_rng), row(policy_rng)
     ref_returns, comp_returns = np.full((2, EPISODES), np.nan)
-    rates, bonuses, cap, epsilons = learning(draw)
-    rates, bonuses = np.tile(rates, 2), np.tile(bonuses, 2)
+    rules = learning(draw)
+    rules = rules._replace(rates=np.tile(rules.rates, 2), bonuses=np.tile(rules.bonuses, 2))
     for _ in range(2):
         words = observations(draw, sizes, n_words)
-        naive.hashing.learn(model, words, ref, rates, bonuses, cap, epsilons, luck, choice, ref_returns)
-        hashing.learn(model, words, comp, rates, bonuses, cap, epsilons, luck_row, choice_row, comp_returns)
+        naive.hashing.learn(model, words, ref, rules, dynamics_rng, policy_rng, ref_returns)
+        hashing.learn(model, words, comp, rules, dynamics_row, policy_row, comp_returns)
         np.testing.assert_array_equal(ref_returns, comp_returns)
         ref = grown(ref, power_of_two_above(2 * rows), 2 * rows, naive.hashing.rehash)
         comp = grown(comp, power_of_two_above(2 * rows), 2 * rows, hashing.rehash)

@@ -10,6 +10,7 @@ import pytest
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels import fitting, pcid
+from fasturl._kernels.records import KMeansWorkspace, NetworkWorkspace, Trajectories
 
 pytestmark = pytest.mark.kernel
 
@@ -18,19 +19,26 @@ FEW = hypothesis.settings(max_examples=15)
 
 
 @hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.data(), GENERATORS, GENERATORS)
-def test_explore_equals_its_reference(draw, sizes, n_labels, data, luck, choice):
+def test_explore_equals_its_reference(draw, sizes, n_labels, data, dynamics_rng, policy_rng):
     horizon, n_states, n_actions = sizes
     level = data.draw(st.integers(1, horizon))
     tables = dynamics(draw, *sizes)
     labels = draw.integers(0, n_labels, (EPISODES, horizon + 1, n_states)).astype(np.uint8)
     reach = draw.integers(0, 3, (n_labels, level - 1, n_labels, n_actions)) / 2
-    rows = row(luck), row(choice)
-    ref, comp = ([np.full(EPISODES, -1, kind) for kind in (int, int, float, int, float)] for _ in range(2))
-    naive.pcid.explore(tables, labels, reach, level, luck, choice, *ref)
-    pcid.explore(tables, labels, reach, level, *rows, *comp)
+    rows = row(dynamics_rng), row(policy_rng)
+    ref, comp = (
+        Trajectories(
+            np.full((EPISODES, horizon + 1), -1),
+            np.full((EPISODES, horizon), -1),
+            np.full((EPISODES, horizon), np.nan),
+        )
+        for _ in range(2)
+    )
+    naive.pcid.explore(tables, labels, reach, level, dynamics_rng, policy_rng, ref)
+    pcid.explore(tables, labels, reach, level, *rows, comp)
     for expected, given in zip(ref, comp, strict=True):
         np.testing.assert_array_equal(expected, given)
-    assert [stream.tolist() for stream in rows] == [luck, choice]
+    assert [stream.tolist() for stream in rows] == [dynamics_rng, policy_rng]
 
 
 @hypothesis.given(DRAWS, st.integers(0, 30))
@@ -48,22 +56,6 @@ def test_count_equals_its_reference(draw, n):
         np.testing.assert_array_equal(expected, given)
 
 
-def small_integers(draw, *shape):
-    """Weights whose sums float32 holds exactly, in any order."""
-    return draw.integers(-50, 51, shape).astype(np.float32) / 4
-
-
-@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(1, 70))
-def test_nibble_tables_equal_their_reference(draw, n_scores, dimension):
-    weights, bias = small_integers(draw, n_scores, dimension), small_integers(draw, n_scores)
-    ref, comp = (
-        np.full((-(-dimension // 4), 16, -(-n_scores // 4) * 4), np.nan, np.float32) for _ in range(2)
-    )
-    naive.pcid.fill_nibble_tables(weights, bias, ref)
-    pcid.fill_nibble_tables(weights, bias, comp)
-    np.testing.assert_array_equal(ref, comp)
-
-
 def test_the_logistic_function_is_that_of_the_textbook():
     x = np.concatenate([np.linspace(-79, 79, 4001), np.random.default_rng(0).normal(size=1000)]).astype(
         np.float32
@@ -75,78 +67,6 @@ def test_the_logistic_function_is_that_of_the_textbook():
             1,
             pytest.approx(math.exp(-80)),
         )
-
-
-def mixtures(draw, n_levels, n_labels, logistic):
-    return (
-        small_integers(draw, n_labels, n_labels + 1, n_levels)
-        if logistic
-        else np.empty((0, 0, n_levels), np.float32)
-    )
-
-
-def far_apart(scores):
-    """Scores whose logistic units are 1/2 and 1 exactly, so that mixtures of them have ties and no
-    rounding."""
-    return 100 * np.abs(scores)
-
-
-@FEW
-@hypothesis.given(
-    DRAWS, st.integers(1, 5), st.integers(2, 5), st.integers(1, 70), st.booleans(), st.integers(0, 5)
-)
-@hypothesis.example(np.random.default_rng(0), 5, 3, 70, False, 4)  # every line is run, whatever else is drawn
-@hypothesis.example(np.random.default_rng(0), 5, 3, 70, True, 4)
-def test_bit_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, levels):
-    levels = min(levels, n_levels)
-    words = draw.integers(0, 2**64, (EPISODES, n_levels, 2, -(-dimension // 64)), np.uint64)
-    tables = small_integers(draw, n_levels, -(-dimension // 4), 16, -(-n_labels // 4) * 4)
-    tables = far_apart(tables) if logistic else tables
-    arguments = (
-        words,
-        tables,
-        draw.integers(1, n_labels + 1, n_levels),
-        mixtures(draw, n_levels, n_labels, logistic),
-        levels,
-    )
-    ref, comp = (np.full(words.shape[:3], 255, np.uint8) for _ in range(2))
-    scratch = (np.full((size, EPISODES * 2), np.nan, np.float32) for size in (tables.shape[-1], n_labels))
-    naive.pcid.bit_labels(*arguments, None, None, ref)
-    pcid.bit_labels(*arguments, *scratch, comp)
-    np.testing.assert_array_equal(ref, comp)
-
-
-@FEW
-@hypothesis.given(
-    DRAWS,
-    st.integers(1, 5),
-    st.integers(2, 5),
-    st.integers(1, 9),
-    st.booleans(),
-    st.integers(0, 5),
-    st.integers(0, 9),
-)
-@hypothesis.example(
-    np.random.default_rng(0), 5, 3, 8, False, 4, 3
-)  # the code of a lock has a loop of its own
-@hypothesis.example(np.random.default_rng(0), 5, 3, 8, True, 4, 5)
-def test_real_labels_equal_their_reference(draw, n_levels, n_labels, dimension, logistic, levels, head):
-    levels, head = min(levels, n_levels), min(head, dimension)
-    shapes = (
-        (EPISODES, dimension + 1, n_levels),
-        (2, dimension, n_levels),
-        (n_labels, dimension, n_levels),
-        (n_labels, n_levels),
-    )
-    values = (small_integers(draw, *shape) for shape in shapes)
-    noise, means, weights, bias = map(far_apart, values) if logistic else values
-    means[:, head:] = 0
-    found, mixing = draw.integers(1, n_labels + 1, n_levels), mixtures(draw, n_levels, n_labels, logistic)
-    scratch = np.full((3, n_labels, n_levels), np.nan, np.float32)
-    ref, comp = (np.full((EPISODES, n_levels, 2), 255, np.uint8) for _ in range(2))
-    for kernel, labels in ((naive.pcid.real_labels, ref), (pcid.real_labels, comp)):
-        kernel(noise, means, head, weights, bias, found, mixing, levels, *scratch, labels)
-    np.testing.assert_array_equal(ref, comp)
 
 
 @FEW
@@ -187,7 +107,7 @@ def clustered(kernel, stream, points, n_clusters, starts=3, iterations=20):
     n_axes, n = points.shape
     (centres, trial), sizes = np.full((2, n_clusters, n_axes), np.nan, np.float32), np.full(n_clusters, -1)
     labels, last_labels = np.empty((2, n), np.int32)
-    scratch = (
+    workspace = KMeansWorkspace(
         trial,
         np.empty(n_clusters, bool),
         labels,
@@ -196,7 +116,7 @@ def clustered(kernel, stream, points, n_clusters, starts=3, iterations=20):
         np.empty((n_clusters, n), np.float32),
     )
     points = points.astype(np.float32)
-    kernel(stream, points, np.ascontiguousarray(points.T), starts, iterations, *scratch, centres, sizes)
+    kernel(stream, points, np.ascontiguousarray(points.T), starts, iterations, workspace, centres, sizes)
     return centres, sizes
 
 
@@ -243,7 +163,8 @@ def trained(kernel, rows, codes, weights, iterations, kind=np.float32):
     shapes = len(output), len(output[0]), len(hidden)
     scratch = [np.full((size, len(rows)), np.nan, kind) for size in shapes]
     columns = np.ascontiguousarray(rows.T, kind)
-    kernel(rows.astype(kind), columns, codes, 0.05, iterations, hidden, output, *slopes, *moments, *scratch)
+    workspace = NetworkWorkspace(*slopes, *moments, *scratch)
+    kernel(rows.astype(kind), columns, codes, 0.05, iterations, hidden, output, workspace)
     return hidden, output
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from fasturl._base import plugin_loops
+from fasturl._base.c_signatures import DECODER, EMISSION
 from fasturl._kernels import emission
+from fasturl._kernels.records import CFunctionCall, DecoderWorkspace, EmissionWorkspace, RealObservations
 
 pytestmark = pytest.mark.kernel
 
-PLACE, INT = ctypes.c_void_p, ctypes.c_int64
-Decoder = ctypes.CFUNCTYPE(ctypes.c_int32, PLACE, INT, INT, INT, PLACE, PLACE)
-Emission = ctypes.CFUNCTYPE(ctypes.c_int32, PLACE, INT, INT, PLACE, INT, PLACE)
+Decoder, Emission = DECODER.ctypes_function(), EMISSION.ctypes_function()
 
 
 def memory(kind, place, size):
@@ -21,7 +21,7 @@ def memory(kind, place, size):
 
 
 def address(function):
-    return np.uint64(ctypes.cast(function, PLACE).value)
+    return np.uint64(ctypes.cast(function, ctypes.c_void_p).value)
 
 
 def decoder(rule, status=0):
@@ -35,13 +35,16 @@ def decoder(rule, status=0):
     return Decoder(call)
 
 
-def decode(function, noise, means, head, level, n_labels):
+def call_of(function):
+    return CFunctionCall(address(function), np.uint64(0))
+
+
+def decode(function, observations, level, n_labels):
+    noise, means, _ = observations
     labels = np.full((noise.shape[0], means.shape[2], means.shape[0]), 99, np.uint8)
     problem, relabel = np.zeros(3, np.int64), np.arange(n_labels, dtype=np.uint8)[::-1].copy()
-    scratch = np.empty(means.shape[1:], np.float32), np.empty(means.shape[2], np.int32)
-    plugin_loops.decoder_labels(
-        noise, means, head, level, address(function), np.uint64(0), *scratch, relabel, labels, problem
-    )
+    workspace = DecoderWorkspace(np.empty(means.shape[1:], np.float32), np.empty(means.shape[2], np.int32))
+    plugin_loops.decoder_labels(observations, level, call_of(function), workspace, relabel, labels, problem)
     return labels, problem.tolist()
 
 
@@ -50,31 +53,30 @@ def block():
     rng = np.random.default_rng(0)
     means = rng.normal(size=(3, 4, 5)).astype(np.float32)
     means[:, 2:] = 0
-    return rng.normal(size=(6, 5, 5)).astype(np.float32), means, 2
+    return RealObservations(rng.normal(size=(6, 5, 5)).astype(np.float32), means, 2)
 
 
 def test_a_decoder_sees_every_observation_once_and_its_level(block):
-    noise, means, head = block
+    noise, means, _ = block
 
     def rule(x, level):
         return int(x.sum() > 0) + 2 * (level % 2)
 
-    labels, problem = decode(decoder(rule), noise, means, head, 7, 4)
+    labels, problem = decode(decoder(rule), block, 7, 4)
     assert problem == [0, 0, 0]
     for e, h, s in np.ndindex(labels.shape):
         assert labels[e, h, s] == 3 - rule(noise[e, :4, h] + means[s, :, h], 7 + h)
 
 
 def test_a_label_out_of_range_ends_the_loop(block):
-    noise, means, head = block
-    labels, problem = decode(decoder(lambda x, level: 5 if level == 9 else 1), noise, means, head, 7, 3)
+    labels, problem = decode(decoder(lambda x, level: 5 if level == 9 else 1), block, 7, 3)
     assert problem == [plugin_loops.LABEL, 9, 5]
     assert (labels == 99).sum() == labels.size - 2
-    assert decode(decoder(lambda x, level: -1), noise, means, head, 0, 3)[1] == [plugin_loops.LABEL, 0, -1]
+    assert decode(decoder(lambda x, level: -1), block, 1, 3)[1] == [plugin_loops.LABEL, 1, -1]
 
 
 def test_a_decoder_that_fails_ends_the_loop(block):
-    assert decode(decoder(lambda x, level: 0, status=-8), *block, 3, 3)[1] == [plugin_loops.FAILED, 3, -8]
+    assert decode(decoder(lambda x, level: 0, status=-8), block, 3, 3)[1] == [plugin_loops.FAILED, 3, -8]
 
 
 def draw(rule, status=lambda level: 0):
@@ -88,10 +90,10 @@ def draw(rule, status=lambda level: 0):
         return status(level)
 
     function = Emission(call)
-    lanes = np.arange(1, 17, dtype=np.uint64).reshape(4, 4)
+    rngs = np.arange(1, 17, dtype=np.uint64).reshape(4, 4)
     seen, problem = np.full((2, 3, 2, 4), np.inf, np.float32), np.zeros(3, np.int64)
-    scratch = np.empty((1, 4), np.uint64), np.empty(4, np.uint64)
-    plugin_loops.emission_observations(lanes, address(function), np.uint64(0), *scratch, seen, problem)
+    workspace = EmissionWorkspace(np.empty((1, 4), np.uint64), np.empty(4, np.uint64))
+    plugin_loops.emission_observations(rngs, call_of(function), workspace, seen, problem)
     return seen, problem.tolist()
 
 
@@ -101,14 +103,14 @@ def test_every_state_of_a_level_gets_the_same_stream_and_every_level_another():
     emission.fill_words(np.arange(1, 17, dtype=np.uint64).reshape(4, 4), raw)
     assert problem == [0, 0, 0]
     for e, h, s in np.ndindex(2, 3, 2):
-        assert seen[e, h, s].tolist() == [(int(raw[e, h, 0]) | 1) % 1000, int(raw[e, h, 3]) % 1000, h, s]
+        assert seen[e, h, s].tolist() == [(int(raw[e, h, 0]) | 1) % 1000, int(raw[e, h, 3]) % 1000, h + 1, s]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_number_that_is_not_finite_ends_the_loop(value):
-    assert draw(lambda words, level, state: [0, 0, value if level == 1 else 0, 0])[1] == [
+    assert draw(lambda words, level, state: [0, 0, value if level == 2 else 0, 0])[1] == [
         plugin_loops.NUMBER,
-        1,
+        2,
         2,
     ]
 

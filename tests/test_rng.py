@@ -95,12 +95,12 @@ def test_blocks_equal_their_references(state, count):
 
 @hypothesis.given(LANES, st.integers(0, 20))
 def test_lanes_equal_their_reference(states, count):
-    lanes = row(states)
+    rngs = row(states)
     ref, comp = np.zeros((2, count, 4), np.uint64)
     naive.fill_bits_in_lanes(states, ref)
-    rng.fill_bits_in_lanes(lanes, comp)
+    rng.fill_bits_in_lanes(rngs, comp)
     np.testing.assert_array_equal(ref, comp)
-    assert lanes.tolist() == states
+    assert rngs.tolist() == states
 
 
 @hypothesis.given(GENERATORS, st.integers(0, 12))

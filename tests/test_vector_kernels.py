@@ -8,9 +8,7 @@ import pytest
 from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, row
 
 from fasturl._kernels import vector
-from fasturl._kernels.records import Players, SharedTables
-from fasturl.problems.emissions import Gaussian
-from fasturl.problems.locks import LockBits
+from fasturl._kernels.records import Coins, Normals, Players, SharedTables
 
 pytestmark = pytest.mark.kernel
 
@@ -47,8 +45,46 @@ def own_or_shared(draw, sizes, n_envs, own):
 
 def players(draw, n_envs):
     words = draw.integers(1, 2**63, (n_envs, 20)).astype(np.uint64)
-    luck, lanes = words[:, :4].copy(), words[:, 4:].reshape(n_envs, 4, 4).copy()
-    return Players(luck, lanes, np.zeros(n_envs, np.int64), np.zeros(n_envs, np.int64))
+    dynamics_rng, rngs = words[:, :4].copy(), words[:, 4:].reshape(n_envs, 4, 4).copy()
+    return Players(dynamics_rng, rngs, np.zeros(n_envs, np.int64), np.zeros(n_envs, np.int64))
+
+
+def coins(horizon, n_envs):
+    """The coins of a lock, laid out as `emission.lock_words` reads them, all zeros."""
+    levels, n_words = np.arange(horizon + 1), -(-(horizon + 3) // 64)
+    share = max(1, 64 // horizon) if n_words == 1 else 1  # levels to a word
+    draws = -(-(horizon + 1) * n_words // share)
+    raw = np.zeros((n_envs, -(-draws // 4), 4), np.uint64)
+    return Coins(
+        raw,
+        raw.reshape(n_envs, -1),
+        levels // share * n_words,
+        (levels % share * horizon).astype(np.uint64),
+        np.uint64(3 if n_words == 1 else 0),
+    )
+
+
+def normals(means, deviation, n_envs):
+    """Noise of zeros around means [L, S, D]; the draws of an episode are a multiple of eight."""
+    n_levels, _, dimension = means.shape
+    coordinates = dimension
+    while coordinates * n_levels % 8:
+        coordinates += 1
+    pairs = coordinates * n_levels // 2
+    bits, drawn = np.empty((pairs // 4, 4), np.uint64), np.empty((1, 2, pairs), np.float32)
+    noise = np.zeros((n_levels, n_envs, dimension), np.float32)
+    informative = np.flatnonzero(means.any(axis=(0, 1)))
+    return Normals(
+        np.float32(deviation),
+        bits,
+        bits.view(np.uint32).reshape(2, pairs),
+        drawn,
+        drawn.reshape(coordinates, n_levels),
+        noise,
+        noise.reshape(n_levels, -1),
+        means.astype(np.float32),
+        int(informative[-1]) + 1 if informative.size else 0,
+    )
 
 
 def copied(group):
@@ -105,14 +141,14 @@ def test_locks_equal_their_reference(states, horizon, draw):
 def test_bits_equal_their_reference(horizon):
     draw, n_envs = np.random.default_rng(horizon), 3
     given = tables(draw, (horizon, 3, 4), n_envs)
-    ref, comp = (LockBits(horizon).observation_buffer(n_envs) for _ in range(2))
+    ref, comp = (coins(horizon, n_envs) for _ in range(2))
     play_both(
         draw,
         "bits",
         given,
         n_envs,
-        (ref._coins,),
-        (comp._coins,),
+        (ref,),
+        (comp,),
         lambda: np.full((n_envs, horizon + 3), 9, np.int8),
     )
 
@@ -123,25 +159,25 @@ def test_reals_equal_their_reference(draw, sizes, n_envs, dimension, own):
     """To the precision of the normals: those of the reference are rounded from doubles."""
     given = own_or_shared(draw, sizes, n_envs, own)
     means = draw.normal(size=(sizes[0] + 1, sizes[1], dimension)) * (draw.random(dimension) < 0.7)
-    ref, comp = (Gaussian(means, 0.5, n_levels=sizes[0] + 1).observation_buffer(n_envs) for _ in range(2))
+    ref, comp = (normals(means, 0.5, n_envs) for _ in range(2))
 
     def empty():
         return np.full((n_envs, dimension), np.nan, np.float32)
 
-    play_both(draw, "reals", given, n_envs, (ref._normals,), (comp._normals,), empty, flat=True, close=1e-3)
+    play_both(draw, "reals", given, n_envs, (ref,), (comp,), empty, flat=True, close=1e-3)
 
 
 def test_reals_are_the_noise_plus_the_mean_whether_levels_differ_or_not():
     """The two ways of showing them give the same bits, signs of zeros included."""
     draw, n_envs, horizon = np.random.default_rng(0), 4, 3
     given = tables(draw, (horizon, 3, 2), n_envs)
-    normals = Gaussian(np.eye(3, 5), 0.1, n_levels=horizon + 1).observation_buffer(n_envs)._normals
+    noise = normals(np.tile(np.eye(3, 5), (horizon + 1, 1, 1)), 0.1, n_envs)
     there, out = players(draw, n_envs), np.empty((n_envs, 5), np.float32)
-    normals.noise[0, :, 1] = -0.0
+    noise.noise[0, :, 1] = -0.0
     for levels in ([0, 0, 0, 0], [0, 1, 0, 2]):
         there.levels[:], there.states[:] = levels, [0, 1, 2, 1]
-        vector.begin_reals(given, there, np.zeros(n_envs, bool), normals, out, out.reshape(-1))
-        expected = normals.noise[there.levels, np.arange(n_envs)] + normals.means[there.levels, there.states]
+        vector.begin_reals(given, there, np.zeros(n_envs, bool), noise, out, out.reshape(-1))
+        expected = noise.noise[there.levels, np.arange(n_envs)] + noise.means[there.levels, there.states]
         assert out.tobytes() == expected.tobytes()
 
 
@@ -149,8 +185,16 @@ def test_reals_are_the_noise_plus_the_mean_whether_levels_differ_or_not():
 @hypothesis.given(DRAWS, SIZES, st.integers(1, 3), OWN, st.sampled_from([np.int8, np.float32]))
 def test_looks_equal_their_reference(draw, sizes, n_envs, own, kind):
     given = own_or_shared(draw, sizes, n_envs, own)
-    looks = (draw.normal(size=(sizes[0] + 1, n_envs, sizes[1], 3)) * 20).astype(kind)
-    play_both(draw, "looks", given, n_envs, (looks,), (looks,), lambda: np.full((n_envs, 3), 99, kind))
+    observations = (draw.normal(size=(sizes[0] + 1, n_envs, sizes[1], 3)) * 20).astype(kind)
+    play_both(
+        draw,
+        "observations",
+        given,
+        n_envs,
+        (observations,),
+        (observations,),
+        lambda: np.full((n_envs, 3), 99, kind),
+    )
 
 
 @hypothesis.settings(max_examples=12)
@@ -162,7 +206,7 @@ def test_latent_states_equal_their_reference(draw, sizes, n_envs, own):
 
 
 @hypothesis.given(DRAWS, SIZES, GENERATORS, GENERATORS, st.integers(0, 4))
-def test_playing_a_policy_equals_its_reference(draw, sizes, luck, choice, episodes):
+def test_playing_a_policy_equals_its_reference(draw, sizes, dynamics_rng, policy_rng, episodes):
     horizon, n_states, n_actions = sizes
     given, policy = dynamics(draw, *sizes), chances(draw, horizon, n_states, n_actions).cumsum(axis=2)
     policy[..., -1] = 1.0
@@ -174,9 +218,9 @@ def test_playing_a_policy_equals_its_reference(draw, sizes, luck, choice, episod
         ]
         for _ in range(2)
     )
-    rows = row(luck), row(choice)
-    naive.vector.play_policy(given, policy, luck, choice, *ref)
+    rows = row(dynamics_rng), row(policy_rng)
+    naive.vector.play_policy(given, policy, dynamics_rng, policy_rng, *ref)
     vector.play_policy(given, policy, *rows, *comp)
     for ours, theirs in zip(comp, ref, strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    assert [stream.tolist() for stream in rows] == [luck, choice]
+    assert [stream.tolist() for stream in rows] == [dynamics_rng, policy_rng]

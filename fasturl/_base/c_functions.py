@@ -15,18 +15,13 @@ import sys
 from typing import Any, Self
 
 import numpy as np
-from numba.core.ccallback import CFunc
 from numpy.typing import NDArray
 
-from . import plugin_loops
+from .._kernels.records import CFunctionCall
+from . import numba_internals, plugin_loops
+from .c_signatures import SIGNATURES
 
 _CTYPES_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every function of ctypes is
-
-SIGNATURES = {
-    "fasturl_decoder_fn": ("i4", "pi8i8i8pp"),
-    "fasturl_emission_fn": ("i4", "pi8i8pi8p"),
-}
-"""Result and arguments: p is a pointer, i and a number an integer of so many bytes."""
 
 
 class CFunction:
@@ -35,10 +30,10 @@ class CFunction:
     def __init__(self, pointer: Any, signature: str) -> None:
         self.signature = signature
         self._pointer = pointer
-        self.address, found = _address_and_signature(pointer)
+        self.address, codes = _address_and_codes(pointer)
         if self.address == 0:
             raise ValueError("pointer must point to a function, got a null pointer")
-        if found is not None and found != SIGNATURES[signature]:
+        if codes is not None and codes != SIGNATURES[signature].codes:
             raise ValueError(f"pointer must have the signature of {signature} in fasturl.h, got {pointer!r}")
         self.library, self.symbol = _library_and_symbol(self.address)
 
@@ -54,7 +49,8 @@ class CFunction:
     def __reduce__(self) -> Any:
         if not self.library or not self.symbol:
             raise TypeError(
-                f"{self.name} cannot be sent to another process: no shared library exports it, so there is no path and symbol to load it by"
+                f"{self.name} cannot be sent to another process: no shared library exports it, so there is no path "
+                "and symbol to load it by"
             )
         return CFunction.load, (self.library, self.symbol, self.signature)
 
@@ -102,6 +98,11 @@ class Context:
         return self
 
 
+def call_of(function: CFunction, context: Context) -> CFunctionCall:
+    """What the loops of `plugin_loops` take: the addresses of a function and of its context."""
+    return CFunctionCall(np.uint64(function.address), np.uint64(context.address))
+
+
 def explain(problem: NDArray[np.int64], function: CFunction, expected: str) -> None:
     """Raise an error where a loop has found one."""
     kind, level, value = problem.tolist()
@@ -116,21 +117,18 @@ def _is_cffi(value: Any) -> bool:
     return backend is not None and isinstance(value, backend._CDataBase)
 
 
-def _address_and_signature(pointer: Any) -> tuple[int, tuple[str, str] | None]:
-    """The signature is None where the pointer does not tell."""
-    given: Any = pointer
-    if isinstance(pointer, CFunc):
-        return int(given.address), (
-            _numba_code(given._sig.return_type),
-            "".join(map(_numba_code, given._sig.args)),
-        )
+def _address_and_codes(pointer: Any) -> tuple[int, tuple[str, str] | None]:
+    """The address, and the codes of the signature as `c_signatures` writes them, None where the pointer does
+    not tell."""
+    signature = numba_internals.callback_signature(pointer)
+    if signature is not None:
+        result, arguments = signature
+        return int(pointer.address), (_numba_code(result), "".join(map(_numba_code, arguments)))
     if isinstance(pointer, _CTYPES_FUNCTION):
-        told = (
-            (_ctypes_code(pointer.restype), "".join(map(_ctypes_code, pointer.argtypes)))
-            if pointer.argtypes
-            else None
-        )
-        return ctypes.cast(pointer, ctypes.c_void_p).value or 0, told
+        address = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+        if not pointer.argtypes:
+            return address, None
+        return address, (_ctypes_code(pointer.restype), "".join(map(_ctypes_code, pointer.argtypes)))
     if _is_cffi(pointer):
         import cffi
 
@@ -141,8 +139,8 @@ def _address_and_signature(pointer: Any) -> tuple[int, tuple[str, str] | None]:
         if kind.kind == "pointer" and kind.item.kind == "void":
             return address, None
     raise ValueError(
-        "pointer must be a cffi function pointer (of a compiled module: ffi.addressof(lib, 'name')), a ctypes function or a Numba cfunc, "
-        f"got {pointer!r}"
+        "pointer must be a cffi function pointer (of a compiled module: ffi.addressof(lib, 'name')), a ctypes "
+        f"function or a Numba cfunc, got {pointer!r}"
     )
 
 
@@ -184,10 +182,10 @@ def _library_and_symbol(address: int) -> tuple[str | None, str | None]:
     """The shared library that exports a function, and its name in it, where there is one."""
     if sys.platform == "win32":
         return None, None
-    found = _Symbol()
+    symbol = _Symbol()
     if (
-        not ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(found))
-        or found.address != address
+        not ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(symbol))
+        or symbol.address != address
     ):
         return None, None
-    return os.path.abspath(os.fsdecode(found.file)), os.fsdecode(found.name)
+    return os.path.abspath(os.fsdecode(symbol.file)), os.fsdecode(symbol.name)

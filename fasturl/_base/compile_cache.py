@@ -3,7 +3,7 @@
 Numba notices an edit only in the file of the function that it loads, not in the files of the functions which
 that one calls. So the folder is named by a digest of all kernel sources: any edit or upgrade starts a fresh
 folder, and nothing stale can be loaded. Without sources or a folder that can be written, kernels are compiled
-in memory.
+in memory. A kernel looks its machine code up when it is first called.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import numba
-from numba.core.caching import UserProvidedCacheLocator
+from .._kernels.compiling import for_each_kernel
+from . import numba_internals
 
 PACKAGE = Path(__file__).parents[1]
-_KERNELS = ("_kernels/*.py", "_base/plugin_loops.py")
+_KERNELS = ("_kernels/*.py", "_base/plugin_loops.py", "_base/numba_internals.py", "_base/c_signatures.py")
 
 
 def _sources() -> list[Path]:
@@ -53,7 +52,7 @@ def _root() -> Path:
     ) / "fasturl"  # the XDG standard: ignore a relative one
 
 
-def _writable(folder: Path) -> bool:
+def is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -74,7 +73,7 @@ def find_folder() -> Path | None:
         return None
     for root in (_root, _numbas_root):
         with contextlib.suppress(RuntimeError, OSError):  # no home folder
-            if (place := root()) and _writable(found := place.absolute() / name):
+            if (place := root()) and is_writable(found := place.absolute() / name):
                 return found
     return None
 
@@ -83,6 +82,11 @@ def find_folder() -> Path | None:
 def folder() -> Path | None:
     """What `find_folder` found first: a process that changes its working directory keeps its cache."""
     return find_folder()
+
+
+def keep_kernels() -> None:
+    """Let every kernel keep its machine code in `folder()`; Numba's own settings stay as they are."""
+    for_each_kernel(lambda kernel: numba_internals.keep_kernel(kernel, lambda: folder()))
 
 
 def _numbas_root() -> Path | None:
@@ -95,22 +99,5 @@ def kernels_in(folder: Path | None) -> int:
     one of its own there."""
     if folder is None:
         return 0
-    own = {UserProvidedCacheLocator.get_suitable_cache_subpath(str(source)) for source in _sources()}
+    own = {numba_internals.cache_subfolder(source) for source in _sources()}
     return sum(1 for place in own for _ in (folder / place).glob("*.nbi"))
-
-
-@contextlib.contextmanager
-def keeping_in(folder: Path | None) -> Iterator[None]:
-    """Numba's setting for the kernels that are imported inside; a user's own kernels keep theirs."""
-    ours = {
-        "CACHE_DIR": str(folder) if folder else "",
-        "CACHE_LOCATOR_CLASSES": "",
-    }  # a user's choice may look beside the sources
-    before = {name: getattr(numba.config, name) for name in ours if hasattr(numba.config, name)}
-    for name in before:
-        setattr(numba.config, name, ours[name])
-    try:
-        yield
-    finally:
-        for name, setting in before.items():
-            setattr(numba.config, name, setting)

@@ -2,43 +2,31 @@
 
 A function is its address, and so is its context. What a function gives is checked before it is used. Where it
 is wrong, or where the function says that it failed, the loop ends and `problem` (int64[3]) tells what was
-wrong, at which level, and the value.
+wrong, at which level (counted from 1), and the value.
 
 These are kernels in all but their imports: a call by address needs what the ground floor does without.
 """
 
-import ctypes
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
-from numba.np.arrayobj import make_array
+from numba.extending import overload
 
 from .._kernels.compiling import kernel
 from .._kernels.rng import fill_bits_in_lanes
+from .c_signatures import DECODER, EMISSION
+from .numba_internals import c_call
 
 FAILED, LABEL, NUMBER = 1, 2, 3
 """What is wrong: the function failed, a label is out of range, a number is not finite."""
 
 _UNSET = np.int32(-1)
-_ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int64
-_DECODER = ctypes.CFUNCTYPE(ctypes.c_int32, _ADDRESS, _INT, _INT, _INT, _ADDRESS, _ADDRESS)
-_EMISSION = ctypes.CFUNCTYPE(ctypes.c_int32, _ADDRESS, _INT, _INT, _ADDRESS, _INT, _ADDRESS)
-
-_I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-_C_DECODER = ir.FunctionType(
-    _I32, [ir.FloatType().as_pointer(), _I64, _I64, _I64, _I32.as_pointer(), _I8.as_pointer()]
-)
-_C_EMISSION = ir.FunctionType(
-    _I32, [_I64.as_pointer(), _I64, _I64, ir.FloatType().as_pointer(), _I64, _I8.as_pointer()]
-)
+_DECODER, _EMISSION = DECODER.ctypes_function(), EMISSION.ctypes_function()
+_compiled_decoder, _compiled_emission = c_call(DECODER), c_call(EMISSION)
 
 
 def call_decoder(
     function: np.uint64, observations: np.ndarray, level: int, labels: np.ndarray, context: np.uint64
 ) -> int:
-    """observations float32[D, n], labels int32[n]."""
+    """Labels int32[n] of observations float32[D, n]."""
     dimension, n = observations.shape
     return _DECODER(int(function))(
         observations.ctypes.data, n, dimension, level, labels.ctypes.data, int(context)
@@ -46,138 +34,92 @@ def call_decoder(
 
 
 def call_emission(
-    function: np.uint64, stream: np.ndarray, level: int, state: int, out: np.ndarray, context: np.uint64
+    function: np.uint64, rng: np.ndarray, level: int, state: int, out: np.ndarray, context: np.uint64
 ) -> int:
-    """stream uint64[4], out float32[D]."""
-    return _EMISSION(int(function))(stream.ctypes.data, level, state, out.ctypes.data, out.size, int(context))
-
-
-@intrinsic
-# called by the compiler
-def _decoder_instruction(_context, function, observations, level, labels, context):  # type: ignore[no-untyped-def]
-    # called by the compiler
-    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        seen = make_array(signature.args[1])(target, builder, arguments[1])
-        given = make_array(signature.args[3])(target, builder, arguments[3])
-        dimension, n = (builder.extract_value(seen.shape, axis) for axis in range(2))
-        callee = builder.inttoptr(arguments[0], _C_DECODER.as_pointer())
-        return builder.call(
-            callee,
-            [
-                seen.data,
-                n,
-                dimension,
-                arguments[2],
-                given.data,
-                builder.inttoptr(arguments[4], _I8.as_pointer()),
-            ],
-        )
-
-    return types.int32(types.uint64, observations, types.int64, labels, types.uint64), generate
-
-
-@intrinsic
-# called by the compiler
-def _emission_instruction(_context, function, stream, level, state, out, context):  # type: ignore[no-untyped-def]
-    # called by the compiler
-    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        row = make_array(signature.args[1])(target, builder, arguments[1])
-        seen = make_array(signature.args[4])(target, builder, arguments[4])
-        callee = builder.inttoptr(arguments[0], _C_EMISSION.as_pointer())
-        dimension, own = (
-            builder.extract_value(seen.shape, 0),
-            builder.inttoptr(arguments[5], _I8.as_pointer()),
-        )
-        return builder.call(callee, [row.data, arguments[2], arguments[3], seen.data, dimension, own])
-
-    return types.int32(types.uint64, stream, types.int64, types.int64, out, types.uint64), generate
+    """One observation, out float32[D], with the generator rng uint64[4]."""
+    return _EMISSION(int(function))(rng.ctypes.data, level, state, out.ctypes.data, out.size, int(context))
 
 
 @overload(call_decoder, jit_options={"forceinline": True})
-# called by the compiler
-def _compiled_call_decoder(function, observations, level, labels, context):  # type: ignore[no-untyped-def]
-    return lambda function, observations, level, labels, context: _decoder_instruction(
-        function, observations, level, labels, context
+# Numba wants the very parameters of the lambda, which has no annotations
+def _overload_decoder(function, observations, level, labels, context):  # type: ignore[no-untyped-def]
+    return lambda function, observations, level, labels, context: _compiled_decoder(
+        function, (observations, observations.shape[1], observations.shape[0], level, labels, context)
     )
 
 
 @overload(call_emission, jit_options={"forceinline": True})
-# called by the compiler
-def _compiled_call_emission(function, stream, level, state, out, context):  # type: ignore[no-untyped-def]
-    return lambda function, stream, level, state, out, context: _emission_instruction(
-        function, stream, level, state, out, context
+# as above
+def _overload_emission(function, rng, level, state, out, context):  # type: ignore[no-untyped-def]
+    return lambda function, rng, level, state, out, context: _compiled_emission(
+        function, (rng, level, state, out, out.size, context)
     )
 
 
 @kernel
 def decoder_labels(
-    noise: np.ndarray,
-    means: np.ndarray,
-    head: int,
+    observations: tuple,
     level: int,
-    function: np.uint64,
-    context: np.uint64,
-    point: np.ndarray,
-    given: np.ndarray,
+    call: tuple,
+    workspace: tuple,
     relabel: np.ndarray,
     labels: np.ndarray,
     problem: np.ndarray,
 ) -> None:
-    """labels uint8[E, L, S] of noise float32[E, >= D, L] and means float32[S, D, L], the first level being
-    `level`.
+    """Labels uint8[E, L, S] of `RealObservations`, the first level being `level` (counted from 1).
 
-    The function is called for all levels of an episode at once. `point` is float32[D, L] and `given` int32[L]
-    of scratch.
+    The function of `call` is called for all levels of an episode at once. `workspace` is a
+    `DecoderWorkspace`.
     """
+    noise, means, n_informative = observations.noise, observations.means, observations.n_informative
+    points, answers = workspace.points, workspace.labels
     n_states, dimension, n_levels = means.shape
     n_labels = relabel.size
     for e in range(noise.shape[0]):
-        for j in range(head, dimension):
+        for j in range(n_informative, dimension):
             for h in range(n_levels):
-                point[j, h] = noise[e, j, h]
+                points[j, h] = noise[e, j, h]
         for s in range(n_states):
-            for j in range(head):
+            for j in range(n_informative):
                 for h in range(n_levels):
-                    point[j, h] = noise[e, j, h] + means[s, j, h]
+                    points[j, h] = noise[e, j, h] + means[s, j, h]
             for h in range(n_levels):
-                given[h] = _UNSET
-            status = call_decoder(function, point, level, given, context)
+                answers[h] = _UNSET
+            status = call_decoder(call.function, points, level, answers, call.context)
             if status != 0:
                 problem[0], problem[1], problem[2] = FAILED, level, status
                 return
             for h in range(n_levels):
-                if given[h] < 0 or given[h] >= n_labels:
-                    problem[0], problem[1], problem[2] = LABEL, level + h, given[h]
+                if answers[h] < 0 or answers[h] >= n_labels:
+                    problem[0], problem[1], problem[2] = LABEL, level + h, answers[h]
                     return
-                labels[e, h, s] = relabel[given[h]]
+                labels[e, h, s] = relabel[answers[h]]
 
 
 @kernel
 def emission_observations(
-    lanes: np.ndarray,
-    function: np.uint64,
-    context: np.uint64,
-    seeds: np.ndarray,
-    stream: np.ndarray,
-    out: np.ndarray,
-    problem: np.ndarray,
+    rngs: np.ndarray, call: tuple, workspace: tuple, out: np.ndarray, problem: np.ndarray
 ) -> None:
-    """out float32[E, L, S, D], four words of the emission stream for each level; seeds uint64[1, 4] and
-    stream uint64[4] are scratch."""
+    """Observations of every state, out float32[E, L, S, D]; each level takes four words from the emission's
+    rngs.
+
+    `workspace` is an `EmissionWorkspace`. The function of `call` is told levels that count from 1.
+    """
+    seeds, rng = workspace.seeds, workspace.rng
     for e in range(out.shape[0]):
         for h in range(out.shape[1]):
-            fill_bits_in_lanes(lanes, seeds)
+            fill_bits_in_lanes(rngs, seeds)
             seeds[0, 0] |= np.uint64(1)  # a generator of zeros gives nothing else
             for s in range(out.shape[2]):
                 for i in range(4):
-                    stream[i] = seeds[0, i]
+                    rng[i] = seeds[0, i]
                 for j in range(out.shape[3]):
                     out[e, h, s, j] = np.nan  # what the function does not write is no number
-                status = call_emission(function, stream, h, s, out[e, h, s], context)
+                status = call_emission(call.function, rng, h + 1, s, out[e, h, s], call.context)
                 if status != 0:
-                    problem[0], problem[1], problem[2] = FAILED, h, status
+                    problem[0], problem[1], problem[2] = FAILED, h + 1, status
                     return
                 for j in range(out.shape[3]):
                     if not np.isfinite(out[e, h, s, j]):
-                        problem[0], problem[1], problem[2] = NUMBER, h, j
+                        problem[0], problem[1], problem[2] = NUMBER, h + 1, j
                         return

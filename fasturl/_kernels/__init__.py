@@ -2,9 +2,8 @@
 
 Kernels trust their callers: the object layer above has checked every argument. They draw from generator rows
 that the caller owns, write into arrays that the caller owns, and keep no state, so the same arguments always
-give the same bits. Arguments marked as tuples are the named tuples of `fasturl.records`.
-
-All are imported here, since a kernel looks for its compiled form on disk while it is imported.
+give the same bits. Arguments marked as tuples are the named tuples of `records`. A kernel is compiled, or
+loaded from disk, when it is first called.
 """
 
 from . import (

@@ -1,11 +1,17 @@
 """Decoders over blocks: a label for every episode, level and latent state that the level can have.
 
-Observations come as blocks of noise (see `emission`). Sums over coordinates run from the last to the first,
-and coordinates from `head` on have the same value in every state, so what they add is computed once for all
-states. Every observation is summed in the same order alone or in a block: the labels are equal bit for bit.
+A decoder computes `scores`, float32[E, K, S, L] with the level fastest, and the label of an observation is
+the first k of greatest score, passed through `relabel` (uint8[K]): `best_labels`, for all decoders but those
+that vote. Where fewer than K labels are possible at a level, the scores of the others are minus infinity.
+Scores are affine or quadratic in real observations (`RealObservations`, see `emission`), affine in packed
+bits, or mixtures of logistic units whose arguments are such scores:
 
-`scores` is float32[E, K, S, L], the level fastest; the label of an observation is the first k of greatest
-score, passed through `relabel` (uint8[K]).
+    z[j] = 1 / (1 + exp(-scores[j])),   score of label k = mixing[k, K, h] + sum over j of mixing[k, j, h]
+    z[j].
+
+Sums over coordinates run from the last to the first, and coordinates from `n_informative` on have the same
+value in every state, so what they add is computed once for all states. Every observation is summed in the
+same order alone or in a block: the labels are equal bit for bit.
 """
 
 import math
@@ -13,9 +19,16 @@ import math
 import numpy as np
 
 from .compiling import inlined, kernel
+from .fitting import logistic
 
 _0 = np.float32(0.0)
 _HALF = np.float32(0.5)
+_TILE = 16
+"""Episodes whose packed bits are looked up level by level, so that the tables of a level stay in the
+cache."""
+
+# --- reals
+# ---------------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -46,23 +59,17 @@ def _add_products(
 
 @kernel
 def affine_scores(
-    noise: np.ndarray,
-    means: np.ndarray,
-    head: int,
-    weights: np.ndarray,
-    bias: np.ndarray,
-    tail: np.ndarray,
-    scores: np.ndarray,
+    observations: tuple, weights: np.ndarray, bias: np.ndarray, tail: np.ndarray, scores: np.ndarray
 ) -> None:
-    """scores[e, k, s, h] = bias[k] + weights[k] . x, for noise float32[E, >= D, L] and means float32[S, D,
-    L].
+    """scores[e, k, s, h] = bias[k] + weights[k] . x, for weights float32[K, D] and bias float32[K].
 
     `tail` is float32[K, L] of scratch.
     """
+    noise, means, n_informative = observations.noise, observations.means, observations.n_informative
     n_scores, dimension = weights.shape
     n_levels = means.shape[2]
     for e in range(noise.shape[0]):
-        if head == 0 and dimension == 2:  # the image of a lock, in one loop as below
+        if n_informative == 0 and dimension == 2:  # the image of a lock, in one loop as below
             for k in range(n_scores):
                 w1, w0, b = weights[k, 1], weights[k, 0], bias[k]
                 for s in range(means.shape[0]):
@@ -72,12 +79,12 @@ def affine_scores(
         for k in range(n_scores):
             for h in range(n_levels):
                 tail[k, h] = _0
-            _add_products(weights, k, noise, e, head, dimension - 1, tail)
+            _add_products(weights, k, noise, e, n_informative, dimension - 1, tail)
         for s in range(means.shape[0]):
             for k in range(n_scores):
                 b = bias[k]
                 if (
-                    head == 3
+                    n_informative == 3
                 ):  # the code of a lock, in one loop: to start a short one takes longer than to run it
                     w2, w1, w0 = weights[k, 2], weights[k, 1], weights[k, 0]
                     for h in range(n_levels):
@@ -88,7 +95,7 @@ def affine_scores(
                     continue
                 for h in range(n_levels):
                     scores[e, k, s, h] = tail[k, h]
-                for j in range(head - 1, -1, -1):
+                for j in range(n_informative - 1, -1, -1):
                     w = weights[k, j]
                     for h in range(n_levels):
                         scores[e, k, s, h] += w * (noise[e, j, h] + means[s, j, h])
@@ -96,28 +103,78 @@ def affine_scores(
                     scores[e, k, s, h] += b
 
 
-@kernel
-def add_squares(
-    noise: np.ndarray,
-    means: np.ndarray,
-    head: int,
-    curvature: np.ndarray,
-    squares: np.ndarray,
-    scores: np.ndarray,
+@inlined
+def _add_level_products(
+    weights: np.ndarray, k: int, noise: np.ndarray, e: int, first: int, sums: np.ndarray
 ) -> None:
-    """scores[e, k, s, h] += curvature[k] * |x|^2. `squares` is float32[2, L] of scratch."""
+    """sums[k, h] += weights[k, j, h] * noise[e, j, h] for j from the last down to `first`, four at a time."""
+    n_levels = sums.shape[1]
+    j = weights.shape[1] - 1
+    while j - 3 >= first:
+        for h in range(n_levels):
+            total = sums[k, h] + weights[k, j, h] * noise[e, j, h]
+            total += weights[k, j - 1, h] * noise[e, j - 1, h]
+            total += weights[k, j - 2, h] * noise[e, j - 2, h]
+            sums[k, h] = total + weights[k, j - 3, h] * noise[e, j - 3, h]
+        j -= 4
+    while j >= first:
+        for h in range(n_levels):
+            sums[k, h] += weights[k, j, h] * noise[e, j, h]
+        j -= 1
+
+
+@kernel
+def level_affine_scores(
+    observations: tuple, weights: np.ndarray, bias: np.ndarray, tail: np.ndarray, scores: np.ndarray
+) -> None:
+    """scores[e, k, s, h] = bias[k, h] + weights[k, :, h] . x, for weights float32[K, D, L] and bias
+    float32[K, L].
+
+    Only the first levels are computed where `scores` has fewer than the observations; `tail` is float32 of
+    scratch, [K, levels of the scores].
+    """
+    noise, means, n_informative = observations.noise, observations.means, observations.n_informative
+    n_labels, n_levels = weights.shape[0], scores.shape[3]
+    for e in range(noise.shape[0]):
+        for k in range(n_labels):
+            for h in range(n_levels):
+                tail[k, h] = _0
+            _add_level_products(weights, k, noise, e, n_informative, tail)
+        for s in range(means.shape[0]):
+            for k in range(n_labels):
+                if n_informative == 3:  # the code of a lock, in one loop as above
+                    for h in range(n_levels):
+                        total = tail[k, h] + weights[k, 2, h] * (noise[e, 2, h] + means[s, 2, h])
+                        total += weights[k, 1, h] * (noise[e, 1, h] + means[s, 1, h])
+                        total += weights[k, 0, h] * (noise[e, 0, h] + means[s, 0, h])
+                        scores[e, k, s, h] = total + bias[k, h]
+                    continue
+                for h in range(n_levels):
+                    scores[e, k, s, h] = tail[k, h]
+                for j in range(n_informative - 1, -1, -1):
+                    for h in range(n_levels):
+                        scores[e, k, s, h] += weights[k, j, h] * (noise[e, j, h] + means[s, j, h])
+                for h in range(n_levels):
+                    scores[e, k, s, h] += bias[k, h]
+
+
+@kernel
+def add_squares(observations: tuple, curvature: np.ndarray, squares: np.ndarray, scores: np.ndarray) -> None:
+    """scores[e, k, s, h] += curvature[k] * |x|^2, for curvature float32[K]. `squares` is float32[2, L] of
+    scratch."""
+    noise, means, n_informative = observations.noise, observations.means, observations.n_informative
     n_states, dimension, n_levels = means.shape
     for e in range(noise.shape[0]):
         for h in range(n_levels):
             squares[0, h] = _0
-        for j in range(dimension - 1, head - 1, -1):
+        for j in range(dimension - 1, n_informative - 1, -1):
             for h in range(n_levels):
                 x = noise[e, j, h]
                 squares[0, h] += x * x
         for s in range(n_states):
             for h in range(n_levels):
                 squares[1, h] = squares[0, h]
-            for j in range(head - 1, -1, -1):
+            for j in range(n_informative - 1, -1, -1):
                 for h in range(n_levels):
                     x = noise[e, j, h] + means[s, j, h]
                     squares[1, h] += x * x
@@ -127,37 +184,30 @@ def add_squares(
 
 
 @kernel
-def quadratic_scores(
-    noise: np.ndarray,
-    means: np.ndarray,
-    head: int,
-    factors: np.ndarray,
-    centres: np.ndarray,
-    bias: np.ndarray,
-    tail: np.ndarray,
-    scores: np.ndarray,
-) -> None:
-    """scores[e, k, s, h] = bias[k] - |U_k x - centres[k]|^2 / 2, for upper triangular U_k = factors[k].
+def quadratic_scores(observations: tuple, mixture: tuple, tail: np.ndarray, scores: np.ndarray) -> None:
+    """scores[e, k, s, h] = bias[k] - |U_k x - centres[k]|^2 / 2, for the `QuadraticScores` of a mixture.
 
-    Row i of a factor reads the coordinates from i on, so rows from `head` on are the same in every state.
-    `tail` is float32[head + 2, L] of scratch.
+    Row i of a factor reads the coordinates from i on, so rows from `n_informative` on are the same in every
+    state. `tail` is float32[n_informative + 2, L] of scratch.
     """
+    noise, means, n_informative = observations.noise, observations.means, observations.n_informative
+    factors, centres, bias = mixture.factors, mixture.centres, mixture.bias
     n_scores, dimension, _ = factors.shape
     n_levels = means.shape[2]
-    shared, row = head, head + 1
+    shared, row = n_informative, n_informative + 1
     for e in range(noise.shape[0]):
         for k in range(n_scores):
             for h in range(n_levels):
                 tail[shared, h] = _0
             for i in range(dimension - 1, -1, -1):
-                target = i if i < head else row
+                target = i if i < n_informative else row
                 for h in range(n_levels):
                     tail[target, h] = _0
-                for j in range(dimension - 1, max(i, head) - 1, -1):
+                for j in range(dimension - 1, max(i, n_informative) - 1, -1):
                     u = factors[k, i, j]
                     for h in range(n_levels):
                         tail[target, h] += u * noise[e, j, h]
-                if i >= head:
+                if i >= n_informative:
                     centre = centres[k, i]
                     for h in range(n_levels):
                         y = tail[row, h] - centre
@@ -165,10 +215,10 @@ def quadratic_scores(
             for s in range(means.shape[0]):
                 for h in range(n_levels):
                     scores[e, k, s, h] = tail[shared, h]
-                for i in range(head - 1, -1, -1):
+                for i in range(n_informative - 1, -1, -1):
                     for h in range(n_levels):
                         tail[row, h] = tail[i, h]
-                    for j in range(head - 1, i - 1, -1):
+                    for j in range(n_informative - 1, i - 1, -1):
                         u = factors[k, i, j]
                         for h in range(n_levels):
                             tail[row, h] += u * (noise[e, j, h] + means[s, j, h])
@@ -180,48 +230,119 @@ def quadratic_scores(
                     scores[e, k, s, h] = bias[k] - _HALF * scores[e, k, s, h]
 
 
-@kernel
-def byte_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> None:
-    """Affine scores of packed bits: words uint64[E, L, S, W], tables float32[n_bytes, 256, K rounded up to a
-    multiple of 4].
+# --- packed bits
+# ---------------------------------------------------------------------------------------------------
 
-    tables[b, v] is what byte b with value v adds to each score. Four scores at a time are one vector.
+
+@inlined
+def _group_bits(n_values: int) -> int:
+    """How many bits a group has that takes so many values."""
+    bits = 0
+    while (1 << bits) < n_values:
+        bits += 1
+    return bits
+
+
+@kernel
+def fill_packed_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray) -> None:
+    """What each value of each group of bits adds to each score; the bias goes with the first group.
+
+    weights [K, D], bias [K], tables [groups, 2^bits of a group, K rounded up to a multiple of 4], all of one
+    type of float, in which the sums are made. Groups of 4 bits make small tables, groups of 8 bits half as
+    many sums.
     """
-    n_bytes = tables.shape[0]
-    n_scores = scores.shape[1]
-    for e in range(words.shape[0]):
-        for h in range(words.shape[1]):
-            for s in range(words.shape[2]):
-                for k in range(0, n_scores, 4):
-                    a0, a1, a2, a3 = _0, _0, _0, _0
-                    for b in range(n_bytes - 1, -1, -1):
-                        value = np.int64((words[e, h, s, b >> 3] >> np.uint64((b & 7) << 3)) & np.uint64(255))
-                        a0 += tables[b, value, k]
-                        a1 += tables[b, value, k + 1]
-                        a2 += tables[b, value, k + 2]
-                        a3 += tables[b, value, k + 3]
-                    scores[e, k, s, h] = a0
-                    if k + 1 < n_scores:
-                        scores[e, k + 1, s, h] = a1
-                    if k + 2 < n_scores:
-                        scores[e, k + 2, s, h] = a2
-                    if k + 3 < n_scores:
-                        scores[e, k + 3, s, h] = a3
+    n_scores, dimension = weights.shape
+    bits = _group_bits(tables.shape[1])
+    tables[:] = 0.0
+    for k in range(n_scores):
+        for group in range(tables.shape[0]):
+            if group == 0:
+                tables[group, 0, k] = bias[k]
+            for value in range(1, tables.shape[1]):
+                lowest = 0
+                while not (value >> lowest) & 1:
+                    lowest += 1
+                j = bits * group + lowest
+                tables[group, value, k] = tables[group, value & (value - 1), k]
+                if j < dimension:
+                    tables[group, value, k] += weights[k, j]
+
+
+@kernel
+def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> None:
+    """Affine scores of packed bits, words uint64[E, L, S, W], by the tables of `fill_packed_tables`.
+
+    tables float32[T, groups, 2^bits, K rounded up to a multiple of 4], one for each level, or T = 1 for all.
+    Only the first levels are computed where `scores` has fewer than there are. Four scores at a time are one
+    vector.
+    """
+    n_episodes, n_scores, n_states, n_levels = scores.shape
+    n_groups = tables.shape[1]
+    bits = np.uint64(_group_bits(tables.shape[2]))
+    mask = np.uint64(tables.shape[2] - 1)
+    for first in range(0, n_episodes, _TILE):
+        for h in range(n_levels):
+            t = h if tables.shape[0] > 1 else 0
+            for e in range(first, min(first + _TILE, n_episodes)):
+                for s in range(n_states):
+                    for k in range(0, n_scores, 4):
+                        a0, a1, a2, a3 = _0, _0, _0, _0
+                        for group in range(n_groups - 1, -1, -1):
+                            place = np.uint64(group) * bits
+                            word = words[e, h, s, place >> np.uint64(6)] >> (place & np.uint64(63))
+                            value = np.int64(word & mask)
+                            a0 += tables[t, group, value, k]
+                            a1 += tables[t, group, value, k + 1]
+                            a2 += tables[t, group, value, k + 2]
+                            a3 += tables[t, group, value, k + 3]
+                        scores[e, k, s, h] = a0
+                        if k + 1 < n_scores:
+                            scores[e, k + 1, s, h] = a1
+                        if k + 2 < n_scores:
+                            scores[e, k + 2, s, h] = a2
+                        if k + 3 < n_scores:
+                            scores[e, k + 3, s, h] = a3
+
+
+# --- from scores to labels
+# -----------------------------------------------------------------------------------------
+
+
+@kernel
+def mix_units(scores: np.ndarray, mixing: np.ndarray, mixed: np.ndarray) -> None:
+    """Fill `mixed`, like scores float32[E, K, S, L], with mixtures of logistic units; the scores become the
+    units.
+
+    mixing float32[K, K + 1, L or more].
+    """
+    n_episodes, n_labels, n_states, n_levels = scores.shape
+    for e in range(n_episodes):
+        for s in range(n_states):
+            for k in range(n_labels):
+                for h in range(n_levels):
+                    scores[e, k, s, h] = logistic(scores[e, k, s, h])
+                    mixed[e, k, s, h] = mixing[k, n_labels, h]
+            for k in range(n_labels):
+                for j in range(n_labels):
+                    for h in range(n_levels):
+                        mixed[e, k, s, h] += mixing[k, j, h] * scores[e, j, s, h]
 
 
 @kernel
 def best_labels(scores: np.ndarray, relabel: np.ndarray, labels: np.ndarray) -> None:
-    """labels uint8[E, L, S] from scores float32[E, K, S * L], which are used up.
+    """Labels uint8[E, L, S] of greatest score from scores float32[E, K, S * L], which are used up.
 
+    Where the scores are those of the first levels alone, the labels of the others stay as they are.
     The scores of label 0 give way to the greatest ones, those of label 1 to the labels: numbers that lie side
     by side are compared several at a time, and what is scattered over `labels` is only stored. The first two
     labels have a loop of their own because LLVM must see that what is read and what is written do not
     overlap.
     """
     n_episodes, n_scores, n_points = scores.shape
-    n_levels, n_states = labels.shape[1:]
+    n_states = labels.shape[2]
+    n_levels = n_points // n_states
     if n_scores == 1:
-        labels[:] = relabel[0]
+        labels[:, :n_levels] = relabel[0]
         return
     zeroth, first = np.float32(relabel[0]), np.float32(relabel[1])
     for e in range(n_episodes):
@@ -242,22 +363,15 @@ def best_labels(scores: np.ndarray, relabel: np.ndarray, labels: np.ndarray) -> 
 
 @kernel
 def support_vector_labels(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    starts: np.ndarray,
-    coefficients: np.ndarray,
-    intercepts: np.ndarray,
-    gamma: float,
-    similarities: np.ndarray,
-    votes: np.ndarray,
-    relabel: np.ndarray,
-    labels: np.ndarray,
+    points: np.ndarray, classifier: tuple, workspace: tuple, relabel: np.ndarray, labels: np.ndarray
 ) -> None:
     """One-against-one votes of an RBF support vector classifier, over points float32[E, R, S, L].
 
-    vectors float64[V, R], those of class c from starts[c] to starts[c+1]; coefficients float64[K-1, V] and
-    intercepts as scikit-learn's SVC lays them out; similarities float64[V] and votes int64[K] are scratch.
+    `classifier` are `SupportVectors`, `workspace` a `VotingWorkspace`. The first class with most votes wins.
     """
+    vectors, starts, coefficients = classifier.vectors, classifier.starts, classifier.coefficients
+    intercepts, gamma = classifier.intercepts, classifier.gamma
+    similarities, votes = workspace.similarities, workspace.votes
     n_vectors, n_axes = vectors.shape
     n_classes = starts.size - 1
     for e in range(points.shape[0]):

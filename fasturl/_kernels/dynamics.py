@@ -1,8 +1,8 @@
 """The latent side of a Block MDP: start, step, and the combination lock's random tables.
 
-An episode draws from its `luck` stream in a fixed pattern: one uniform for the start, one for each
+An episode draws from its `dynamics_rng` in a fixed pattern: one uniform for the start, one for each
 transition, and one for the reward of each level whose rewards are random. The pattern does not depend on
-the actions, so agents that share a seed meet the same luck at the same trajectory.
+the actions, so agents that share a seed meet the same chances at the same trajectory.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from .rng import shuffle, uniform
 
 
 @inlined
-def start_state(dynamics: tuple, luck: np.ndarray) -> int:
-    u = uniform(luck)
+def start_state(dynamics: tuple, dynamics_rng: np.ndarray) -> int:
+    u = uniform(dynamics_rng)
     s = 0
     while u >= dynamics.start[s]:
         s += 1
@@ -21,15 +21,15 @@ def start_state(dynamics: tuple, luck: np.ndarray) -> int:
 
 
 @inlined
-def step(dynamics: tuple, luck: np.ndarray, h: int, s: int, a: int) -> tuple[int, float]:
+def step(dynamics: tuple, dynamics_rng: np.ndarray, h: int, s: int, a: int) -> tuple[int, float]:
     """The next state and the reward after action `a` in state `s` of level `h`."""
-    u = uniform(luck)
+    u = uniform(dynamics_rng)
     following = 0
     while u >= dynamics.transitions[h, s, a, following]:
         following += 1
     reward = dynamics.rewards[h, s, a, following]
     if dynamics.random_rewards[h]:
-        reward = 1.0 if uniform(luck) < reward else 0.0
+        reward = 1.0 if uniform(dynamics_rng) < reward else 0.0
     return following, reward
 
 
@@ -50,7 +50,7 @@ def cumulate(chances: np.ndarray, sums: np.ndarray) -> None:
 
 
 @kernel
-def draw_lock(stream: np.ndarray, switch: float, order: np.ndarray, out: np.ndarray) -> None:
+def draw_lock(rng: np.ndarray, switch: float, order: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` (float64[H, 3, 4, 3], probabilities) with a fresh combination lock.
 
     For each level, and for states 0 and 1 separately, a random permutation of the actions: the first leads to
@@ -63,7 +63,7 @@ def draw_lock(stream: np.ndarray, switch: float, order: np.ndarray, out: np.ndar
         for s in range(2):
             for a in range(n_actions):
                 order[a] = a
-            shuffle(stream, order)
+            shuffle(rng, order)
             out[h, s, order[0], 0] = 1.0 - switch
             out[h, s, order[0], 1] = switch
             out[h, s, order[1], 0] = switch

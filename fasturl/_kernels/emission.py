@@ -1,7 +1,7 @@
 """Observation noise for blocks of episodes, and how observations are made of it.
 
 The noise of an observation depends on neither policy nor latent state. An episode takes a fixed number of
-draws from the emission stream, so episode n meets the same noise whatever the size of the blocks and whoever
+draws from the emission rng, so episode n meets the same noise whatever the size of the blocks and whoever
 plays.
 
 Reals: `noise[e, j, h]` is what coordinate j has at level h, the level being the fastest axis so that loops
@@ -65,7 +65,7 @@ def _box_muller(
 
 @kernel
 def fill_normals(
-    lanes: np.ndarray, bits: np.ndarray, halves: np.ndarray, deviation: np.float32, out: np.ndarray
+    rngs: np.ndarray, bits: np.ndarray, halves: np.ndarray, deviation: np.float32, out: np.ndarray
 ) -> None:
     """Fill `out` (float32[E, 2, n]) with normals of mean 0, episode by episode.
 
@@ -73,16 +73,16 @@ def fill_normals(
     """
     variance = deviation * deviation
     for e in range(out.shape[0]):
-        fill_bits_in_lanes(lanes, bits)
+        fill_bits_in_lanes(rngs, bits)
         for i in range(halves.shape[1]):
             out[e, 0, i], out[e, 1, i] = _box_muller(halves[0, i], halves[1, i], variance)
 
 
 @kernel
-def fill_words(lanes: np.ndarray, out: np.ndarray) -> None:
+def fill_words(rngs: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` (uint64[E, n, 4]) with raw bits, episode by episode."""
     for e in range(out.shape[0]):
-        fill_bits_in_lanes(lanes, out[e])
+        fill_bits_in_lanes(rngs, out[e])
 
 
 @kernel

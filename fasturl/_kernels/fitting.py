@@ -151,18 +151,18 @@ def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.n
 
 @inlined
 def _spread(
-    stream: np.ndarray, points: np.ndarray, centres: np.ndarray, closest: np.ndarray, distances: np.ndarray
+    rng: np.ndarray, points: np.ndarray, centres: np.ndarray, closest: np.ndarray, distances: np.ndarray
 ) -> None:
     """k-means++ (Arthur and Vassilvitskii, 2007): a sample is the next centre in proportion to its squared
     distance from the last ones."""
     n_samples = closest.size
-    chosen = below(stream, n_samples)
+    chosen = below(rng, n_samples)
     for k in range(centres.shape[0]):
         if k > 0:
             total = 0.0
             for i in range(n_samples):
                 total += closest[i]
-            goal = uniform(stream) * total
+            goal = uniform(rng) * total
             chosen = 0
             running = np.float64(closest[0])
             while running <= goal and chosen < n_samples - 1:
@@ -234,17 +234,12 @@ def _count(labels: np.ndarray, sizes: np.ndarray) -> None:
 
 @kernel
 def kmeans(
-    stream: np.ndarray,
+    rng: np.ndarray,
     points: np.ndarray,
     rows: np.ndarray,
     starts: int,
     iterations: int,
-    trial: np.ndarray,
-    stale: np.ndarray,
-    labels: np.ndarray,
-    last_labels: np.ndarray,
-    closest: np.ndarray,
-    distances: np.ndarray,
+    workspace: tuple,
     centres: np.ndarray,
     sizes: np.ndarray,
 ) -> None:
@@ -252,13 +247,19 @@ def kmeans(
 
     points float32[R, n] and rows float32[n, R] hold the same samples. A start ends when no label changes, or
     after `iterations` moves. A cluster that neither won nor lost a sample is where it was, so only the
-    others, which are stale, are looked at. Scratch: trial float32[K, R], stale bool[K], labels and
-    last_labels int32[n], closest float32[n], distances float32[K, n].
+    others, which are stale, are looked at. `workspace` is a `KMeansWorkspace`.
     """
+    trial, stale, labels, last_labels = (
+        workspace.trial,
+        workspace.stale,
+        workspace.labels,
+        workspace.last_labels,
+    )
+    closest, distances = workspace.closest, workspace.distances
     n_clusters = centres.shape[0]
     least = np.inf
     for _ in range(starts):
-        _spread(stream, points, trial, closest, distances)
+        _spread(rng, points, trial, closest, distances)
         _assign(distances, labels, closest)
         for k in range(n_clusters):
             stale[k] = True
@@ -314,21 +315,17 @@ def train_network(
     iterations: int,
     hidden: np.ndarray,
     output: np.ndarray,
-    hidden_slope: np.ndarray,
-    output_slope: np.ndarray,
-    hidden_moments: np.ndarray,
-    output_moments: np.ndarray,
-    units: np.ndarray,
-    errors: np.ndarray,
-    back: np.ndarray,
+    workspace: tuple,
 ) -> None:
     """Fit the one-hot code of targets int64[n] by least squares: output' (logistic(hidden x), 1), from the
     given weights on.
 
     rows float32[n, D + 1] and columns float32[D + 1, n] hold the same samples, whose last coordinate is 1;
-    hidden float32[K, D + 1], output float32[K + 1, R]. Every iteration sees all samples. Scratch, float32:
-    slopes like the weights, moments [2, ...] of zeros, units [K + 1, n], errors [R, n], back [K, n].
+    hidden float32[K, D + 1], output float32[K + 1, R]. Every iteration sees all samples. `workspace` is a
+    `NetworkWorkspace`.
     """
+    hidden_slope, output_slope = workspace.hidden_slope, workspace.output_slope
+    units, errors, back = workspace.units, workspace.errors, workspace.back
     n_samples = targets.size
     n_units, n_targets = back.shape[0], errors.shape[0]
     share = np.float32(1.0 / n_samples)
@@ -361,5 +358,5 @@ def train_network(
                 z = units[k, i]
                 back[k, i] *= share * z * (_1 - z)
             _add_combination(back, k, rows, hidden_slope)
-        _adam(hidden, hidden_slope, hidden_moments, rate, t)
-        _adam(output, output_slope, output_moments, rate, t)
+        _adam(hidden, hidden_slope, workspace.hidden_moments, rate, t)
+        _adam(output, output_slope, workspace.output_moments, rate, t)

@@ -72,31 +72,28 @@ def learn(
     dynamics: tuple,
     words: np.ndarray,
     table: tuple,
-    rates: np.ndarray,
-    bonuses: np.ndarray,
-    cap: float,
-    epsilons: np.ndarray,
-    luck: np.ndarray,
-    choice: np.ndarray,
+    rules: tuple,
+    dynamics_rng: np.ndarray,
+    policy_rng: np.ndarray,
     returns: np.ndarray,
 ) -> None:
     """As `tabular.learn`, with a row for every (level, observation) met. words uint64[E, H+1, S, W]."""
     horizon = dynamics.transitions.shape[0]
     for e in range(returns.size):
         total = 0.0
-        s = start_state(dynamics, luck)
+        s = start_state(dynamics, dynamics_rng)
         row = _row(table, words, e, 0, s)
-        a, _ = epsilon_greedy(table.q, row, 0, epsilons[e], choice)
+        a, _ = epsilon_greedy(table.q, row, 0, rules.epsilons[e], policy_rng)
         for h in range(horizon):
-            s, reward = step(dynamics, luck, h, s, a)
+            s, reward = step(dynamics, dynamics_rng, h, s, a)
             total += reward
             if h + 1 < horizon:
                 next_row = _row(table, words, e, h + 1, s)
-                next_a, value = epsilon_greedy(table.q, next_row, 0, epsilons[e], choice)
-                update(table.q, table.visits, row, 0, a, reward + value, rates, bonuses, cap)
+                next_a, value = epsilon_greedy(table.q, next_row, 0, rules.epsilons[e], policy_rng)
+                update(table, row, 0, a, reward + value, rules)
                 row, a = next_row, next_a
             else:
-                update(table.q, table.visits, row, 0, a, reward, rates, bonuses, cap)
+                update(table, row, 0, a, reward, rules)
         returns[e] = total
 
 
@@ -105,20 +102,20 @@ def play(
     dynamics: tuple,
     words: np.ndarray,
     table: tuple,
-    luck: np.ndarray,
-    choice: np.ndarray,
+    dynamics_rng: np.ndarray,
+    policy_rng: np.ndarray,
     returns: np.ndarray,
 ) -> None:
     """Play greedily without learning; a uniform action where the observation has no row."""
     for e in range(returns.size):
         total = 0.0
-        s = start_state(dynamics, luck)
+        s = start_state(dynamics, dynamics_rng)
         for h in range(dynamics.transitions.shape[0]):
             row = np.int64(table.slots[_slot(table, words, e, h, s)])
-            a = below(choice, table.q.shape[2])
+            a = below(policy_rng, table.q.shape[2])
             if row >= 0:
-                a, _ = epsilon_greedy(table.q, row, 0, 0.0, choice)
-            s, reward = step(dynamics, luck, h, s, a)
+                a, _ = epsilon_greedy(table.q, row, 0, 0.0, policy_rng)
+            s, reward = step(dynamics, dynamics_rng, h, s, a)
             total += reward
         returns[e] = total
 

@@ -1,6 +1,9 @@
-"""What belongs together on its way into a kernel: named tuples of arrays, whose fields kernels read by name.
+"""Records: arrays that travel into kernels together, as named tuples whose fields kernels read by name.
 
-Kernels do not import this file: to them a record is a tuple with the fields that are written here.
+Three kinds: what describes a problem or a model (`Dynamics`, `RealObservations`, `SupportVectors`), what a
+kernel fills (`ActionValues`, `Trajectories`), and workspaces, whose contents mean nothing before and after
+the call. The caller owns the memory of all of them. A kernel reads fields by name, so any record that has
+them will do: `tabular.update` takes an `ActionValues` or a `HashTable`.
 """
 
 from typing import NamedTuple
@@ -15,6 +18,30 @@ class Dynamics(NamedTuple):
     transitions: np.ndarray  # float64[H, S, A, S], cumulative over the last axis
     rewards: np.ndarray  # float64[H, S, A, S], mean reward of each transition
     random_rewards: np.ndarray  # bool[H], whether the level's rewards are Bernoulli draws
+
+
+class ActionValues(NamedTuple):
+    """Action values of H levels, X labels and A actions, and how often each was updated."""
+
+    q: np.ndarray  # float64[H, X, A]
+    visits: np.ndarray  # int64[H, X, A]
+
+
+class LearningRules(NamedTuple):
+    """How action values are updated, and how often actions are random (see `tabular`)."""
+
+    rates: np.ndarray  # float64[most visits + 1], by number of visits; entry 0 is not read
+    bonuses: np.ndarray  # float64[most visits + 1], as `rates`
+    cap: float  # no action value is greater
+    epsilons: np.ndarray  # float64[E], for each episode the probability that an action is random
+
+
+class Trajectories(NamedTuple):
+    """What happened in E episodes of H levels."""
+
+    states: np.ndarray  # int64[E, H+1]
+    actions: np.ndarray  # int64[E, H]
+    rewards: np.ndarray  # float64[E, H]
 
 
 class HashTable(NamedTuple):
@@ -43,8 +70,8 @@ class SharedTables(NamedTuple):
 class Players(NamedTuple):
     """N environments; level H is the terminal one."""
 
-    luck: np.ndarray  # uint64[N, 4]
-    lanes: np.ndarray  # uint64[N, 4, 4]
+    dynamics_rngs: np.ndarray  # uint64[N, 4]
+    emission_rngs: np.ndarray  # uint64[N, 4, 4]
     levels: np.ndarray  # int64[N]
     states: np.ndarray  # int64[N]
 
@@ -71,4 +98,83 @@ class Normals(NamedTuple):
     noise: np.ndarray  # float32[L, N, D]
     flat: np.ndarray  # float32[L, N D]
     means: np.ndarray  # float32[L, S, D]
-    head: int  # coordinates from here on have mean 0 in every state
+    n_informative: int  # coordinates from here on have mean 0 in every state
+
+
+class RealObservations(NamedTuple):
+    """Real observations of E episodes for every state: noise to which the mean of a state is added."""
+
+    noise: np.ndarray  # float32[E, D or more, L]
+    means: np.ndarray  # float32[S, D, L]
+    n_informative: int  # coordinates from here on have mean 0 in every state
+
+
+class QuadraticScores(NamedTuple):
+    """Scores bias[k] - |U_k x - centres[k]|^2 / 2 with upper triangular U_k = factors[k]."""
+
+    factors: np.ndarray  # float32[K, D, D]
+    centres: np.ndarray  # float32[K, D]
+    bias: np.ndarray  # float32[K]
+
+
+class SupportVectors(NamedTuple):
+    """An RBF support vector classifier of K classes, laid out as scikit-learn's SVC does."""
+
+    vectors: np.ndarray  # float64[V, R]
+    starts: np.ndarray  # int64[K + 1], the vectors of class c are those from starts[c] to starts[c + 1]
+    coefficients: np.ndarray  # float64[K - 1, V]
+    intercepts: np.ndarray  # float64[K (K - 1) / 2]
+    gamma: float
+
+
+class VotingWorkspace(NamedTuple):
+    """Scratch of `decoding.support_vector_labels`."""
+
+    similarities: np.ndarray  # float64[V]
+    votes: np.ndarray  # int64[K]
+
+
+class KMeansWorkspace(NamedTuple):
+    """Scratch of `fitting.kmeans` for n samples in R dimensions and K clusters."""
+
+    trial: np.ndarray  # float32[K, R]
+    stale: np.ndarray  # bool[K]
+    labels: np.ndarray  # int32[n]
+    last_labels: np.ndarray  # int32[n]
+    closest: np.ndarray  # float32[n]
+    distances: np.ndarray  # float32[K, n]
+
+
+class NetworkWorkspace(NamedTuple):
+    """Scratch of `fitting.train_network` for n samples of D coordinates, K units and R outputs; all
+    float32."""
+
+    hidden_slope: np.ndarray  # [K, D + 1]
+    output_slope: np.ndarray  # [K + 1, R]
+    hidden_moments: np.ndarray  # [2, K, D + 1], zeros at the start
+    output_moments: np.ndarray  # [2, K + 1, R], zeros at the start
+    units: np.ndarray  # [K + 1, n]
+    errors: np.ndarray  # [R, n]
+    back: np.ndarray  # [K, n]
+
+
+class CFunctionCall(NamedTuple):
+    """A user's C function, and what it gets as its context."""
+
+    function: np.uint64  # address
+    context: np.uint64  # address, 0 where there is none
+
+
+class DecoderWorkspace(NamedTuple):
+    """Scratch of the loop that calls a user's decoder: one episode in one state."""
+
+    points: np.ndarray  # float32[D, L]
+    labels: np.ndarray  # int32[L]
+
+
+class EmissionWorkspace(NamedTuple):
+    """Scratch of the loop that calls a user's emission: the generator of one level, and a copy for one
+    state."""
+
+    seeds: np.ndarray  # uint64[1, 4]
+    rng: np.ndarray  # uint64[4]

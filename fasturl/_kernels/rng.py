@@ -37,70 +37,70 @@ def _advance(
 
 
 @inlined
-def next_bits(stream: np.ndarray) -> np.uint64:
+def next_bits(rng: np.ndarray) -> np.uint64:
     """64 fresh bits."""
-    stream[0], stream[1], stream[2], stream[3], result = _advance(stream[0], stream[1], stream[2], stream[3])
+    rng[0], rng[1], rng[2], rng[3], result = _advance(rng[0], rng[1], rng[2], rng[3])
     return result
 
 
 @inlined
-def uniform(stream: np.ndarray) -> float:
+def uniform(rng: np.ndarray) -> float:
     """A multiple of 2^-53, uniform on [0, 1)."""
-    return np.float64(next_bits(stream) >> _11) * _ULP_53
+    return np.float64(next_bits(rng) >> _11) * _ULP_53
 
 
 @inlined
-def below(stream: np.ndarray, bound: int) -> int:
+def below(rng: np.ndarray, bound: int) -> int:
     """An integer uniform on 0..bound-1, for 1 <= bound < 2^32, without modulo bias (Lemire, 2019)."""
     n = np.uint64(bound)
-    product = (next_bits(stream) >> _32) * n
+    product = (next_bits(rng) >> _32) * n
     if (product & _LOW_32) < n:
         threshold = (_TWO_32 - n) % n
         while (product & _LOW_32) < threshold:
-            product = (next_bits(stream) >> _32) * n
+            product = (next_bits(rng) >> _32) * n
     return np.int64(product >> _32)
 
 
 @kernel
-def fill_bits(stream: np.ndarray, out: np.ndarray) -> None:
+def fill_bits(rng: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` (uint64[n]) with consecutive draws."""
     for i in range(out.size):
-        out[i] = next_bits(stream)
+        out[i] = next_bits(rng)
 
 
 @inlined
-def fill_bits_in_lanes(lanes: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` (uint64[n, 4]), a column from each of the four generators of `lanes` (uint64[4, 4]).
+def fill_bits_in_lanes(rngs: np.ndarray, out: np.ndarray) -> None:
+    """Fill `out` (uint64[n, 4]), a column from each of the four generators of `rngs` (uint64[4, 4]).
 
     One generator's next state depends on the last; four that run side by side keep the processor busy.
     """
-    a0, b0, c0, d0 = lanes[0, 0], lanes[0, 1], lanes[0, 2], lanes[0, 3]
-    a1, b1, c1, d1 = lanes[1, 0], lanes[1, 1], lanes[1, 2], lanes[1, 3]
-    a2, b2, c2, d2 = lanes[2, 0], lanes[2, 1], lanes[2, 2], lanes[2, 3]
-    a3, b3, c3, d3 = lanes[3, 0], lanes[3, 1], lanes[3, 2], lanes[3, 3]
+    a0, b0, c0, d0 = rngs[0, 0], rngs[0, 1], rngs[0, 2], rngs[0, 3]
+    a1, b1, c1, d1 = rngs[1, 0], rngs[1, 1], rngs[1, 2], rngs[1, 3]
+    a2, b2, c2, d2 = rngs[2, 0], rngs[2, 1], rngs[2, 2], rngs[2, 3]
+    a3, b3, c3, d3 = rngs[3, 0], rngs[3, 1], rngs[3, 2], rngs[3, 3]
     for i in range(out.shape[0]):
         a0, b0, c0, d0, out[i, 0] = _advance(a0, b0, c0, d0)
         a1, b1, c1, d1, out[i, 1] = _advance(a1, b1, c1, d1)
         a2, b2, c2, d2, out[i, 2] = _advance(a2, b2, c2, d2)
         a3, b3, c3, d3, out[i, 3] = _advance(a3, b3, c3, d3)
-    lanes[0, 0], lanes[0, 1], lanes[0, 2], lanes[0, 3] = a0, b0, c0, d0
-    lanes[1, 0], lanes[1, 1], lanes[1, 2], lanes[1, 3] = a1, b1, c1, d1
-    lanes[2, 0], lanes[2, 1], lanes[2, 2], lanes[2, 3] = a2, b2, c2, d2
-    lanes[3, 0], lanes[3, 1], lanes[3, 2], lanes[3, 3] = a3, b3, c3, d3
+    rngs[0, 0], rngs[0, 1], rngs[0, 2], rngs[0, 3] = a0, b0, c0, d0
+    rngs[1, 0], rngs[1, 1], rngs[1, 2], rngs[1, 3] = a1, b1, c1, d1
+    rngs[2, 0], rngs[2, 1], rngs[2, 2], rngs[2, 3] = a2, b2, c2, d2
+    rngs[3, 0], rngs[3, 1], rngs[3, 2], rngs[3, 3] = a3, b3, c3, d3
 
 
 @kernel
-def fill_uniforms(stream: np.ndarray, out: np.ndarray) -> None:
+def fill_uniforms(rng: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` (float64[n]) with consecutive uniforms."""
     for i in range(out.size):
-        out[i] = uniform(stream)
+        out[i] = uniform(rng)
 
 
 @kernel
-def shuffle(stream: np.ndarray, items: np.ndarray) -> None:
+def shuffle(rng: np.ndarray, items: np.ndarray) -> None:
     """A uniformly random permutation of `items` in place (Fisher and Yates)."""
     for last in range(items.size - 1, 0, -1):
-        other = below(stream, last + 1)
+        other = below(rng, last + 1)
         kept = items[last]
         items[last] = items[other]
         items[other] = kept

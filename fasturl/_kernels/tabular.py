@@ -64,7 +64,7 @@ def falling_epsilons(fraction: float, epsilons: np.ndarray) -> None:
 
 
 @inlined
-def greedy(q: np.ndarray, h: int, x: int, choice: np.ndarray) -> tuple[int, float]:
+def greedy(q: np.ndarray, h: int, x: int, policy_rng: np.ndarray) -> tuple[int, float]:
     """The best action of row (h, x), ties broken uniformly at random, and its value."""
     best = q[h, x, 0]
     action = 0
@@ -78,7 +78,7 @@ def greedy(q: np.ndarray, h: int, x: int, choice: np.ndarray) -> tuple[int, floa
         elif value == best:
             ties += 1
     if ties > 1:
-        skip = below(choice, ties)
+        skip = below(policy_rng, ties)
         action = -1
         while skip >= 0:
             action += 1
@@ -88,45 +88,33 @@ def greedy(q: np.ndarray, h: int, x: int, choice: np.ndarray) -> tuple[int, floa
 
 
 @inlined
-def epsilon_greedy(q: np.ndarray, h: int, x: int, epsilon: float, choice: np.ndarray) -> tuple[int, float]:
+def epsilon_greedy(
+    q: np.ndarray, h: int, x: int, epsilon: float, policy_rng: np.ndarray
+) -> tuple[int, float]:
     """A uniform action with probability epsilon, else the greedy one; and the row's greatest value."""
-    action, best = greedy(q, h, x, choice)
-    if epsilon > 0.0 and uniform(choice) < epsilon:
-        action = below(choice, q.shape[2])
+    action, best = greedy(q, h, x, policy_rng)
+    if epsilon > 0.0 and uniform(policy_rng) < epsilon:
+        action = below(policy_rng, q.shape[2])
     return action, best
 
 
 @inlined
-def update(
-    q: np.ndarray,
-    visits: np.ndarray,
-    h: int,
-    x: int,
-    a: int,
-    target: float,
-    rates: np.ndarray,
-    bonuses: np.ndarray,
-    cap: float,
-) -> None:
+def update(values: tuple, h: int, x: int, a: int, target: float, rules: tuple) -> None:
     """One step of the update above; `target` is r + V."""
+    q, visits = values.q, values.visits
     visits[h, x, a] += 1
     t = visits[h, x, a]
-    rate = rates[t]
-    q[h, x, a] = min(cap, (1.0 - rate) * q[h, x, a] + rate * (target + bonuses[t]))
+    rate = rules.rates[t]
+    q[h, x, a] = min(rules.cap, (1.0 - rate) * q[h, x, a] + rate * (target + rules.bonuses[t]))
 
 
 @kernel
 def update_trajectory(
-    q: np.ndarray,
-    visits: np.ndarray,
-    labels: np.ndarray,
-    actions: np.ndarray,
-    rewards: np.ndarray,
-    rates: np.ndarray,
-    bonuses: np.ndarray,
-    cap: float,
+    values: tuple, labels: np.ndarray, actions: np.ndarray, rewards: np.ndarray, rules: tuple
 ) -> None:
-    """Update from one finished trajectory: labels int64[H+1], actions int64[H], rewards float64[H]."""
+    """Update `values` from one finished trajectory: labels int64[H+1], actions int64[H], rewards
+    float64[H]."""
+    q = values.q
     horizon = actions.size
     for h in range(horizon):
         value = 0.0
@@ -135,45 +123,42 @@ def update_trajectory(
             value = row[0]
             for a in range(1, row.size):
                 value = max(value, row[a])
-        update(q, visits, h, labels[h], actions[h], rewards[h] + value, rates, bonuses, cap)
+        update(values, h, labels[h], actions[h], rewards[h] + value, rules)
 
 
 @kernel
 def learn(
     dynamics: tuple,
     labels: np.ndarray,
-    q: np.ndarray,
-    visits: np.ndarray,
-    rates: np.ndarray,
-    bonuses: np.ndarray,
-    cap: float,
-    epsilons: np.ndarray,
-    luck: np.ndarray,
-    choice: np.ndarray,
+    values: tuple,
+    rules: tuple,
+    dynamics_rng: np.ndarray,
+    policy_rng: np.ndarray,
     returns: np.ndarray,
 ) -> None:
     """Play and learn for `returns.size` episodes; fill in the return of each.
 
-    labels uint8[E, H+1, S], int32 where there are more than 256; q float64[H, X, A]; visits int64[H, X, A];
-    epsilons float64[E].
+    labels uint8[E, H+1, S], int32 where there are more than 256; `values` are `ActionValues`, `rules`
+    `LearningRules` whose epsilons begin with that of the first episode.
     """
+    q = values.q
     horizon = q.shape[0]
     for e in range(returns.size):
-        epsilon = epsilons[e]
+        epsilon = rules.epsilons[e]
         total = 0.0
-        s = start_state(dynamics, luck)
+        s = start_state(dynamics, dynamics_rng)
         x = np.int64(labels[e, 0, s])
-        a, value = epsilon_greedy(q, 0, x, epsilon, choice)
+        a, value = epsilon_greedy(q, 0, x, epsilon, policy_rng)
         for h in range(horizon):
-            s, reward = step(dynamics, luck, h, s, a)
+            s, reward = step(dynamics, dynamics_rng, h, s, a)
             total += reward
             if h + 1 < horizon:
                 next_x = np.int64(labels[e, h + 1, s])
-                next_a, value = epsilon_greedy(q, h + 1, next_x, epsilon, choice)
-                update(q, visits, h, x, a, reward + value, rates, bonuses, cap)
+                next_a, value = epsilon_greedy(q, h + 1, next_x, epsilon, policy_rng)
+                update(values, h, x, a, reward + value, rules)
                 x, a = next_x, next_a
             else:
-                update(q, visits, h, x, a, reward, rates, bonuses, cap)
+                update(values, h, x, a, reward, rules)
         returns[e] = total
 
 
@@ -183,31 +168,30 @@ def rollout(
     labels: np.ndarray,
     q: np.ndarray,
     epsilon: float,
-    luck: np.ndarray,
-    choice: np.ndarray,
-    states: np.ndarray,
-    actions: np.ndarray,
-    rewards: np.ndarray,
+    dynamics_rng: np.ndarray,
+    policy_rng: np.ndarray,
+    trajectories: tuple,
 ) -> None:
-    """Play epsilon-greedily in `q` without learning and record whole episodes.
+    """Play epsilon-greedily in `q` without learning, and fill `trajectories`, a record of whole episodes.
 
-    states int64[E, H+1], actions int64[E, H], rewards float64[E, H]. A fixed policy is a `q` of its own.
+    A fixed policy is a `q` of its own.
     """
     horizon = q.shape[0]
+    states, actions, rewards = trajectories.states, trajectories.actions, trajectories.rewards
     for e in range(states.shape[0]):
-        s = start_state(dynamics, luck)
+        s = start_state(dynamics, dynamics_rng)
         states[e, 0] = s
         for h in range(horizon):
-            a, _ = epsilon_greedy(q, h, np.int64(labels[e, h, s]), epsilon, choice)
-            s, reward = step(dynamics, luck, h, s, a)
+            a, _ = epsilon_greedy(q, h, np.int64(labels[e, h, s]), epsilon, policy_rng)
+            s, reward = step(dynamics, dynamics_rng, h, s, a)
             states[e, h + 1] = s
             actions[e, h] = a
             rewards[e, h] = reward
 
 
 @kernel
-def draw_policy(q: np.ndarray, epsilon: float, choice: np.ndarray, actions: np.ndarray) -> None:
+def draw_policy(q: np.ndarray, epsilon: float, policy_rng: np.ndarray, actions: np.ndarray) -> None:
     """Fill `actions` (int64[H, X]) with the epsilon-greedy action of every row: one episode's policy."""
     for h in range(q.shape[0]):
         for x in range(q.shape[1]):
-            actions[h, x], _ = epsilon_greedy(q, h, x, epsilon, choice)
+            actions[h, x], _ = epsilon_greedy(q, h, x, epsilon, policy_rng)

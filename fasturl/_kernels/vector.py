@@ -11,9 +11,6 @@ environments are usually at the same level.
 """
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
 from .compiling import inlined, kernel
 from .dynamics import start_state, step
@@ -29,7 +26,7 @@ _ALMOST = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 
 @kernel
-def draw_locks(streams: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: np.ndarray) -> None:
+def draw_locks(rngs: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: np.ndarray) -> None:
     """A fresh lock for each environment of `mask`: ways uint8[H, N, 3, 4], draws as those of
     `dynamics.draw_lock`.
 
@@ -42,7 +39,7 @@ def draw_locks(streams: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: n
                 for s in range(2):
                     for a in range(n_actions):
                         order[a] = a
-                    shuffle(streams[e], order)
+                    shuffle(rngs[e], order)
                     for place in range(n_actions):
                         ways[h, e, s, order[place]] = min(place, 2)
                 for a in range(n_actions):
@@ -56,9 +53,9 @@ def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
         np.uint64(players.levels[e]),
         np.uint64(players.states[e]),
     )  # unsigned: an index that may be negative costs a check
-    luck = players.luck[e]
+    dynamics_rng = players.dynamics_rngs[e]
     way = np.uint64(tables.ways[h, e if tables.ways.shape[1] > 1 else 0, s, np.uint64(a)])
-    u = uniform(luck)
+    u = uniform(dynamics_rng)
     following = 0
     for outcome in range(
         tables.outcomes.shape[1] - 1
@@ -67,7 +64,7 @@ def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
     own = e if tables.rewards.shape[1] > 1 else 0
     reward = tables.rewards[h, own, s, np.uint64(a), np.uint64(following)]
     if tables.random_rewards[h, own]:
-        reward = 1.0 if uniform(luck) < reward else 0.0
+        reward = 1.0 if uniform(dynamics_rng) < reward else 0.0
     players.levels[e] += 1
     players.states[e] = following
     return reward
@@ -95,7 +92,7 @@ def _move_all(
 def _start(tables: tuple, players: tuple, e: int) -> None:
     """The first state of an episode of environment e, with the draw of `dynamics.start_state`."""
     own = e if tables.start.shape[0] > 1 else 0
-    u = uniform(players.luck[e])
+    u = uniform(players.dynamics_rngs[e])
     s = 0
     while u >= tables.start[own, s]:
         s += 1
@@ -115,27 +112,9 @@ def _spread(byte: np.uint64) -> np.uint64:
 
 def put_eight(bytes_: np.uint64, e: int, j: int, out: np.ndarray) -> None:
     """The eight bytes of a word into out[e, j : j + 8], the lowest first, which need not be a multiple of
-    eight from anywhere."""
+    eight from anywhere. `_base.numba_internals` gives compilers one store for it."""
     for i in range(8):
         out[e, j + i] = np.int8(bytes_ >> np.uint64(8 * i) & _BYTE)
-
-
-@intrinsic
-def _store_eight(context, bytes_, e, j, out):  # type: ignore[no-untyped-def]  # called by the compiler
-    # called by the compiler
-    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        kind = signature.args[3]
-        array = target.make_array(kind)(target, builder, arguments[3])
-        place = cgutils.get_item_pointer(target, builder, kind, array, arguments[1:3])
-        builder.store(arguments[0], builder.bitcast(place, arguments[0].type.as_pointer()), align=1)
-        return target.get_dummy_value()
-
-    return types.void(types.uint64, types.intp, types.intp, out), generate
-
-
-@overload(put_eight, jit_options={"forceinline": True})
-def _compiled_put_eight(bytes_, e, j, out):  # type: ignore[no-untyped-def]  # called by the compiler
-    return lambda bytes_, e, j, out: _store_eight(bytes_, e, j, out)
 
 
 @inlined
@@ -172,7 +151,7 @@ def begin_bits(tables: tuple, players: tuple, mask: np.ndarray, coins: tuple, ou
     """out int8[N, D]."""
     for e in range(mask.size):
         if mask[e]:
-            fill_bits_in_lanes(players.lanes[e], coins.raw[e])
+            fill_bits_in_lanes(players.emission_rngs[e], coins.raw[e])
             _start(tables, players, e)
         _show_bits(coins, players, e, out)
 
@@ -209,7 +188,7 @@ def _show_reals(normals: tuple, players: tuple, out: np.ndarray, flat: np.ndarra
             flat[i] = normals.flat[h, i] + _NOTHING  # as a mean of 0 is added: it makes a zero of -0
         for e in range(levels.size):
             s = np.uint64(players.states[e])
-            for j in range(normals.head):
+            for j in range(normals.n_informative):
                 out[e, j] += normals.means[h, s, j]
     else:
         for e in range(levels.size):
@@ -225,7 +204,9 @@ def begin_reals(
     """out float32[N, D], flat float32[N D] the same memory."""
     for e in range(mask.size):
         if mask[e]:
-            fill_normals(players.lanes[e], normals.bits, normals.halves, normals.deviation, normals.drawn)
+            fill_normals(
+                players.emission_rngs[e], normals.bits, normals.halves, normals.deviation, normals.drawn
+            )
             for h in range(normals.noise.shape[0]):
                 for j in range(normals.noise.shape[2]):
                     normals.noise[h, e, j] = normals.grid[j, h]
@@ -254,34 +235,36 @@ def step_reals(
 
 
 @inlined
-def _show_looks(looks: np.ndarray, players: tuple, e: int, out: np.ndarray) -> None:
+def _show_observations(observations: np.ndarray, players: tuple, e: int, out: np.ndarray) -> None:
     h, s = np.uint64(players.levels[e]), np.uint64(players.states[e])
     for j in range(out.shape[1]):
-        out[e, j] = looks[h, e, s, j]
+        out[e, j] = observations[h, e, s, j]
 
 
 @kernel
-def begin_looks(tables: tuple, players: tuple, mask: np.ndarray, looks: np.ndarray, out: np.ndarray) -> None:
-    """looks [L, N, S, D] holds what the new episodes look like; out [N, D] of the same type."""
+def begin_observations(
+    tables: tuple, players: tuple, mask: np.ndarray, observations: np.ndarray, out: np.ndarray
+) -> None:
+    """observations [L, N, S, D] holds what the new episodes look like; out [N, D] of the same type."""
     for e in range(mask.size):
         if mask[e]:
             _start(tables, players, e)
-        _show_looks(looks, players, e, out)
+        _show_observations(observations, players, e, out)
 
 
 @kernel
-def step_looks(
+def step_observations(
     tables: tuple,
     players: tuple,
     actions: np.ndarray,
-    looks: np.ndarray,
+    observations: np.ndarray,
     out: np.ndarray,
     rewards: np.ndarray,
     ended: np.ndarray,
 ) -> int:
     count = _move_all(tables, players, actions, rewards, ended)
     for e in range(actions.size):
-        _show_looks(looks, players, e, out)
+        _show_observations(observations, players, e, out)
     return count
 
 
@@ -321,8 +304,8 @@ def step_latent(
 def play_policy(
     dynamics: tuple,
     policy: np.ndarray,
-    luck: np.ndarray,
-    choice: np.ndarray,
+    dynamics_rng: np.ndarray,
+    policy_rng: np.ndarray,
     states: np.ndarray,
     actions: np.ndarray,
     rewards: np.ndarray,
@@ -330,17 +313,17 @@ def play_policy(
     """Play `policy` (float64[H, S, A], cumulative over actions): states int64[E, H+1], actions int64[E, H],
     rewards float64[E, H].
 
-    Each action takes one uniform from `choice`, so that policies that share it can be compared.
+    Each action takes one uniform from `policy_rng`, so that policies that share it can be compared.
     """
     for e in range(states.shape[0]):
-        s = start_state(dynamics, luck)
+        s = start_state(dynamics, dynamics_rng)
         states[e, 0] = s
         for h in range(policy.shape[0]):
-            u = uniform(choice)
+            u = uniform(policy_rng)
             a = 0
             while u >= policy[h, s, a]:
                 a += 1
-            s, reward = step(dynamics, luck, h, s, a)
+            s, reward = step(dynamics, dynamics_rng, h, s, a)
             states[e, h + 1] = s
             actions[e, h] = a
             rewards[e, h] = reward

@@ -69,9 +69,9 @@ class Trajectories:
         return self._block.observe(self._states)
 
     def observations_at(self, level: int) -> NDArray[np.generic]:
-        """The observations of one level, counted from 0: [E, D]."""
+        """The observations of one level, 1 to H + 1: [E, D]."""
         assert self._block is not None
-        return np.asarray(self._block.level(level).observe(self._states[:, level : level + 1])[:, 0])
+        return np.asarray(self._block.level(level - 1).observe(self._states[:, level - 1 : level])[:, 0])
 
 
 class Episodes:

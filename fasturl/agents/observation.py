@@ -13,7 +13,7 @@ import numpy as np
 from .._base import checks
 from .._base.streams import Streams
 from .._kernels import hashing as _hashing
-from .._kernels.records import HashTable
+from .._kernels.records import HashTable, LearningRules
 from ..learners.learner import Learner, Task
 from ..learners.q_table import Rules
 from ..problems.block_mdp import BlockMDP
@@ -78,11 +78,11 @@ class ObservationAgent(Agent):
         episodes = game.begin(count)
         words, policy_rng = episodes.words(), game.policy_rng
         epsilons = rules.epsilons[ledger.played : ledger.played + count]
-        steps = rules.rates, rules.bonuses, rules.cap
+        learning = LearningRules(rules.rates, rules.bonuses, rules.cap, epsilons)
         with ledger.entry(count) as returns:
             episodes.walk(
                 lambda dynamics, rng: _hashing.learn(
-                    dynamics, words, table.arrays, *steps, epsilons, rng, policy_rng, returns
+                    dynamics, words, table.arrays, learning, rng, policy_rng, returns
                 )
             )
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._base import checks
+from .._kernels import decoding as _decoding
 from .._kernels import fitting as _fitting
-from .._kernels import pcid as _pcid
-from ..decoders.decoder import Decoder, Labels, block_of, real_blocks
+from .._kernels.records import KMeansWorkspace, NetworkWorkspace
+from ..decoders.decoder import Decoder, Labels, Reals, block_of, observations_of, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
 
 LEAST_SAMPLES = 30
@@ -25,6 +27,9 @@ RIDGE = 1e-9
 ADAM_ITERATIONS = 40
 """Few, from a good start: the network then has no time to fit the noise of a hundred coordinates."""
 ADAM_RATE = 0.02
+_GROUP_BITS = 4
+"""Packed bits are looked up four at a time: every level has tables of its own, which should stay in the
+cache."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,93 +38,93 @@ Ints = NDArray[np.int64]
 class PastDecoder(Decoder):
     """The nearest centre in the space of the predictions, level by level.
 
-    A level starts with one label, which every observation gets, until `learn` sets its centres.
+    A level starts with one label, which every observation gets, until `learn` sets its centres. `n_found[h]`
+    is the number of labels of level h + 1; the scores of all others are minus infinity there.
     """
 
     def __init__(self, n_levels: int, dimension: int, n_clusters: int, *, logistic: bool) -> None:
         super().__init__(n_clusters)
-        padded = -(-n_clusters // 4) * 4
-        self.found = np.ones(n_levels, np.int64)
+        self.n_found = np.ones(n_levels, np.int64)
+        self._logistic, self._dimension = logistic, dimension
         self._weights = np.zeros((n_clusters, dimension, n_levels), np.float32)
         self._bias = np.zeros((n_clusters, n_levels), np.float32)
-        self._tables = np.zeros((n_levels, -(-dimension // 4), 16, padded), np.float32)
-        self._mixing = np.zeros(
-            (n_clusters, n_clusters + 1, n_levels) if logistic else (0, 0, n_levels), np.float32
+        self._tables = np.zeros(
+            (n_levels, -(-dimension // _GROUP_BITS), 1 << _GROUP_BITS, -(-n_clusters // 4) * 4), np.float32
         )
+        self._mixing = np.zeros((n_clusters, n_clusters + 1, n_levels), np.float32)
+        if logistic:
+            self._mixing[1:, -1] = -np.inf
+        else:
+            self._bias[1:] = -np.inf
+            self._tables[:, 0, :, 1:] = -np.inf
 
-    def learn(
-        self, level: int, found: int, weights: Floats, bias: Floats, mixing: Floats | None = None
-    ) -> None:
+    def learn(self, level: int, weights: Floats, bias: Floats, mixing: Floats | None = None) -> None:
         """The scores of a level: bias + weights x, or mixing (logistic(bias + weights x), 1) where there is a
         layer."""
-        n_scores = bias.size
-        self.found[level] = found
-        self._weights[:n_scores, :, level] = weights
-        self._bias[:n_scores, level] = bias
-        _pcid.fill_nibble_tables(weights.astype(np.float32), bias.astype(np.float32), self._tables[level])
-        if mixing is not None:
-            self._mixing[:found, :, level] = mixing
+        h, n_scores = level - 1, bias.size
+        if mixing is None:
+            self.n_found[h] = n_scores
+        else:
+            self.n_found[h] = len(mixing)
+            self._mixing[: len(mixing), :, h] = mixing
+        self._weights[:n_scores, :, h] = weights
+        self._bias[:n_scores, h] = bias
+        level_weights = np.ascontiguousarray(self._weights[:, :, h])
+        level_bias = np.ascontiguousarray(self._bias[:, h])
+        _decoding.fill_packed_tables(level_weights, level_bias, self._tables[h])
 
     def table(self, block: Block) -> Labels:
         return self.first_levels(block, block.n_levels)
 
     def first_levels(self, block: Block, levels: int) -> Labels:
-        """As `table`, with labels at the first levels alone; the rest is 0."""
-        return self._label(block, levels, slice(None))
-
-    def decode(self, X: ArrayLike, level: int = 0) -> Ints:
-        return (
-            self._label(_one_level_each(np.asarray(X)), 1, slice(level, level + 1)).ravel().astype(np.int64)
-        )
-
-    def _label(self, block: Block, levels: int, part: slice) -> Labels:
-        found, mixing = self.found[part], np.ascontiguousarray(self._mixing[:, :, part])
+        """As `table`, with labels at the first levels alone; the others have that of the first cluster."""
+        labels = np.full((block.n_episodes, block.n_levels, block.n_states), self.relabel[0], np.uint8)
         if isinstance(block, BitBlock):
-            labels = np.zeros((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-            tables, n = self._tables[part], block.n_episodes * block.n_states
-            scratch = (
-                np.empty((tables.shape[-1], n), np.float32),
-                np.empty((self._bias.shape[0], n), np.float32),
-            )
-            _pcid.bit_labels(block.words, tables, found, mixing, levels, *scratch, labels)
-            return self.relabel[labels]
-        weights, bias = (
-            np.ascontiguousarray(self._weights[:, :, part]),
-            np.ascontiguousarray(self._bias[:, part]),
-        )
-        tail, sums, mixed = np.empty((3, *bias.shape), np.float32)
-        given = []
-        for real in real_blocks(block):
-            labels = np.zeros((real.n_episodes, real.n_levels, real.n_states), np.uint8)
-            _pcid.real_labels(
-                real.noise,
-                real.means,
-                real.n_informative,
-                weights,
-                bias,
-                found,
-                mixing,
-                levels,
-                tail,
-                sums,
-                mixed,
-                labels,
-            )
-            given.append(labels)
-        return self.relabel[np.concatenate(given, axis=2)]
+            scores = self._room(block, levels)
+            _decoding.packed_scores(block.words, self._tables, scores)
+        else:
+            scores = np.concatenate([self._real_scores(real, levels) for real in real_blocks(block)], axis=2)
+        self._label(scores, self._mixing, labels)
+        return labels
 
+    def decode(self, X: ArrayLike, level: int = 1) -> Ints:
+        h = checks.integer("level", level, least=1, most=self.n_found.size) - 1
+        block = block_of(np.asarray(X))
+        self._check(block, self._dimension)
+        n = (
+            block.n_episodes * block.n_levels
+        )  # one of the two is 1: here they all stand in the place of levels
+        scores, labels = np.empty((1, self.relabel.size, 1, n), np.float32), np.empty((1, n, 1), np.uint8)
+        if isinstance(block, BitBlock):
+            words = block.words.reshape(1, n, 1, -1)
+            _decoding.packed_scores(words, self._tables[h : h + 1], scores)
+        else:
+            (real,) = real_blocks(block)
+            weights, bias = (
+                np.ascontiguousarray(self._weights[:, :, h]),
+                np.ascontiguousarray(self._bias[:, h]),
+            )
+            _decoding.affine_scores(
+                observations_of(real), weights, bias, np.empty_like(scores[0, :, 0]), scores
+            )
+        self._label(scores, np.repeat(self._mixing[:, :, h : h + 1], n, axis=2), labels)
+        return labels.ravel().astype(np.int64)
 
-def _one_level_each(X: NDArray[np.generic]) -> Block:
-    """Observations [n, D] as n episodes of one level with one state."""
-    block = block_of(X)
-    if isinstance(block, RealBlock):
-        n, dimension = X.shape
-        return RealBlock(
-            np.ascontiguousarray(X, np.float32).reshape(n, dimension, 1),
-            np.zeros((1, dimension, 1), np.float32),
-            0,
-        )
-    return block
+    def _room(self, block: Block, levels: int) -> Reals:
+        return np.empty((block.n_episodes, self.relabel.size, block.n_states, levels), np.float32)
+
+    def _real_scores(self, real: RealBlock, levels: int) -> Reals:
+        scores, tail = self._room(real, levels), np.empty((self.relabel.size, levels), np.float32)
+        _decoding.level_affine_scores(observations_of(real), self._weights, self._bias, tail, scores)
+        return scores
+
+    def _label(self, scores: Reals, mixing: Reals, labels: Labels) -> None:
+        """Fill in the labels of greatest score; the scores are used up."""
+        if self._logistic:
+            mixed = np.empty_like(scores)
+            _decoding.mix_units(scores, mixing, mixed)
+            scores = mixed
+        _decoding.best_labels(scores.reshape(*scores.shape[:2], -1), self.relabel, labels)
 
 
 class Standardised:
@@ -133,7 +138,7 @@ class Standardised:
         self.rows = (data - self.centre) / self.spread
         self.columns = np.ascontiguousarray(self.rows.T)
 
-    def undone(self, weights: Floats, bias: Floats) -> tuple[Floats, Floats]:
+    def in_observation_space(self, weights: Floats, bias: Floats) -> tuple[Floats, Floats]:
         """Weights and bias for observations as they are."""
         raw = weights / self.spread
         return raw, bias - (raw * self.centre).sum(axis=1)
@@ -147,7 +152,7 @@ def _least_squares(data: Standardised, codes: Ints, n_codes: int) -> tuple[Float
     return slopes, np.bincount(codes, minlength=n_codes) / n
 
 
-def _turned(matrix: Floats) -> Floats:
+def _shortened(matrix: Floats) -> Floats:
     """A matrix of as few rows as can be with the same lengths of all images.
 
     Clusters and nearest centres know predictions by their distances alone, and those of m variables live in m
@@ -161,13 +166,15 @@ class Linear:
 
     def __init__(self, data: Standardised, codes: Ints, n_codes: int) -> None:
         self.data = data
-        self.slopes = _turned(_least_squares(data, codes, n_codes)[0])
+        self.slopes = _shortened(_least_squares(data, codes, n_codes)[0])
         self.points = np.empty((self.slopes.shape[0], codes.size))
         _fitting.embed(self.slopes, np.zeros(self.slopes.shape[0]), data.columns, self.points)
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, None]:
         # |A z - c|^2 is smallest where c' A z - |c|^2 / 2 is largest
-        return *self.data.undone(centres @ self.slopes, -np.square(centres).sum(axis=1) / 2), None
+        return *self.data.in_observation_space(
+            centres @ self.slopes, -np.square(centres).sum(axis=1) / 2
+        ), None
 
 
 class Network:
@@ -185,12 +192,12 @@ class Network:
         predictions = np.empty((n_codes, n))
         _fitting.embed(slopes, offset, data.columns, predictions)
         variances, axes = np.linalg.eigh(np.cov(predictions, bias=True))
-        kept = min(n_units, n_codes)
-        lengths, axes = np.sqrt(np.maximum(variances[::-1][:kept], 0.0)), axes.T[::-1][:kept]
-        inverses = np.divide(1.0, lengths, out=np.zeros(kept), where=lengths > 1e-6)
+        n_axes = min(n_units, n_codes)
+        lengths, axes = np.sqrt(np.maximum(variances[::-1][:n_axes], 0.0)), axes.T[::-1][:n_axes]
+        inverses = np.divide(1.0, lengths, out=np.zeros(n_axes), where=lengths > 1e-6)
         self.hidden, output = np.zeros((n_units, dimension + 1)), np.zeros((n_units + 1, n_codes))
-        self.hidden[:kept, :-1] = inverses[:, None] * (axes @ slopes)
-        output[:kept] = 4 * lengths[:, None] * axes
+        self.hidden[:n_axes, :-1] = inverses[:, None] * (axes @ slopes)
+        output[:n_axes] = 4 * lengths[:, None] * axes
         output[-1] = offset - output[:-1].sum(axis=0) / 2
         self._train(codes, output)
 
@@ -200,29 +207,31 @@ class Network:
         rows, narrow, hidden, output = (
             table.astype(np.float32, order="C") for table in (columns.T, columns, self.hidden, start)
         )
-        slopes, moments = (
-            (np.empty_like(hidden), np.empty_like(output)),
-            (_zeros(2, *hidden.shape), _zeros(2, *output.shape)),
+        workspace = NetworkWorkspace(
+            hidden_slope=np.empty_like(hidden),
+            output_slope=np.empty_like(output),
+            hidden_moments=_zeros(2, *hidden.shape),
+            output_moments=_zeros(2, *output.shape),
+            units=_zeros(n_units + 1, n),
+            errors=_zeros(n_codes, n),
+            back=_zeros(n_units, n),
         )
-        layers = _zeros(n_units + 1, n), _zeros(n_codes, n), _zeros(n_units, n)
-        _fitting.train_network(
-            rows, narrow, codes, ADAM_RATE, ADAM_ITERATIONS, hidden, output, *slopes, *moments, *layers
-        )
-        self.hidden, self.output = hidden.astype(np.float64), _turned(output[:-1].T.astype(np.float64))
+        _fitting.train_network(rows, narrow, codes, ADAM_RATE, ADAM_ITERATIONS, hidden, output, workspace)
+        self.hidden, self.output = hidden.astype(np.float64), _shortened(output[:-1].T.astype(np.float64))
         units, self.points = np.empty((n_units, n)), np.empty((self.output.shape[0], n))
         _fitting.embed(self.hidden, np.zeros(n_units), columns, units)
         _fitting.embed(self.output, np.zeros(self.output.shape[0]), 1 / (1 + np.exp(-units)), self.points)
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
         mixing = np.column_stack([centres @ self.output, -np.square(centres).sum(axis=1) / 2])
-        return *self.data.undone(self.hidden[:, :-1], self.hidden[:, -1]), mixing
+        return *self.data.in_observation_space(self.hidden[:, :-1], self.hidden[:, -1]), mixing
 
 
 def _zeros(*shape: int) -> NDArray[np.float32]:
     return np.zeros(shape, np.float32)
 
 
-def cluster(stream: NDArray[np.uint64], predictions: Floats, n_clusters: int) -> Floats:
+def cluster(rng: NDArray[np.uint64], predictions: Floats, n_clusters: int) -> Floats:
     """Centres [K, R] of predictions [R, n]: from n_clusters, K falls to the number of clusters with at least
     30 samples until all have."""
     points = predictions.astype(np.float32)  # twice as fast, and far finer than the noise of a regression
@@ -230,17 +239,16 @@ def cluster(stream: NDArray[np.uint64], predictions: Floats, n_clusters: int) ->
     n_axes, n = points.shape
     size = n_clusters
     while size > 1:
-        (centres, trial), sizes = np.empty((2, size, n_axes), np.float32), np.empty(size, np.int64)
-        labels, last_labels = np.empty((2, n), np.int32)
-        scratch = (
-            trial,
-            np.empty(size, np.bool_),
-            labels,
-            last_labels,
-            np.empty(n, np.float32),
-            np.empty((size, n), np.float32),
+        centres, sizes = np.empty((size, n_axes), np.float32), np.empty(size, np.int64)
+        workspace = KMeansWorkspace(
+            trial=np.empty_like(centres),
+            stale=np.empty(size, np.bool_),
+            labels=np.empty(n, np.int32),
+            last_labels=np.empty(n, np.int32),
+            closest=np.empty(n, np.float32),
+            distances=np.empty((size, n), np.float32),
         )
-        _fitting.kmeans(stream, points, rows, STARTS, MOVES, *scratch, centres, sizes)
+        _fitting.kmeans(rng, points, rows, STARTS, MOVES, workspace, centres, sizes)
         large = int((sizes >= LEAST_SAMPLES).sum())
         if large == size:
             return centres.astype(np.float64)

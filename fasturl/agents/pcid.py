@@ -45,6 +45,7 @@ from .._base.schema import Declared, Range, setting
 from .._kernels import pcid as _pcid
 from .._kernels import planning as _planning
 from .._kernels.records import Dynamics
+from .._kernels.records import Trajectories as Record
 from ..decoders.decoder import MAX_LABELS
 from ..problems.description import Description
 from .agent import Agent, Outcome
@@ -177,7 +178,7 @@ class _Run:
 
     def outcome(self) -> Outcome:
         diagnostics = {
-            "states_found": self.decoder.found.tolist(),
+            "states_found": self.decoder.n_found.tolist(),
             "exploration_trajectories": self.explored,
             "seconds": self.phases.seconds,
         }
@@ -196,10 +197,10 @@ class _Run:
                 np.concatenate([getattr(part, name)[:, level - 1] for part in trajectories])
                 for name in ("labels", "actions", "rewards")
             )
-            X = np.concatenate([part.observations_at(level) for part in trajectories])
+            X = np.concatenate([part.observations_at(level + 1) for part in trajectories])
         with self.phases.timed("regression"):
             self._fit(level, X, before * self.n_actions + taken)
-            after = self.decoder.decode(X, level)
+            after = self.decoder.decode(X, level + 1)
             _pcid.count(before, taken, gained, after, self.counts[level - 1], self.sums[level - 1])
 
     def _explore(self, level: int, reach: Floats, count: int) -> Trajectories:
@@ -208,17 +209,20 @@ class _Run:
         labels = episodes.labels_with(lambda block: self.decoder.first_levels(block, level))
 
         def walk(dynamics: Dynamics, rng: NDArray[np.uint64]) -> tuple[Ints, Ints, Floats]:
-            states = np.empty((count, self.horizon + 1), np.int64)
-            actions, rewards = np.empty((count, self.horizon), np.int64), np.empty((count, self.horizon))
-            _pcid.explore(dynamics, labels, reach, level, rng, policy_rng, states, actions, rewards)
-            return states, actions, rewards
+            record = Record(
+                states=np.empty((count, self.horizon + 1), np.int64),
+                actions=np.empty((count, self.horizon), np.int64),
+                rewards=np.empty((count, self.horizon)),
+            )
+            _pcid.explore(dynamics, labels, reach, level, rng, policy_rng, record)
+            return record.states, record.actions, record.rewards
 
         trajectories = episodes.play(labels, walk)
         self.ledger.enter(trajectories.returns)
         return trajectories
 
     def _fit(self, level: int, X: NDArray[np.generic], codes: Ints) -> None:
-        n_codes = int(self.decoder.found[level - 1]) * self.n_actions
+        n_codes = int(self.decoder.n_found[level - 1]) * self.n_actions
         oracle_rng, data = self.game.oracle_rng, Standardised(X)
         fit = (
             Linear(data, codes, n_codes)
@@ -226,12 +230,12 @@ class _Run:
             else Network(data, codes, n_codes, self.n_labels)
         )
         centres = cluster(oracle_rng, fit.points, self.n_labels)
-        self.decoder.learn(level, centres.shape[0], *fit.scores(centres))
+        self.decoder.learn(level + 1, *fit.scores(centres))
 
     def _reach_policies(self, level: int) -> Floats:
         """A policy [T, level, X, A] to each learned state of a level: 1 for the action it takes, the first of
         the best."""
-        found = int(self.decoder.found[level])
+        found = int(self.decoder.n_found[level])
         policies = np.zeros((found, level, self.n_labels, self.n_actions))
         q, values = np.empty(policies.shape[1:]), np.empty((level + 1, self.n_labels))
         likely = self._likely_transitions(level)

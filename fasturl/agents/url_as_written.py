@@ -184,7 +184,7 @@ class _Standards:
         if not members_by_label:
             return decoder
         starts = np.cumsum([0, *(len(members) for members in members_by_label.values())])
-        raw = decoder.decode(np.concatenate(list(members_by_label.values())), level).astype(np.uint8)
+        raw = decoder.decode(np.concatenate(list(members_by_label.values())), level + 1).astype(np.uint8)
         counts = np.empty((len(members_by_label), self.n_labels), np.int64)
         _labels.count_labels(raw, starts.astype(np.int64), counts)
         outputs = np.arange(self.n_labels, dtype=np.uint8)
@@ -272,7 +272,7 @@ class _Run:
                 decoder = LevelDecoder(fitted, sizes.n_labels)
                 for level in range(testing.shape[1]):
                     fresh = np.ascontiguousarray(testing[:, level])
-                    standards.extend(level, decoder.decode(fresh, level), fresh, sizes.standard_size)
+                    standards.extend(level, decoder.decode(fresh, level + 1), fresh, sizes.standard_size)
         return decoder
 
     def _fit(self, observations: Observations) -> Decoder:

@@ -8,12 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.errors import TypingError
+from numba import TypingError, types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
 
+from .._base import numba_internals
 from . import header
 
 
@@ -27,35 +25,7 @@ def address(_context: Any, pointer: Any) -> Any:
 
 @intrinsic
 def item_size(_context: Any, pointer: Any) -> Any:
-    def generate(target: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:
-        return ir.Constant(ir.IntType(64), target.get_abi_sizeof(target.get_data_type(pointer.dtype)))
-
-    return types.int64(pointer), generate
-
-
-def _array_of(array: Any, shape: Any) -> Any:
-    """Code that makes an array from an address and a shape."""
-
-    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        made = make_array(array)(target, builder)
-        item = target.get_abi_sizeof(target.get_data_type(array.dtype))
-        lengths = cgutils.unpack_tuple(builder, arguments[1], len(shape))
-        strides: list[Any] = []
-        stride: Any = target.get_constant(types.intp, item)
-        for length in reversed(lengths):
-            strides.insert(0, stride)
-            stride = builder.mul(stride, length)
-        populate_array(
-            made,
-            data=builder.bitcast(arguments[0], made.data.type),
-            shape=lengths,
-            strides=strides,
-            itemsize=target.get_constant(types.intp, item),
-            meminfo=None,
-        )
-        return made._getvalue()
-
-    return generate
+    return types.int64(pointer), numba_internals.item_size_of(pointer)
 
 
 def _viewer(dtype: Any = None, readonly: bool = False) -> Any:
@@ -64,7 +34,7 @@ def _viewer(dtype: Any = None, readonly: bool = False) -> Any:
         if not isinstance(pointer, types.CPointer) or not isinstance(shape, types.UniTuple):
             raise TypingError(f"no view of {pointer} with shape {shape}")
         array = types.Array(dtype or pointer.dtype, len(shape), "C", readonly=readonly)
-        return array(pointer, shape), _array_of(array, shape)
+        return array(pointer, shape), numba_internals.array_at(array, len(shape))
 
     return view
 
@@ -82,13 +52,7 @@ view_halves = _viewer(types.uint32)
 @intrinsic
 def four_numbers(_context: Any) -> Any:
     """Scratch for four int64, as long as the function runs."""
-
-    def generate(_target: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-        return builder.bitcast(
-            cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), 4)), ir.IntType(64).as_pointer()
-        )
-
-    return types.CPointer(types.int64)(), generate
+    return types.CPointer(types.int64)(), numba_internals.stack_numbers(4)
 
 
 @intrinsic
@@ -105,13 +69,7 @@ def offset(_context: Any, pointer: Any, count: Any) -> Any:
 def field(_context: Any, struct: Any, name: Any) -> Any:
     """A member of the struct at a pointer."""
     where, kind = header.member(struct.dtype.name, name.literal_value)
-
-    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        byte = builder.bitcast(arguments[0], ir.IntType(8).as_pointer())
-        place = builder.gep(byte, [ir.Constant(ir.IntType(64), where)])
-        return builder.load(builder.bitcast(place, target.get_value_type(kind).as_pointer()))
-
-    return kind(struct, name), generate
+    return kind(struct, name), numba_internals.load_at(where, kind)
 
 
 @intrinsic

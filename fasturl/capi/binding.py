@@ -7,26 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba.core import sigutils
-from numba.core.ccallback import CFunc
-
-from .._base import compile_cache
-from .._kernels.compiling import _ForgivingCache
-from . import entries, functions, header
+from .._base import compile_cache, numba_internals
+from . import functions, header
 
 ffi = header.ffi
 
 _VERSION = ("FASTURL_ABI_MAJOR", "FASTURL_ABI_MINOR")
-
-
-class _Cache(_ForgivingCache):
-    """The cache of a C callback, which asks with a whole signature where a kernel asks with its arguments."""
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        return super().load_overload(sig.args, target_context)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        super().save_overload(sig.args, data)
 
 
 @cache
@@ -40,26 +26,13 @@ def folder() -> Path | None:
     for source in (header.PATH, *sorted(header.PATH.parent.rglob("*.py"))):
         total.update(source.read_bytes())
     own = kernels / f"capi-{total.hexdigest()[:16]}"
-    return own if compile_cache._writable(own) else None
+    return own if compile_cache.is_writable(own) else None
 
 
 @cache
 def compiled(name: str) -> Any:
     """A function of the table, compiled or loaded."""
-    pyfunc = getattr(functions, name)
-    made: Any = CFunc(
-        pyfunc,
-        sigutils.normalize_signature(header.signature(name)),
-        {},
-        dict(entries.OPTIONS),
-        entries.Compiler,
-    )
-    place = folder()
-    if place is not None:
-        with compile_cache.keeping_in(place):
-            made._cache = _Cache(pyfunc)
-    made.compile()
-    return made
+    return numba_internals.compile_callback(getattr(functions, name), header.signature(name), folder())
 
 
 @cache

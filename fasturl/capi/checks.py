@@ -13,6 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from .._base import numba_internals
 from .._kernels.compiling import inlined
 from . import header
 from .access import address, field, item_size, struct_size, view
@@ -50,17 +51,8 @@ ANY = _GREATEST - 1
 @intrinsic
 def message(_context: Any, status: Any) -> Any:
     """The constant string of a status."""
-
-    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        found = target.insert_const_string(builder.module, UNKNOWN)
-        for name, text in MESSAGES.items():
-            same = builder.icmp_signed(
-                "==", arguments[0], ir.Constant(ir.IntType(32), header.CONSTANTS[name])
-            )
-            found = builder.select(same, target.insert_const_string(builder.module, text), found)
-        return found
-
-    return types.CPointer(types.int8)(types.int32), generate
+    texts = [(header.CONSTANTS[name], text) for name, text in MESSAGES.items()]
+    return types.CPointer(types.int8)(types.int32), numba_internals.text_of(texts, UNKNOWN)
 
 
 # --- sizes and numbers

@@ -58,7 +58,8 @@ def build(folder: Path) -> Path:
     """Build the library in a folder and return its path."""
     if sys.platform == "win32" or not sysconfig.get_config_var("Py_ENABLE_SHARED"):
         raise OSError(
-            "libfasturl needs a Python that was built as a shared library (configure --enable-shared), which this one was not"
+            "libfasturl needs a Python that was built as a shared library (configure --enable-shared), which this "
+            "one was not"
         )
     folder.mkdir(parents=True, exist_ok=True)
     target = folder.resolve() / LIBRARY
@@ -71,7 +72,8 @@ def build(folder: Path) -> Path:
             done = subprocess.run(command, capture_output=True, text=True)
         except (FileNotFoundError, PermissionError):
             raise OSError(
-                f"libfasturl needs a C compiler to be built, and {command[0]!r} cannot be run: CC names the compiler"
+                f"libfasturl needs a C compiler to be built, and {command[0]!r} cannot be run: CC names the "
+                "compiler"
             ) from None
         if done.returncode != 0:
             raise OSError(f"libfasturl could not be built: {done.stderr.strip()}")
@@ -85,7 +87,8 @@ def default_folder() -> Path:
     kept = binding.folder()
     if kept is None:
         raise OSError(
-            "there is no cache folder to build libfasturl in: set FASTURL_CACHE_DIR, or choose one with --build"
+            "there is no cache folder to build libfasturl in: set FASTURL_CACHE_DIR, or choose one with "
+            "--build"
         )
     built_in = (sys.version, sys.prefix, _python_libraries(), _site_folders())
     return kept / f"lib-{hashlib.sha256(repr(built_in).encode()).hexdigest()[:16]}"
@@ -125,7 +128,8 @@ def _forwarders() -> list[str]:
         missing = f'"{MESSAGES["FASTURL_E_LIBRARY"]}"' if name == "strerror" else "FASTURL_E_LIBRARY"
         made.append(
             f"{kind} fasturl_{name}({arguments})\n{{\n"
-            f"    const fasturl_table *table = fasturl_get_table();\n    return table ? table->{name}({names}) : {missing};\n}}\n"
+            f"    const fasturl_table *table = fasturl_get_table();\n"
+            f"    return table ? table->{name}({names}) : {missing};\n}}\n"
         )
     return made
 

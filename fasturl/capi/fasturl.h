@@ -19,7 +19,9 @@
  *   - Sizes are at least 1. There are at most 256 labels and 256 states at a level.
  *
  * Notation: H levels are acted in, S states a level, A actions, X labels, E episodes; x[E, H] is an array of that shape.
- * Levels, states, actions and labels count from 0.
+ * States, actions and labels count from 0. A level that is an argument counts from 1, as in Python: 1 to H are acted in and
+ * H + 1 is the terminal one. Arrays are indexed from 0, so row h of x[H] belongs to level h + 1.
+ * Names are those of Python. The one exception is switch_, Python's `switch`, which is a word of C.
  */
 #ifndef FASTURL_H
 #define FASTURL_H
@@ -69,7 +71,7 @@ typedef const char *fasturl_strerror_fn(int32_t status);
 
 /* Names of the streams of a run: the first (and mostly only) number of a spawn key. */
 enum fasturl_stream {
-    FASTURL_STREAM_LOCK = 0,       /* the action labels of the lock */
+    FASTURL_STREAM_INSTANCE = 0,   /* what makes an instance of a family: the action labels of a lock */
     FASTURL_STREAM_DYNAMICS = 1,   /* latent transitions and rewards */
     FASTURL_STREAM_EMISSION = 2,   /* observation noise */
     FASTURL_STREAM_POLICY = 3,     /* the agent's own choices */
@@ -77,13 +79,13 @@ enum fasturl_stream {
     FASTURL_STREAM_EVALUATION = 5  /* the key {5, name} is a stream for evaluating a policy */
 };
 
-/* Fill stream[stream_length] with the state of numpy.random.SeedSequence(seed, spawn_key): with seed 7 and the key {1} and 4 words,
+/* Fill rng[rng_length] with the state of numpy.random.SeedSequence(seed, spawn_key): with seed 7 and the key {1} and 4 words,
    exactly the dynamics stream of Python's run with seed 7. spawn_key may be null if its length is 0. */
-typedef int32_t fasturl_seed_stream_fn(uint64_t seed, const uint32_t *spawn_key, int64_t spawn_key_length, uint64_t *stream,
-                                       int64_t stream_length);
+typedef int32_t fasturl_seed_stream_fn(uint64_t seed, const uint32_t *spawn_key, int64_t spawn_key_length, uint64_t *rng,
+                                       int64_t rng_length);
 
 /* Fill bits[bits_length] with consecutive draws. */
-typedef int32_t fasturl_fill_bits_fn(uint64_t *stream, int64_t stream_length, uint64_t *bits, int64_t bits_length);
+typedef int32_t fasturl_fill_bits_fn(uint64_t *rng, int64_t rng_length, uint64_t *bits, int64_t bits_length);
 
 /* ---- Latent dynamics ---------------------------------------------------------------------------------------------------- */
 
@@ -104,7 +106,7 @@ typedef struct fasturl_dynamics {
 } fasturl_dynamics;
 
 /* Fill probabilities[H, 3, 4, 3] with a fresh combination lock. Reaching state 0 or 1 after the last level pays Bernoulli(1/2). */
-typedef int32_t fasturl_draw_lock_fn(uint64_t *stream, int64_t stream_length, int64_t horizon, double switch_probability,
+typedef int32_t fasturl_draw_lock_fn(uint64_t *rng, int64_t rng_length, int64_t horizon, double switch_,
                                      double *probabilities, int64_t probabilities_length);
 
 /* Rows of n_outcomes probabilities as running sums, which reach exactly 1 at the last outcome that can happen.
@@ -112,12 +114,12 @@ typedef int32_t fasturl_draw_lock_fn(uint64_t *stream, int64_t stream_length, in
 typedef int32_t fasturl_cumulate_fn(const double *probabilities, int64_t probabilities_length, int64_t n_outcomes, double *cumulative,
                                     int64_t cumulative_length);
 
-/* Draw states[n] at level 0. */
-typedef int32_t fasturl_start_fn(const fasturl_dynamics *dynamics, uint64_t *luck, int64_t luck_length, int64_t n, int64_t *states,
+/* Draw states[n] at level 1. */
+typedef int32_t fasturl_start_fn(const fasturl_dynamics *dynamics, uint64_t *dynamics_rng, int64_t dynamics_rng_length, int64_t n, int64_t *states,
                                  int64_t states_length);
 
-/* One step of n episodes that are all at the given level: states[n] become the next ones. They draw one after the other. */
-typedef int32_t fasturl_step_fn(const fasturl_dynamics *dynamics, int64_t level, uint64_t *luck, int64_t luck_length, int64_t n,
+/* One step of n episodes that are all at the given level, 1 to H: states[n] become the next ones. They draw one after the other. */
+typedef int32_t fasturl_step_fn(const fasturl_dynamics *dynamics, int64_t level, uint64_t *dynamics_rng, int64_t dynamics_rng_length, int64_t n,
                                 const int64_t *actions, int64_t actions_length, int64_t *states, int64_t states_length,
                                 double *rewards, int64_t rewards_length);
 
@@ -136,7 +138,7 @@ typedef int32_t fasturl_optimal_q_fn(const double *probabilities, int64_t probab
 
 /* Observations of LockBernoulli as packed bits, for every state: words[E, H + 1, 3, W], W = FASTURL_LOCK_WORDS(H). Coordinate j is bit
    j % 64 of word j / 64: the one-hot code of the state, then H coins. scratch[FASTURL_LOCK_SCRATCH(H)]. */
-typedef int32_t fasturl_lock_words_fn(uint64_t *emission, int64_t emission_length, int64_t horizon, int64_t episodes,
+typedef int32_t fasturl_lock_words_fn(uint64_t *emission_rngs, int64_t emission_rngs_length, int64_t horizon, int64_t episodes,
                                       uint64_t *scratch, int64_t scratch_length, uint64_t *words, int64_t words_length);
 
 /* Real observations of E episodes, for every state: noise to which the mean of a state is added. The level is the fastest axis. */
@@ -147,16 +149,16 @@ typedef struct fasturl_block {
     int64_t n_states;
     int64_t dimension;   /* D */
     int64_t coordinates; /* C >= D: how many the noise has; those beyond D are not used */
-    int64_t head;        /* coordinates from here on have mean 0 in every state; D if in doubt */
+    int64_t n_informative; /* coordinates from here on have mean 0 in every state; D if in doubt */
     float *noise;        /* [E, C, L] */
     int64_t noise_length;
     const float *means; /* [S, D, L] */
     int64_t means_length;
 } fasturl_block;
 
-/* Fill the block's noise with normals of mean 0. coordinates * n_levels is a multiple of 8, and the least such number with
+/* Fill the block's noise with normals of mean 0 and standard deviation `noise`. coordinates * n_levels is a multiple of 8, and the least such number with
    coordinates >= dimension gives Python's numbers. scratch[C * L / 2]. */
-typedef int32_t fasturl_gaussian_noise_fn(uint64_t *emission, int64_t emission_length, float deviation, const fasturl_block *block,
+typedef int32_t fasturl_gaussian_noise_fn(uint64_t *emission_rngs, int64_t emission_rngs_length, float noise, const fasturl_block *block,
                                           uint64_t *scratch, int64_t scratch_length);
 
 /* What is seen along states[E, L]: observations[E, L, D]. */
@@ -203,10 +205,10 @@ typedef struct fasturl_training {
     const uint8_t *labels; /* [rows, H + 1, S]: what is seen in each state; episode e has row e % rows */
     int64_t labels_length;
     int64_t label_rows;
-    uint64_t *luck; /* stream of the dynamics */
-    int64_t luck_length;
-    uint64_t *choice; /* stream of the agent's choices */
-    int64_t choice_length;
+    uint64_t *dynamics_rng; /* stream of the dynamics */
+    int64_t dynamics_rng_length;
+    uint64_t *policy_rng; /* stream of the agent's choices */
+    int64_t policy_rng_length;
     double *q; /* [H, X, A] */
     int64_t q_length;
     int64_t *visits; /* [H, X, A] */
@@ -257,9 +259,9 @@ typedef int32_t fasturl_train_qlearning_fn(const fasturl_training *training, con
 typedef int32_t fasturl_decoder_fn(const float *observations, int64_t n, int64_t dimension, int64_t level, int32_t *labels,
                                    void *context);
 
-/* Emission: fill observation[dimension], what the state looks like at the level, with randomness from stream[4] alone. All states of
-   one level of one episode get a copy of the same stream. */
-typedef int32_t fasturl_emission_fn(uint64_t *stream, int64_t level, int64_t state, float *observation, int64_t dimension,
+/* Emission: fill observation[dimension], what the state looks like at the level, with randomness from rng[4] alone. All states of
+   one level of one episode get a copy of the same generator. */
+typedef int32_t fasturl_emission_fn(uint64_t *rng, int64_t level, int64_t state, float *observation, int64_t dimension,
                                     void *context);
 
 /* ---- The table ---------------------------------------------------------------------------------------------------------- */

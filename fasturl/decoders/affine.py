@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .._base import checks
 from .._kernels import decoding as _decoding
 from ..problems.blocks import BitBlock, Block, RealBlock
-from .decoder import Decoder, Floats, Labels, Reals, real_blocks
+from .decoder import Decoder, Floats, Labels, Reals, observations_of, real_blocks
 
 
 class AffineDecoder(Decoder):
@@ -47,23 +47,22 @@ class AffineMap:
         self.weights = np.ascontiguousarray(exact, np.float32)
         self.bias = offset.astype(np.float32)
         self.curvature = bend.astype(np.float32) if bend.any() else None
-        self.bytes = _byte_tables(exact + bend[:, None], offset)  # a bit is its own square
+        self.tables = _byte_tables(exact + bend[:, None], offset)  # a bit is its own square
         self.dimension = exact.shape[1]
 
     def __call__(self, block: Block) -> Reals:
         scores = np.empty((block.n_episodes, self.bias.size, block.n_states, block.n_levels), np.float32)
         if isinstance(block, BitBlock):
-            _decoding.byte_scores(block.words, self.bytes, scores)
+            _decoding.packed_scores(block.words, self.tables, scores)
             return scores
         if not isinstance(block, RealBlock):
             return np.concatenate([self(real) for real in real_blocks(block)], axis=2)
-        scratch = np.empty((self.bias.size, block.n_levels), np.float32)
-        _decoding.affine_scores(
-            block.noise, block.means, block.n_informative, self.weights, self.bias, scratch, scores
-        )
+        observations = observations_of(block)
+        tail = np.empty((self.bias.size, block.n_levels), np.float32)
+        _decoding.affine_scores(observations, self.weights, self.bias, tail, scores)
         if self.curvature is not None:
             squares = np.empty((2, block.n_levels), np.float32)
-            _decoding.add_squares(block.noise, block.means, block.n_informative, self.curvature, squares, scores)
+            _decoding.add_squares(observations, self.curvature, squares, scores)
         return scores
 
     def block(self, block: Block) -> RealBlock:
@@ -85,14 +84,11 @@ def affine_image(matrix: ArrayLike | None, offset: ArrayLike | None) -> AffineMa
 
 
 def _byte_tables(weights: Floats, bias: Floats) -> Reals:
-    """What each value of each byte of packed bits adds to each score; the bias goes with byte 0.
+    """What each value of each byte of packed bits adds to each score, at every level: [1, n_bytes, 256, K].
 
-    Shape [n_bytes, 256, K], K rounded up to a multiple of 4 with scores that nobody reads.
+    K is rounded up to a multiple of 4, with scores that nobody reads. Sums are made in float64 and rounded
+    once.
     """
-    n_scores, dimension = weights.shape
-    padded = np.zeros((-(-n_scores // 4) * 4, -(-dimension // 8) * 8))
-    padded[:n_scores, :dimension] = weights
-    bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
-    tables = np.einsum("vi,kbi->bvk", bits, padded.reshape(padded.shape[0], -1, 8))
-    tables[0, :, :n_scores] += bias
-    return np.ascontiguousarray(tables, np.float32)
+    tables = np.empty((-(-weights.shape[1] // 8), 256, -(-bias.size // 4) * 4))
+    _decoding.fill_packed_tables(np.ascontiguousarray(weights), bias, tables)
+    return tables.astype(np.float32)[None]

@@ -26,15 +26,15 @@ class LevelDecoder(Decoder):
                 f"block must have {len(self.decoders)} levels, one for each decoder, got {block.n_levels}"
             )
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        for level in range(len(self.decoders)):
-            labels[:, level] = self.level_table(block.level(level), level)[:, 0]
+        for h in range(len(self.decoders)):
+            labels[:, h] = self.level_table(block.level(h), h + 1)[:, 0]
         return labels
 
     def level_table(self, block: Block, level: int) -> Labels:
         return np.asarray(self.relabel[self._decoder(level).level_table(block, level)])
 
-    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
+    def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
         return self.relabel[self._decoder(level).decode(X, level)].astype(np.int64)
 
     def _decoder(self, level: int) -> Decoder:
-        return self.decoders[checks.integer("level", level, least=0, most=len(self.decoders) - 1)]
+        return self.decoders[checks.integer("level", level, least=1, most=len(self.decoders)) - 1]

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import plugin_loops
-from .._base.c_functions import CFunction, Context, explain
+from .._base.c_functions import CFunction, Context, call_of, explain
+from .._kernels.records import DecoderWorkspace
 from ..problems.blocks import Block, RealBlock
-from .decoder import Decoder, Labels, real_blocks
+from .decoder import Decoder, Labels, observations_of, real_blocks
 
 
 class CDecoder(Decoder):
@@ -32,16 +33,16 @@ class CDecoder(Decoder):
         self._context = Context(context)
 
     def table(self, block: Block) -> Labels:
-        return self.level_table(block, 0)
+        return self.level_table(block, 1)
 
     def level_table(self, block: Block, level: int) -> Labels:
         return np.concatenate([self._labels(real, level) for real in real_blocks(block)], axis=2)
 
-    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
-        seen = np.ascontiguousarray(X, np.float32)
-        if seen.ndim != 2:
-            raise ValueError(f"X must have shape [observations, coordinates], got {seen.shape}")
-        block = RealBlock(seen[:, :, None], np.zeros((1, seen.shape[1], 1), np.float32), 0)
+    def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
+        observations = np.ascontiguousarray(X, np.float32)
+        if observations.ndim != 2:
+            raise ValueError(f"X must have shape [observations, coordinates], got {observations.shape}")
+        block = RealBlock(observations[:, :, None], np.zeros((1, observations.shape[1], 1), np.float32), 0)
         return self._labels(block, level).ravel().astype(np.int64)
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
@@ -57,18 +58,13 @@ class CDecoder(Decoder):
     def _labels(self, real: RealBlock, level: int) -> Labels:
         labels = np.empty((real.n_episodes, real.n_levels, real.n_states), np.uint8)
         problem = np.zeros(3, np.int64)
+        workspace = DecoderWorkspace(
+            points=np.empty((real.dimension, real.n_levels), np.float32),
+            labels=np.empty(real.n_levels, np.int32),
+        )
+        call = call_of(self._function, self._context)
         plugin_loops.decoder_labels(
-            real.noise,
-            real.means,
-            real.n_informative,
-            level,
-            np.uint64(self._function.address),
-            np.uint64(self._context.address),
-            np.empty((real.dimension, real.n_levels), np.float32),
-            np.empty(real.n_levels, np.int32),
-            self.relabel,
-            labels,
-            problem,
+            observations_of(real), level, call, workspace, self.relabel, labels, problem
         )
         explain(problem, self._function, f"labels from 0 to {self.relabel.size - 1}")
         return labels

@@ -30,15 +30,15 @@ class CheckedDecoder(Decoder):
             (block.n_episodes, block.n_levels, block.n_states),
         )
 
-    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
+    def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
         return self._checked("decode", self._decoder.decode(X, level), (len(np.asarray(X)),)).astype(np.int64)
 
     def _checked(self, method: str, labels: ArrayLike, shape: tuple[int, ...]) -> Labels:
         must = f"{method} of {type(self._decoder).__name__} must give"
-        given = np.asarray(labels)
-        if given.shape != shape:
-            raise ValueError(f"{must} labels of shape {shape}, got {given.shape}")
-        return np.asarray(self.relabel[whole_labels(must, given, self.relabel.size)])
+        numbers = np.asarray(labels)
+        if numbers.shape != shape:
+            raise ValueError(f"{must} labels of shape {shape}, got {numbers.shape}")
+        return np.asarray(self.relabel[whole_labels(must, numbers, self.relabel.size)])
 
 
 def check_decoder(decoder: Decoder) -> Decoder:

@@ -1,6 +1,6 @@
 """The contract of decoders: what a fitted oracle hands on, compiled where it can be.
 
-    decode(X, level) -> int64 labels      for observations [n, D] of one level (levels count from 0)
+    decode(X, level) -> int64 labels      for observations [n, D] of one level (levels count from 1)
     table(block) -> uint8 [E, L, S]       for every observation that a block of episodes can show
 
 Bits (uint8 zeros and ones) and reals (float32) go through the same kernels in both, so the two agree bit for
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._kernels import decoding as _decoding
 from .._kernels import emission as _emission
+from .._kernels.records import RealObservations
 from ..problems.blocks import BitBlock, Block, RealBlock
 
 MAX_LABELS = 256
@@ -42,19 +43,20 @@ class Decoder(ABC):
         """A label for every (episode, level, state) of the block."""
 
     def level_table(self, block: Block, level: int) -> Labels:
-        """`table` of a block that holds this level alone, for decoders to which levels are not all the
-        same."""
+        """`table` of a block that holds this level alone (1 to H + 1), for decoders to which levels are not
+        all the same."""
         return self.table(block)
 
-    def decode(self, X: ArrayLike, level: int = 0) -> NDArray[np.int64]:
-        """A label for each observation, all of one level."""
+    def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
+        """A label for each observation, all of one level, 1 to H + 1."""
         return self.table(block_of(np.asarray(X))).ravel().astype(np.int64)
 
     @staticmethod
     def _check(block: Block, dimension: int) -> None:
         if block.dimension != dimension:
             raise ValueError(
-                f"observations must have {dimension} coordinates, as those that the decoder was made for, got {block.dimension}"
+                f"observations must have {dimension} coordinates, as those that the decoder was made for, "
+                f"got {block.dimension}"
             )
 
     def _best(self, block: Block, scores: Reals) -> Labels:
@@ -68,7 +70,8 @@ class Decoder(ABC):
         names = np.asarray(permutation)
         if names.ndim != 1 or names.size <= self.relabel.max():
             raise ValueError(
-                f"permutation must have an entry for each label up to {self.relabel.max()}, got shape {names.shape}"
+                f"permutation must have an entry for each label up to {self.relabel.max()}, "
+                f"got shape {names.shape}"
             )
         renamed = copy.copy(self)
         renamed.relabel = whole_labels("permutation must hold", names, MAX_LABELS).astype(np.uint8)[
@@ -78,15 +81,15 @@ class Decoder(ABC):
         return renamed
 
 
-def whole_labels(must: str, given: NDArray[Any], n_labels: int) -> NDArray[np.int64]:
-    """Labels as int64, if that is what they are."""
-    if given.dtype.kind not in "iuf":
-        raise ValueError(f"{must} whole numbers, got {given.dtype}")
+def whole_labels(must: str, numbers: NDArray[Any], n_labels: int) -> NDArray[np.int64]:
+    """Numbers as int64 labels, or an error that begins with `must` where they are none."""
+    if numbers.dtype.kind not in "iuf":
+        raise ValueError(f"{must} whole numbers, got {numbers.dtype}")
     with np.errstate(invalid="ignore"):
-        labels = given.astype(np.int64)
-    wrong = (labels != given) | (labels < 0) | (labels >= n_labels)
+        labels = numbers.astype(np.int64)
+    wrong = (labels != numbers) | (labels < 0) | (labels >= n_labels)
     if wrong.any():
-        raise ValueError(f"{must} labels from 0 to {n_labels - 1}, got {given[wrong][0]}")
+        raise ValueError(f"{must} labels from 0 to {n_labels - 1}, got {numbers[wrong][0]}")
     return labels
 
 
@@ -111,4 +114,9 @@ def real_blocks(block: Block) -> list[RealBlock]:
         return [block]
     columns = block.every_state().transpose(2, 0, 3, 1).astype(np.float32, order="C")
     blank = np.zeros((1, block.dimension, block.n_levels), np.float32)
-    return [RealBlock(seen, blank, 0) for seen in columns]
+    return [RealBlock(noise, blank, 0) for noise in columns]
+
+
+def observations_of(real: RealBlock) -> RealObservations:
+    """The block as kernels take it."""
+    return RealObservations(real.noise, real.means, real.n_informative)

@@ -23,7 +23,7 @@ class PredictDecoder(Decoder):
     """
 
     def __init__(self, predictor: Predictor, n_labels: int, *, open_ended: bool = False) -> None:
-        super().__init__(min(n_labels + open_ended, MAX_LABELS))
+        super().__init__(min(n_labels + 1, MAX_LABELS) if open_ended else n_labels)
         self._open_ended = open_ended
         self._predictor = predictor
 

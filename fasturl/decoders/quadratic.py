@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernels import decoding as _decoding
+from .._kernels.records import QuadraticScores
 from ..problems.blocks import Block, RealBlock
 from .affine import affine_image
-from .decoder import Decoder, Labels, Reals, real_blocks
+from .decoder import Decoder, Labels, Reals, observations_of, real_blocks
 
 
 class QuadraticDecoder(Decoder):
@@ -29,21 +30,23 @@ class QuadraticDecoder(Decoder):
         exact = np.asarray(precisions, np.float64)
         super().__init__(exact.shape[0])
         factors = np.linalg.cholesky(exact).transpose(0, 2, 1)
-        self._factors = np.ascontiguousarray(factors, np.float32)
-        self._centres = np.einsum("kij,kj->ki", factors, np.asarray(means, np.float64)).astype(np.float32)
+        centres = np.einsum("kij,kj->ki", factors, np.asarray(means, np.float64))
         log_volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-        self._bias = (np.asarray(log_weights, np.float64) + log_volume).astype(np.float32)
+        self._mixture = QuadraticScores(
+            factors=np.ascontiguousarray(factors, np.float32),
+            centres=centres.astype(np.float32),
+            bias=(np.asarray(log_weights, np.float64) + log_volume).astype(np.float32),
+        )
         self._image = affine_image(matrix, offset)
 
     def table(self, block: Block) -> Labels:
-        self._check(block, self._image.dimension if self._image else self._factors.shape[1])
+        self._check(block, self._image.dimension if self._image else self._mixture.factors.shape[1])
         blocks = [self._image.block(block)] if self._image else real_blocks(block)
         return self._best(block, np.concatenate([self._scores(real) for real in blocks], axis=2))
 
     def _scores(self, real: RealBlock) -> Reals:
-        scores = np.empty((real.n_episodes, self._bias.size, real.n_states, real.n_levels), np.float32)
-        scratch = np.empty((real.n_informative + 2, real.n_levels), np.float32)
-        _decoding.quadratic_scores(
-            real.noise, real.means, real.n_informative, self._factors, self._centres, self._bias, scratch, scores
-        )
+        observations, n_labels = observations_of(real), self._mixture.bias.size
+        scores = np.empty((real.n_episodes, n_labels, real.n_states, real.n_levels), np.float32)
+        tail = np.empty((observations.n_informative + 2, real.n_levels), np.float32)
+        _decoding.quadratic_scores(observations, self._mixture, tail, scores)
         return scores

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernels import decoding as _decoding
+from .._kernels.records import SupportVectors, VotingWorkspace
 from ..problems.blocks import Block
 from .affine import AffineMap
 from .decoder import Decoder, Labels
@@ -20,28 +21,22 @@ class SupportVectorDecoder(Decoder):
     def __init__(self, matrix: ArrayLike, offset: ArrayLike, classifier: Any) -> None:
         super().__init__(len(classifier.classes_))
         self._image = AffineMap(matrix, offset)
-        self._vectors = np.ascontiguousarray(classifier.support_vectors_, np.float64)
-        self._starts = np.concatenate([[0], np.cumsum(classifier.n_support_)]).astype(np.int64)
         # with two classes scikit-learn turns the signs of dual_coef_ and intercept_ round
         sign = -1.0 if self.n_labels == 2 else 1.0
-        self._coefficients = sign * np.ascontiguousarray(classifier.dual_coef_, np.float64)
-        self._intercepts = sign * np.asarray(classifier.intercept_, np.float64)
-        self._gamma = float(classifier._gamma)
+        self._classifier = SupportVectors(
+            vectors=np.ascontiguousarray(classifier.support_vectors_, np.float64),
+            starts=np.concatenate([[0], np.cumsum(classifier.n_support_)]).astype(np.int64),
+            coefficients=sign * np.ascontiguousarray(classifier.dual_coef_, np.float64),
+            intercepts=sign * np.asarray(classifier.intercept_, np.float64),
+            gamma=float(classifier._gamma),
+        )
 
     def table(self, block: Block) -> Labels:
         self._check(block, self._image.dimension)
-        points = self.affine_image(block)
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        _decoding.support_vector_labels(
-            points,
-            self._vectors,
-            self._starts,
-            self._coefficients,
-            self._intercepts,
-            self._gamma,
-            np.empty(self._vectors.shape[0]),
-            np.empty(self._starts.size - 1, np.int64),
-            self.relabel,
-            labels,
+        workspace = VotingWorkspace(
+            similarities=np.empty(self._classifier.vectors.shape[0]),
+            votes=np.empty(self._classifier.starts.size - 1, np.int64),
         )
+        _decoding.support_vector_labels(self._image(block), self._classifier, workspace, self.relabel, labels)
         return labels

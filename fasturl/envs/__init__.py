@@ -7,16 +7,14 @@ The seed given to `reset` means what it means to `fasturl.train`: the same insta
 random transitions and rewards.
 """
 
-from .._base import compile_cache as _compile_cache
 from .._base import optional as _optional
 
 _optional.need("gymnasium", "gym", "fasturl.envs")
 
-with _compile_cache.keeping_in(_compile_cache.folder()):
-    from .episodes import Episodes, rollout
-    from .registration import ids, register
-    from .scalar import BlockMDPEnv, ScalarEnv
-    from .vector import BlockMDPVectorEnv, VectorEnv
+from .episodes import Episodes, rollout  # noqa: E402  # what they need is checked first
+from .registration import ids, register  # noqa: E402
+from .scalar import BlockMDPEnv, ScalarEnv  # noqa: E402
+from .vector import BlockMDPVectorEnv, VectorEnv  # noqa: E402
 
 register()
 

@@ -86,8 +86,8 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         self._description = self.environment.describe()
         self._tables = self.environment.vector_tables(self.num_envs)
         self._players = Players(
-            luck=np.zeros((self.num_envs, 4), np.uint64),
-            lanes=np.zeros((self.num_envs, 4, 4), np.uint64),
+            dynamics_rngs=np.zeros((self.num_envs, 4), np.uint64),
+            emission_rngs=np.zeros((self.num_envs, 4, 4), np.uint64),
             levels=np.zeros(self.num_envs, np.int64),
             states=np.zeros(self.num_envs, np.int64),
         )
@@ -222,8 +222,8 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         streams = Streams(seed)
         self._seeds[e] = seed
         self._tables.seed(e, streams)
-        self._players.luck[e] = streams.row("dynamics")
-        self._players.lanes[e] = emission_rngs(streams)
+        self._players.dynamics_rngs[e] = streams.row("dynamics")
+        self._players.emission_rngs[e] = emission_rngs(streams)
 
     def _reset_seeds(self, seed: int | list[int | None] | None) -> list[int | None]:
         if seed is None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._kernels import rng as _rng
 from .._kernels import tabular as _tabular
-from .._kernels.records import Dynamics
+from .._kernels.records import Dynamics, Trajectories
 from ..problems.emissions import cumulative
 from .learner import Floats, Ints, Labels, Memory, Stream, check_policy
 from .q_table import QTable
@@ -91,10 +91,12 @@ def rollout(
     """Play epsilon-greedily in q [H, n_labels, A], ties at random: states [E, H+1], actions [E, H], rewards
     [E, H]."""
     episodes, horizon = labels.shape[0], q.shape[0]
-    states = np.empty((episodes, horizon + 1), np.int64)
-    actions = np.empty((episodes, horizon), np.int64)
-    rewards = np.empty((episodes, horizon))
-    _tabular.rollout(
-        dynamics, labels, np.ascontiguousarray(q), epsilon, dynamics_rng, policy_rng, states, actions, rewards
+    trajectories = Trajectories(
+        states=np.empty((episodes, horizon + 1), np.int64),
+        actions=np.empty((episodes, horizon), np.int64),
+        rewards=np.empty((episodes, horizon)),
     )
-    return states, actions, rewards
+    _tabular.rollout(
+        dynamics, labels, np.ascontiguousarray(q), epsilon, dynamics_rng, policy_rng, trajectories
+    )
+    return trajectories.states, trajectories.actions, trajectories.rewards

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._kernels import tabular as _tabular
-from .._kernels.records import Dynamics
+from .._kernels.records import ActionValues, Dynamics, LearningRules
 from .learner import Floats, Ints, Labels, Stream, Task
 
 
@@ -44,9 +44,7 @@ class QTable:
         return actions
 
     def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None:
-        _tabular.update_trajectory(
-            self.q, self.visits, labels, actions, rewards, self.rates, self.bonuses, self.cap
-        )
+        _tabular.update_trajectory(self.values, labels, actions, rewards, self._rules_from(self.episode))
         self.episode += 1
 
     def final_policy(self) -> Floats:
@@ -54,18 +52,14 @@ class QTable:
         return np.asarray(best / best.sum(axis=2, keepdims=True))
 
     def learn(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
-        epsilons = self.epsilons[self.episode : self.episode + returns.size]
-        _tabular.learn(
-            dynamics,
-            labels,
-            self.q,
-            self.visits,
-            self.rates,
-            self.bonuses,
-            self.cap,
-            epsilons,
-            dynamics_rng,
-            self.policy_rng,
-            returns,
-        )
+        rules = self._rules_from(self.episode)
+        _tabular.learn(dynamics, labels, self.values, rules, dynamics_rng, self.policy_rng, returns)
         self.episode += returns.size
+
+    @property
+    def values(self) -> ActionValues:
+        return ActionValues(self.q, self.visits)
+
+    def _rules_from(self, episode: int) -> LearningRules:
+        """What the kernels take, from an episode on."""
+        return LearningRules(self.rates, self.bonuses, self.cap, self.epsilons[episode:])

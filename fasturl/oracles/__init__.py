@@ -4,9 +4,6 @@ Any object with `fit` and `predict`, such as a clusterer or a pipeline of scikit
 beside these.
 """
 
-from .._base import compile_cache as _compile_cache
-
-with _compile_cache.keeping_in(_compile_cache.folder()):
-    from .dbscan import DBSCAN as DBSCAN
-    from .gmm import GMM as GMM
-    from .kmeans import KMeans as KMeans
+from .dbscan import DBSCAN as DBSCAN
+from .gmm import GMM as GMM
+from .kmeans import KMeans as KMeans

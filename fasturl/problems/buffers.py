@@ -102,7 +102,7 @@ class NormalsAroundMeans(ObservationBuffer):
             noise=noise,
             flat=noise.reshape(levels, -1),
             means=np.ascontiguousarray(block.means.transpose(2, 0, 1)),
-            head=block.n_informative,
+            n_informative=block.n_informative,
         )
         self._shape = n_envs, block.dimension
 
@@ -152,9 +152,9 @@ class StoredObservations(ObservationBuffer):
         for e in np.flatnonzero(mask).tolist():
             emission = self._emissions[e]
             assert emission is not None
-            every_state = emission.draw(players.lanes[e], 1).every_state()[0]
+            every_state = emission.draw(players.emission_rngs[e], 1).every_state()[0]
             self._observations[:, e, : every_state.shape[1]] = every_state
-        _vector.begin_looks(tables, players, mask, self._observations, out)
+        _vector.begin_observations(tables, players, mask, self._observations, out)
 
     def step(
         self,
@@ -165,4 +165,4 @@ class StoredObservations(ObservationBuffer):
         rewards: Floats,
         ended: Mask,
     ) -> int:
-        return _vector.step_looks(tables, players, actions, self._observations, out, rewards, ended)
+        return _vector.step_observations(tables, players, actions, self._observations, out, rewards, ended)

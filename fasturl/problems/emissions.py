@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks, plugin_loops
-from .._base.c_functions import CFunction, Context, explain
+from .._base.c_functions import CFunction, Context, call_of, explain
 from .._kernels import dynamics as _dynamics
 from .._kernels import emission as _emission
+from .._kernels.records import EmissionWorkspace
 from .blocks import BitBlock, Block, Floats, ObservationBlock, RealBlock, Rngs, Words
 from .buffers import NormalsAroundMeans, ObservationBuffer, StoredObservations
 from .description import ObservationSpace
@@ -282,14 +283,13 @@ class CEmission(Emission):
 
     def draw(self, rngs: Rngs, episodes: int) -> ObservationBlock:
         observations = np.empty((episodes, self.n_levels, self.n_states, self.dimension), np.float32)
-        problem, seeds = np.zeros(3, np.int64), np.empty((1, N_RNGS), np.uint64)
-        function, context = np.uint64(self._function.address), np.uint64(self._context.address)
-        plugin_loops.emission_observations(
-            rngs, function, context, seeds, np.empty(4, np.uint64), observations, problem
-        )
+        problem = np.zeros(3, np.int64)
+        workspace = EmissionWorkspace(seeds=np.empty((1, N_RNGS), np.uint64), rng=np.empty(4, np.uint64))
+        call = call_of(self._function, self._context)
+        plugin_loops.emission_observations(rngs, call, workspace, observations, problem)
         if problem[0] == plugin_loops.NUMBER:
             level, coordinate = problem[1], problem[2]
-            wrong = observations[:, level, :, coordinate]
+            wrong = observations[:, level - 1, :, coordinate]
             value = wrong[~np.isfinite(wrong)][0]
             raise ValueError(
                 f"{self._function.name} must give finite numbers, "

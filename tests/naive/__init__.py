@@ -13,7 +13,10 @@ from . import vector as vector
 from .decoding import add_squares as add_squares
 from .decoding import affine_scores as affine_scores
 from .decoding import best_labels as best_labels
-from .decoding import byte_scores as byte_scores
+from .decoding import fill_packed_tables as fill_packed_tables
+from .decoding import level_affine_scores as level_affine_scores
+from .decoding import mix_units as mix_units
+from .decoding import packed_scores as packed_scores
 from .decoding import quadratic_scores as quadratic_scores
 from .decoding import support_vector_labels as support_vector_labels
 from .dynamics import cumulate as cumulate

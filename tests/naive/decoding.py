@@ -1,7 +1,7 @@
 """Slow, obvious references for `_kernels/decoding.py`: one observation at a time, in float32, the last
 coordinate first.
 
-They take `head` and scratch arrays as the kernels do, and use neither.
+They take scratch arrays as the kernels do, and do not use them.
 """
 
 import math
@@ -11,8 +11,9 @@ import numpy as np
 ZERO = np.float32(0)
 
 
-def _observations(noise, means):
+def _each(observations):
     """Every (e, s, h) with its observation, a list of float32."""
+    noise, means, _ = observations
     n_states, dimension, n_levels = means.shape
     for e in range(noise.shape[0]):
         for s in range(n_states):
@@ -27,23 +28,24 @@ def _sum_from_the_last(terms):
     return total
 
 
-def affine_scores(noise, means, head, weights, bias, tail, scores):
+def affine_scores(observations, weights, bias, tail, scores):
     """bias + weights . x"""
-    for e, s, h, x in _observations(noise, means):
+    for e, s, h, x in _each(observations):
         for k in range(len(bias)):
             scores[e, k, s, h] = _sum_from_the_last([weights[k, j] * x[j] for j in range(len(x))]) + bias[k]
 
 
-def add_squares(noise, means, head, curvature, squares, scores):
+def add_squares(observations, curvature, squares, scores):
     """+ curvature |x|^2"""
-    for e, s, h, x in _observations(noise, means):
+    for e, s, h, x in _each(observations):
         for k in range(len(curvature)):
             scores[e, k, s, h] += curvature[k] * _sum_from_the_last([value * value for value in x])
 
 
-def quadratic_scores(noise, means, head, factors, centres, bias, tail, scores):
+def quadratic_scores(observations, mixture, tail, scores):
     """bias - |U x - centre|^2 / 2, U upper triangular"""
-    for e, s, h, x in _observations(noise, means):
+    factors, centres, bias = mixture
+    for e, s, h, x in _each(observations):
         for k in range(len(bias)):
             gaps = [
                 _sum_from_the_last([factors[k, i, j] * x[j] for j in range(i, len(x))]) - centres[k, i]
@@ -52,25 +54,62 @@ def quadratic_scores(noise, means, head, factors, centres, bias, tail, scores):
             scores[e, k, s, h] = bias[k] - np.float32(0.5) * _sum_from_the_last([gap * gap for gap in gaps])
 
 
-def byte_scores(words, tables, scores):
-    """The sum of what each byte of the observation adds."""
-    for e, h, s in np.ndindex(*words.shape[:3]):
-        values = b"".join(int(word).to_bytes(8, "little") for word in words[e, h, s])[: tables.shape[0]]
-        for k in range(scores.shape[1]):
-            scores[e, k, s, h] = _sum_from_the_last([tables[b, value, k] for b, value in enumerate(values)])
+def level_affine_scores(observations, weights, bias, tail, scores):
+    """bias + weights . x, with weights of each level's own"""
+    for e, s, h, x in _each(observations):
+        if h < scores.shape[3]:
+            for k in range(len(bias)):
+                products = [weights[k, j, h] * x[j] for j in range(len(x))]
+                scores[e, k, s, h] = _sum_from_the_last(products) + bias[k, h]
+
+
+def fill_packed_tables(weights, bias, tables):
+    """Entry (group, value): the weights of the bits that are set in the value, and the bias in the first
+    group."""
+    tables[:] = 0
+    bits = tables.shape[1].bit_length() - 1
+    for group, value, k in np.ndindex(*tables.shape[:2], len(bias)):
+        total = float(bias[k]) if group == 0 else 0.0
+        for bit in range(bits):
+            if value >> bit & 1 and bits * group + bit < weights.shape[1]:
+                total += float(weights[k, bits * group + bit])
+        tables[group, value, k] = total
+
+
+def packed_scores(words, tables, scores):
+    """The sum of what each group of bits of the observation adds."""
+    n_tables, n_groups, n_values, _ = tables.shape
+    for e, k, s, h in np.ndindex(*scores.shape):
+        packed = sum(int(word) << 64 * w for w, word in enumerate(words[e, h, s]))
+        table = tables[h if n_tables > 1 else 0]
+        bits = n_values.bit_length() - 1
+        values = [packed >> bits * group & n_values - 1 for group in range(n_groups)]
+        scores[e, k, s, h] = _sum_from_the_last(
+            [table[group, value, k] for group, value in enumerate(values)]
+        )
+
+
+def mix_units(scores, mixing, mixed):
+    """One unit at a time, in double precision; the scores become the units."""
+    n_labels = scores.shape[1]
+    for e, s, h in np.ndindex(scores.shape[0], scores.shape[2], scores.shape[3]):
+        units = [1 / (1 + math.exp(-score)) for score in scores[e, :, s, h]]
+        for k in range(n_labels):
+            mixed[e, k, s, h] = mixing[k, -1, h] + sum(mixing[k, j, h] * z for j, z in enumerate(units))
+        scores[e, :, s, h] = units
 
 
 def best_labels(scores, relabel, labels):
     """The first of the greatest scores, renamed."""
-    for e, h, s in np.ndindex(*labels.shape):
-        row = list(scores[e, :, s * labels.shape[1] + h])
+    n_levels = scores.shape[2] // labels.shape[2]
+    for e, h, s in np.ndindex(len(labels), n_levels, labels.shape[2]):
+        row = list(scores[e, :, s * n_levels + h])
         labels[e, h, s] = relabel[row.index(max(row))]
 
 
-def support_vector_labels(
-    points, vectors, starts, coefficients, intercepts, gamma, similarities, votes, relabel, labels
-):
+def support_vector_labels(points, classifier, workspace, relabel, labels):
     """Every pair of classes votes; the first class with most votes, renamed."""
+    vectors, starts, coefficients, intercepts, gamma = classifier
     n_classes = len(starts) - 1
     for e, h, s in np.ndindex(*labels.shape):
         near = [

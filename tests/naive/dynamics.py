@@ -8,17 +8,17 @@ def _outcome(cumulative, u):
     return next(i for i in range(len(cumulative)) if u < cumulative[i])
 
 
-def start_state(dynamics, luck):
+def start_state(dynamics, dynamics_rng):
     """The state at the first level: one uniform."""
-    return _outcome(dynamics.start, uniform(luck))
+    return _outcome(dynamics.start, uniform(dynamics_rng))
 
 
-def step(dynamics, luck, h, s, a):
+def step(dynamics, dynamics_rng, h, s, a):
     """The next state and the reward: one uniform, and one more where the level's rewards are random."""
-    following = _outcome(dynamics.transitions[h, s, a], uniform(luck))
+    following = _outcome(dynamics.transitions[h, s, a], uniform(dynamics_rng))
     reward = float(dynamics.rewards[h, s, a, following])
     if dynamics.random_rewards[h]:
-        reward = float(uniform(luck) < reward)
+        reward = float(uniform(dynamics_rng) < reward)
     return following, reward
 
 
@@ -33,7 +33,7 @@ def cumulate(chances, sums):
             sums_of_row[outcome] = 1.0 if is_certain else min(1.0, total)
 
 
-def draw_lock(stream, switch, order, out):
+def draw_lock(rng, switch, order, out):
     """A combination lock, level by level; `order` is left holding the last permutation."""
     for h in range(len(out)):
         for s in range(3):
@@ -41,6 +41,6 @@ def draw_lock(stream, switch, order, out):
                 out[h, s, a] = [0.0, 0.0, 1.0]
         for s in range(2):
             order[:] = [0, 1, 2, 3]
-            shuffle(stream, order)
+            shuffle(rng, order)
             out[h, s, order[0]] = [1.0 - switch, switch, 0.0]
             out[h, s, order[1]] = [switch, 1.0 - switch, 0.0]

@@ -16,10 +16,10 @@ def _word_of(bits, w):
     return sum(bit << j for j, bit in enumerate(bits[64 * w : 64 * (w + 1)]))
 
 
-def fill_normals(lanes, bits, halves, deviation, out):
+def fill_normals(rngs, bits, halves, deviation, out):
     """Box and Muller: the first half of an episode's bits gives radii, the second half angles."""
     for e in range(len(out)):
-        fill_bits_in_lanes(lanes, bits)
+        fill_bits_in_lanes(rngs, bits)
         for i in range(halves.shape[1]):
             u = (int(halves[0, i]) + 0.5) / 2**32
             radius = float(deviation) * math.sqrt(-2 * math.log(u))
@@ -29,10 +29,10 @@ def fill_normals(lanes, bits, halves, deviation, out):
             out[e, 1, i] = radius * math.cos(angle) * (-1 if half_plane else 1)
 
 
-def fill_words(lanes, out):
+def fill_words(rngs, out):
     """Raw bits, episode by episode."""
     for e in range(len(out)):
-        fill_bits_in_lanes(lanes, out[e])
+        fill_bits_in_lanes(rngs, out[e])
 
 
 def lock_words(raw, horizon, out):

@@ -36,41 +36,27 @@ def _nearest(samples, centres):
     return labels, closest
 
 
-def _first_centres(stream, samples, n_clusters):
+def _first_centres(rng, samples, n_clusters):
     """k-means++: the chance of a sample is its squared distance from the centres so far."""
-    centres = [samples[below(stream, len(samples))]]
+    centres = [samples[below(rng, len(samples))]]
     while len(centres) < n_clusters:
         _, closest = _nearest(samples, centres)
         running = np.cumsum(closest, dtype=float)
-        goal = uniform(stream) * running[-1]
+        goal = uniform(rng) * running[-1]
         centres.append(
             samples[next((i for i, sum_so_far in enumerate(running) if sum_so_far > goal), len(samples) - 1)]
         )
     return centres
 
 
-def kmeans(
-    stream,
-    points,
-    rows,
-    starts,
-    iterations,
-    trial,
-    stale,
-    labels,
-    last_labels,
-    closest,
-    distances,
-    centres,
-    sizes,
-):
+def kmeans(rng, points, rows, starts, iterations, workspace, centres, sizes):
     """Lloyd from several starts; the one with the least sum of squared distances is kept."""
     samples = (
         points.T.tolist() if points.dtype == float else [list(point) for point in points.T]
     )  # float32 stays float32
     best = math.inf
     for _ in range(starts):
-        found = _first_centres(stream, samples, len(centres))
+        found = _first_centres(rng, samples, len(centres))
         given, near = _nearest(samples, found)
         for _ in range(iterations):
             for k in range(len(found)):
@@ -83,11 +69,11 @@ def kmeans(
                 break
         if np.cumsum(near, dtype=float)[-1] < best:
             best, centres[:] = np.cumsum(near, dtype=float)[-1], found
-    labels[:], closest[:] = _nearest(samples, centres.tolist())
-    sizes[:] = [np.sum(labels == k) for k in range(len(centres))]
+    workspace.labels[:], workspace.closest[:] = _nearest(samples, centres.tolist())
+    sizes[:] = [np.sum(workspace.labels == k) for k in range(len(centres))]
 
 
-def train_network(rows, columns, targets, rate, iterations, hidden, output, *scratch):
+def train_network(rows, columns, targets, rate, iterations, hidden, output, workspace):
     """Adam with its usual constants on the mean of half the squared error, all samples at once."""
     onehot = np.eye(output.shape[1])[targets]
     moments = [[np.zeros_like(weights), np.zeros_like(weights)] for weights in (hidden, output)]

@@ -50,36 +50,36 @@ def _new_row(table, key):
     return row
 
 
-def learn(dynamics, words, table, rates, bonuses, cap, epsilons, luck, choice, returns):
+def learn(dynamics, words, table, rules, dynamics_rng, policy_rng, returns):
     """Play each episode to its end, and then update in level order; an observation that is new gets the next
     row."""
     rows = _dictionary(table)
     horizon = dynamics.transitions.shape[0]
     for e in range(len(returns)):
-        s, met = start_state(dynamics, luck), []
+        s, met = start_state(dynamics, dynamics_rng), []
         for h in range(horizon):
             key = _key(words, e, h, s)
             if key not in rows:
                 rows[key] = _new_row(table, key)
-            a, value = epsilon_greedy(table.q, rows[key], 0, epsilons[e], choice)
-            s, reward = step(dynamics, luck, h, s, a)
+            a, value = epsilon_greedy(table.q, rows[key], 0, rules.epsilons[e], policy_rng)
+            s, reward = step(dynamics, dynamics_rng, h, s, a)
             met.append((rows[key], a, value, reward))
         returns[e] = 0.0
         for h, (row, a, _, reward) in enumerate(met):
             following = met[h + 1][2] if h + 1 < horizon else 0.0
-            update(table.q, table.visits, row, 0, a, reward + following, rates, bonuses, cap)
+            update(table, row, 0, a, reward + following, rules)
             returns[e] += reward
 
 
-def play(dynamics, words, table, luck, choice, returns):
+def play(dynamics, words, table, dynamics_rng, policy_rng, returns):
     """Greedy where the observation is known, else the uniform action that is drawn at every step."""
     rows = _dictionary(table)
     for e in range(len(returns)):
-        s, returns[e] = start_state(dynamics, luck), 0.0
+        s, returns[e] = start_state(dynamics, dynamics_rng), 0.0
         for h in range(dynamics.transitions.shape[0]):
-            a = below(choice, table.q.shape[2])
+            a = below(policy_rng, table.q.shape[2])
             key = _key(words, e, h, s)
             if key in rows:
-                a, _ = epsilon_greedy(table.q, rows[key], 0, 0.0, choice)
-            s, reward = step(dynamics, luck, h, s, a)
+                a, _ = epsilon_greedy(table.q, rows[key], 0, 0.0, policy_rng)
+            s, reward = step(dynamics, dynamics_rng, h, s, a)
             returns[e] += reward

@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+from fasturl._kernels.records import KMeansWorkspace
+
 from .dynamics import start_state, step
 from .fitting import kmeans, train_network
 from .planning import optimal_q
@@ -15,25 +17,20 @@ from .tabular import greedy
 # ------------------------------------------------------------------------------------------------------
 
 
-def explore(dynamics, labels, reach, level, luck, choice, before, taken, gained, after, returns):
-    """To a random target along its reach-policy, then at random; the transition into `level` is recorded."""
+def explore(dynamics, labels, reach, level, dynamics_rng, policy_rng, trajectories):
+    """To a random target along its reach-policy up to the level before, then at random."""
     horizon, _, n_actions, _ = dynamics.transitions.shape
-    for e in range(len(returns)):
-        target = below(choice, len(reach))
-        states, rewards = [start_state(dynamics, luck)], []
+    states, actions, rewards = trajectories
+    for e in range(len(states)):
+        target = below(policy_rng, len(reach))
+        states[e, 0] = start_state(dynamics, dynamics_rng)
         for h in range(horizon):
             if h < level - 1:
-                a, _ = greedy(reach[target], h, int(labels[e, h, states[h]]), choice)
+                a, _ = greedy(reach[target], h, int(labels[e, h, states[e, h]]), policy_rng)
             else:
-                a = below(choice, n_actions)
-            s, reward = step(dynamics, luck, h, states[h], a)
-            states.append(s)
-            rewards.append(reward)
-            if h == level - 1:
-                before[e], taken[e], gained[e], after[e] = labels[e, h, states[h]], a, reward, s
-        returns[e] = 0.0
-        for reward in rewards:  # in order, as the kernel adds them
-            returns[e] += reward
+                a = below(policy_rng, n_actions)
+            actions[e, h] = a
+            states[e, h + 1], rewards[e, h] = step(dynamics, dynamics_rng, h, states[e, h], a)
 
 
 def count(before, taken, gained, after, counts, sums):
@@ -43,79 +40,23 @@ def count(before, taken, gained, after, counts, sums):
         sums[x, a] += reward
 
 
-# --- decoding
-# ------------------------------------------------------------------------------------------------------
-
-
-def fill_nibble_tables(weights, bias, tables):
-    """Entry (group, value): the weights of the bits that are set in the value, and the bias in the first
-    group."""
-    tables[:] = 0
-    for group in range(tables.shape[0]):
-        for value in range(16):
-            for k in range(len(bias)):
-                total = float(bias[k]) if group == 0 else 0.0
-                for bit in range(4):
-                    if value >> bit & 1 and 4 * group + bit < weights.shape[1]:
-                        total += float(weights[k, 4 * group + bit])
-                tables[group, value, k] = total
-
-
-def _label(scores, found, mixing, h):
-    """The first of the greatest scores, or of the greatest mixtures of logistic units."""
-    if mixing.size == 0:
-        return int(np.argmax(scores[:found]))
-    units = [1 / (1 + math.exp(-score)) for score in scores]
-    return int(
-        np.argmax(
-            [
-                mixing[k, -1, h] + sum(m * z for m, z in zip(mixing[k, :, h], units, strict=False))
-                for k in range(found)
-            ]
-        )
-    )
-
-
-def bit_labels(words, tables, found, mixing, levels, scores, mixed, labels):
-    """Look every group of four bits up."""
-    n_units = len(mixing) if mixing.size else tables.shape[-1]
-    for e, h, s in np.ndindex(words.shape[0], levels, words.shape[2]):
-        total = np.zeros(tables.shape[-1])
-        for group in range(tables.shape[1]):
-            value = int(words[e, h, s, group // 16]) >> 4 * (group % 16) & 15
-            total += tables[h, group, value]
-        labels[e, h, s] = 0 if found[h] == 1 else _label(total[:n_units], found[h], mixing, h)
-
-
-def real_labels(noise, means, head, weights, bias, found, mixing, levels, tail, sums, mixed, labels):
-    """Make the observation, and then its scores."""
-    for e, h, s in np.ndindex(noise.shape[0], levels, means.shape[0]):
-        x = noise[e, : means.shape[1], h].astype(float) + means[s, :, h]
-        labels[e, h, s] = _label(bias[:, h] + weights[:, :, h].astype(float) @ x, found[h], mixing, h)
-
-
 # --- the whole algorithm
 # -------------------------------------------------------------------------------------------
 
 
-def _cluster(stream, predictions, n_clusters):
+def _cluster(rng, predictions, n_clusters):
     """As many clusters as have 30 samples, until all have."""
     size = n_clusters
     while size > 1:
         centres, sizes = np.empty((size, predictions.shape[1])), np.empty(size, int)
         n = len(predictions)
         kmeans(
-            stream,
+            rng,
             predictions.T,
             None,
             10,
             300,
-            None,
-            None,
-            np.empty(n, int),
-            None,
-            np.empty(n),
-            None,
+            KMeansWorkspace(None, None, np.empty(n, int), None, np.empty(n), None),
             centres,
             sizes,
         )
@@ -165,7 +106,7 @@ def fit_network(X, codes, n_codes, n_units):
             hidden[unit, :-1] = slopes @ axis / length
             output[unit] = 4 * length * axis  # the slope of the logistic function at 0 is 1/4, its value 1/2
             output[-1] -= output[unit] / 2
-    train_network(inputs(X), None, codes, 0.02, 40, hidden, output)
+    train_network(inputs(X), None, codes, 0.02, 40, hidden, output, None)
     return lambda seen: 1 / (1 + np.exp(-inputs(seen) @ hidden.T)) @ output[:-1] + output[-1]
 
 
@@ -176,15 +117,15 @@ class Explorer:
     decoded when it is met.
     """
 
-    def __init__(self, model, streams, lanes, n_clusters, samples, fit=fit_line):
-        self.model, self.lanes, self.n_clusters, self.samples, self.fit = (
+    def __init__(self, model, streams, rngs, n_clusters, samples, fit=fit_line):
+        self.model, self.rngs, self.n_clusters, self.samples, self.fit = (
             model,
-            lanes,
+            rngs,
             n_clusters,
             samples,
             fit,
         )
-        self.luck, self.choice, self.oracle = (
+        self.dynamics_rng, self.policy_rng, self.oracle = (
             streams.row(name).tolist() for name in ("dynamics", "policy", "oracle")
         )
         self.regressions = {0: None}
@@ -202,13 +143,13 @@ class Explorer:
     def episode(self, act):
         """Play one; `act(level, label)` chooses. Returns labels as they were met, observations, actions and
         rewards."""
-        X = self.model.emission.draw(self.lanes, 1).every_state()[0]
-        s = start_state(self.model.dynamics, self.luck)
+        X = self.model.emission.draw(self.rngs, 1).every_state()[0]
+        s = start_state(self.model.dynamics, self.dynamics_rng)
         labels, seen, actions, rewards = [], [X[0, s]], [], []
         for h in range(self.model.horizon):
             labels.append(self.decode(h, X[h, s]))
             actions.append(act(h, labels[-1]))
-            s, reward = step(self.model.dynamics, self.luck, h, s, actions[-1])
+            s, reward = step(self.model.dynamics, self.dynamics_rng, h, s, actions[-1])
             seen.append(X[h + 1, s])
             rewards.append(reward)
         return labels, seen, actions, rewards
@@ -231,11 +172,13 @@ class Explorer:
             reach = [self.best(transitions, table) for table in hits]
         samples, returns = [], []
         for _ in range(self.samples):
-            q = reach[below(self.choice, found)]
+            q = reach[below(self.policy_rng, found)]
 
             def act(h, label, q=q):
                 return (
-                    int(np.argmax(q[h, label])) if h < level - 1 else below(self.choice, self.model.n_actions)
+                    int(np.argmax(q[h, label]))
+                    if h < level - 1
+                    else below(self.policy_rng, self.model.n_actions)
                 )
 
             labels, seen, actions, rewards = self.episode(act)
@@ -266,5 +209,5 @@ class Explorer:
             returns += self.learn_level(level)
         q = self.final_q()
         while len(returns) < episodes:
-            returns.append(sum(self.episode(lambda h, label: greedy(q, h, label, self.choice)[0])[3]))
+            returns.append(sum(self.episode(lambda h, label: greedy(q, h, label, self.policy_rng)[0])[3]))
         return np.array(returns)

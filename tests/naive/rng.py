@@ -8,48 +8,48 @@ def _rotate_left(word, count):
     return (word << count) % _WORD | word >> (64 - count)
 
 
-def next_bits(stream):
+def next_bits(rng):
     """xoshiro256++: 64 fresh bits."""
-    a, b, c, d = stream
-    stream[:] = [a ^ b ^ d, a ^ b ^ c, a ^ c ^ (b << 17) % _WORD, _rotate_left(b ^ d, 45)]
+    a, b, c, d = rng
+    rng[:] = [a ^ b ^ d, a ^ b ^ c, a ^ c ^ (b << 17) % _WORD, _rotate_left(b ^ d, 45)]
     return (_rotate_left((a + d) % _WORD, 23) + a) % _WORD
 
 
-def uniform(stream):
+def uniform(rng):
     """The top 53 bits as a fraction."""
-    return (next_bits(stream) >> 11) / 2**53
+    return (next_bits(rng) >> 11) / 2**53
 
 
-def below(stream, bound):
+def below(rng, bound):
     """Scale 32 bits to 0..bound-1 and reject the first 2^32 mod bound words of each outcome (Lemire,
     2019)."""
     while True:
-        outcome, rest = divmod((next_bits(stream) >> 32) * bound, 2**32)
+        outcome, rest = divmod((next_bits(rng) >> 32) * bound, 2**32)
         if rest >= 2**32 % bound:
             return outcome
 
 
-def fill_bits(stream, out):
+def fill_bits(rng, out):
     """Consecutive draws of bits."""
     for i in range(len(out)):
-        out[i] = next_bits(stream)
+        out[i] = next_bits(rng)
 
 
-def fill_bits_in_lanes(lanes, out):
+def fill_bits_in_lanes(rngs, out):
     """Consecutive draws of bits, a column from each generator."""
     for i in range(len(out)):
-        for lane, generator in enumerate(lanes):
+        for lane, generator in enumerate(rngs):
             out[i, lane] = next_bits(generator)
 
 
-def fill_uniforms(stream, out):
+def fill_uniforms(rng, out):
     """Consecutive uniforms."""
     for i in range(len(out)):
-        out[i] = uniform(stream)
+        out[i] = uniform(rng)
 
 
-def shuffle(stream, items):
+def shuffle(rng, items):
     """Fisher and Yates, from the last item down."""
     for last in reversed(range(1, len(items))):
-        other = below(stream, last + 1)
+        other = below(rng, last + 1)
         items[last], items[other] = items[other], items[last]

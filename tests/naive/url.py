@@ -3,11 +3,11 @@
 from itertools import permutations
 
 import numpy as np
-from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_rngs
 from sklearn.base import clone
 
 from fasturl._base.streams import Streams
+from fasturl.learners.learner import Task
+from fasturl.problems.environment import emission_rngs
 
 from .dynamics import start_state, step
 from .tabular import epsilon_greedy, update_trajectory
@@ -17,19 +17,19 @@ def practical_url(env, agent, episodes, seed):
     """The return of every trajectory, from the same streams as the run of that seed."""
     streams = Streams(seed)
     model = env.draw(streams)
-    luck, choice = (streams.row(name).tolist() for name in ("dynamics", "policy"))
-    lanes, oracle_seeds = emission_rngs(streams), streams.generator("oracle")
+    dynamics_rng, policy_rng = (streams.row(name).tolist() for name in ("dynamics", "policy"))
+    rngs, oracle_seeds = emission_rngs(streams), streams.generator("oracle")
     data, returns = [], []
     decoder = memory = None
 
     def play(decode, q, epsilon):
         """One trajectory: observations, labels, actions, rewards."""
-        noise = model.emission.draw(lanes, 1).every_state()[0]
-        s = start_state(model.dynamics, luck)
+        noise = model.emission.draw(rngs, 1).every_state()[0]
+        s = start_state(model.dynamics, dynamics_rng)
         seen, labels, actions, rewards = [noise[0, s]], [decode(noise[0, s], 0)], [], []
         for h in range(model.horizon):
-            a, _ = epsilon_greedy(q, h, labels[h], epsilon, choice)
-            s, reward = step(model.dynamics, luck, h, s, a)
+            a, _ = epsilon_greedy(q, h, labels[h], epsilon, policy_rng)
+            s, reward = step(model.dynamics, dynamics_rng, h, s, a)
             seen.append(noise[h + 1, s])
             labels.append(decode(seen[-1], h + 1))
             actions.append(a)
@@ -38,7 +38,7 @@ def practical_url(env, agent, episodes, seed):
         return seen, labels, actions, rewards
 
     def decode_one(x, level):
-        return int(decoder.decode(x[None], level)[0])
+        return int(decoder.decode(x[None], level + 1)[0])
 
     def play_the_current_policy():
         if memory is None:
@@ -47,9 +47,7 @@ def practical_url(env, agent, episodes, seed):
 
     def learn_from_one_trajectory():
         _, labels, actions, rewards = play(decode_one, memory.q, memory.epsilons[memory.episode])
-        update_trajectory(
-            memory.q, memory.visits, labels, actions, rewards, memory.rates, memory.bonuses, memory.cap
-        )
+        update_trajectory(memory, labels, actions, rewards, memory)  # it has the values and the rules
         memory.episode += 1
 
     batch, agreements = agent.batch or max(50, 5 * model.horizon), []

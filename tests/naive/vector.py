@@ -23,12 +23,12 @@ def _generator(rows):
     rows[...] = np.array(generator, np.uint64)
 
 
-def draw_locks(streams, mask, order, ways):
+def draw_locks(rngs, mask, order, ways):
     """Locks with a known switch, told apart by it."""
     for e in np.flatnonzero(mask):
         lock = np.empty((ways.shape[0], 3, 4, 3))
-        with _generator(streams[e]) as stream:
-            draw_lock(stream, 0.25, order, lock)
+        with _generator(rngs[e]) as rng:
+            draw_lock(rng, 0.25, order, lock)
         ways[:, e] = np.select([lock[..., 0] == 0.75, lock[..., 0] == 0.25], [0, 1], 2)
 
 
@@ -44,8 +44,8 @@ def _dynamics(tables, e):
 def begin_latent(tables, players, mask, out):
     """A first state for those of the mask; everybody's state is shown."""
     for e in np.flatnonzero(mask):
-        with _generator(players.luck[e]) as luck:
-            players.states[e] = start_state(_dynamics(tables, e), luck)
+        with _generator(players.dynamics_rngs[e]) as dynamics_rng:
+            players.states[e] = start_state(_dynamics(tables, e), dynamics_rng)
         players.levels[e] = 0
     out[:] = players.states
 
@@ -55,9 +55,9 @@ def step_latent(tables, players, actions, out, rewards, ended):
     horizon = len(tables.ways)
     rewards[:], ended[:] = 0.0, False
     for e in np.flatnonzero(players.levels < horizon):
-        with _generator(players.luck[e]) as luck:
+        with _generator(players.dynamics_rngs[e]) as dynamics_rng:
             players.states[e], rewards[e] = step(
-                _dynamics(tables, e), luck, players.levels[e], players.states[e], actions[e]
+                _dynamics(tables, e), dynamics_rng, players.levels[e], players.states[e], actions[e]
             )
         players.levels[e] += 1
         ended[e] = players.levels[e] == horizon
@@ -76,8 +76,8 @@ def _show_bits(tables, players, coins, out):
 
 def begin_bits(tables, players, mask, coins, out):
     for e in np.flatnonzero(mask):
-        with _generator(players.lanes[e]) as lanes:
-            fill_words(lanes, coins.raw[e : e + 1])
+        with _generator(players.emission_rngs[e]) as rngs:
+            fill_words(rngs, coins.raw[e : e + 1])
     begin_latent(tables, players, mask, np.empty_like(players.states))
     _show_bits(tables, players, coins, out)
 
@@ -95,8 +95,8 @@ def _show_reals(players, normals, out):
 
 def begin_reals(tables, players, mask, normals, out, flat):
     for e in np.flatnonzero(mask):
-        with _generator(players.lanes[e]) as lanes:
-            fill_normals(lanes, normals.bits, normals.halves, normals.deviation, normals.drawn)
+        with _generator(players.emission_rngs[e]) as rngs:
+            fill_normals(rngs, normals.bits, normals.halves, normals.deviation, normals.drawn)
         normals.noise[:, e] = normals.grid[: normals.noise.shape[2]].T
     begin_latent(tables, players, mask, np.empty_like(players.states))
     _show_reals(players, normals, out)
@@ -108,27 +108,27 @@ def step_reals(tables, players, actions, normals, out, flat, rewards, ended):
     return count
 
 
-def _show_looks(players, looks, out):
+def _show_observations(players, observations, out):
     for e in range(len(out)):
-        out[e] = looks[players.levels[e], e, players.states[e]]
+        out[e] = observations[players.levels[e], e, players.states[e]]
 
 
-def begin_looks(tables, players, mask, looks, out):
+def begin_observations(tables, players, mask, observations, out):
     begin_latent(tables, players, mask, np.empty_like(players.states))
-    _show_looks(players, looks, out)
+    _show_observations(players, observations, out)
 
 
-def step_looks(tables, players, actions, looks, out, rewards, ended):
+def step_observations(tables, players, actions, observations, out, rewards, ended):
     count = step_latent(tables, players, actions, np.empty_like(players.states), rewards, ended)
-    _show_looks(players, looks, out)
+    _show_observations(players, observations, out)
     return count
 
 
-def play_policy(dynamics, policy, luck, choice, states, actions, rewards):
+def play_policy(dynamics, policy, dynamics_rng, policy_rng, states, actions, rewards):
     """One episode after the other; an action is the first whose cumulative chance exceeds a uniform."""
     for e in range(len(states)):
-        states[e, 0] = start_state(dynamics, luck)
+        states[e, 0] = start_state(dynamics, dynamics_rng)
         for h in range(len(policy)):
-            u = uniform(choice)
+            u = uniform(policy_rng)
             actions[e, h] = next(a for a, chance in enumerate(policy[h, states[e, h]]) if u < chance)
-            states[e, h + 1], rewards[e, h] = step(dynamics, luck, h, states[e, h], actions[e, h])
+            states[e, h + 1], rewards[e, h] = step(dynamics, dynamics_rng, h, states[e, h], actions[e, h])

@@ -121,19 +121,19 @@ def tables(d: Any) -> Dynamics:
 # ---------------------------------------------------------------------------------------------
 
 
-def draw_lock(stream: Any, stream_length: Any, horizon: Any, switch: Any, out: Any, out_length: Any) -> Any:
+def draw_lock(rng: Any, rng_length: Any, horizon: Any, switch: Any, out: Any, out_length: Any) -> Any:
     entries = times(horizon, _LOCK_STATES * _LOCK_ACTIONS * _LOCK_STATES)
     status = (
         check_size(horizon, ANY)
         or unless(0.0 <= switch <= 1.0, NUMBER)
-        or check_stream(stream, stream_length, 1)
+        or check_stream(rng, rng_length, 1)
         or check(out, out_length, entries)
-        or check_disjoint((span(stream, 4), span(out, entries)), ())
+        or check_disjoint((span(rng, 4), span(out, entries)), ())
     )
     if status == OK:
         order = view(four_numbers(), (_LOCK_ACTIONS,))
         dynamics.draw_lock(
-            view(stream, (4,)), switch, order, view(out, (horizon, _LOCK_STATES, _LOCK_ACTIONS, _LOCK_STATES))
+            view(rng, (4,)), switch, order, view(out, (horizon, _LOCK_STATES, _LOCK_ACTIONS, _LOCK_STATES))
         )
     return status
 
@@ -172,31 +172,33 @@ def cumulate(chances: Any, chances_length: Any, n: Any, out: Any, out_length: An
 # ------------------------------------------------------------------------------------------------------
 
 
-def start(d: Any, luck: Any, luck_length: Any, n: Any, states: Any, states_length: Any) -> Any:
+def start(
+    d: Any, dynamics_rng: Any, dynamics_rng_length: Any, n: Any, states: Any, states_length: Any
+) -> Any:
     status = (
         check_dynamics(d)
         or check_size(n, ANY)
-        or check_stream(luck, luck_length, 1)
+        or check_stream(dynamics_rng, dynamics_rng_length, 1)
         or check(states, states_length, n)
         or unless(rises_to_one(field(d, "start"), field(d, "n_states")), TABLE)
-        or check_disjoint((span(luck, 4), span(states, n)), spans(d))
+        or check_disjoint((span(dynamics_rng, 4), span(states, n)), spans(d))
     )
     if status != OK:
         return status
-    known, stream, out = tables(d), view(luck, (4,)), view(states, (n,))
+    known, rng, out = tables(d), view(dynamics_rng, (4,)), view(states, (n,))
     for i in range(n):
-        out[i] = dynamics.start_state(known, stream)
+        out[i] = dynamics.start_state(known, rng)
     return OK
 
 
 @inlined
-def _check_move(d: Any, level: int, state: int, action: int) -> int:
+def _check_move(d: Any, h: int, state: int, action: int) -> int:
     """The rows that a step reads: checking whole tables would cost more than the step."""
     _, n_states, n_actions = sizes(d)
     status = check_index(action, n_actions) or check_index(state, n_states)
     if status != OK:
         return status
-    row = ((level * n_states + state) * n_actions + action) * n_states
+    row = ((h * n_states + state) * n_actions + action) * n_states
     sums, means = (
         view(offset(field(d, "transitions"), row), (n_states,)),
         view(offset(field(d, "rewards"), row), (n_states,)),
@@ -213,8 +215,8 @@ def _check_move(d: Any, level: int, state: int, action: int) -> int:
 def step(
     d: Any,
     level: Any,
-    luck: Any,
-    luck_length: Any,
+    dynamics_rng: Any,
+    dynamics_rng_length: Any,
     n: Any,
     actions: Any,
     actions_length: Any,
@@ -223,33 +225,36 @@ def step(
     rewards: Any,
     rewards_length: Any,
 ) -> Any:
+    h = level - 1
     status = (
         check_dynamics(d)
         or check_size(n, ANY)
-        or check_index(level, field(d, "horizon"))
-        or check_stream(luck, luck_length, 1)
+        or check_index(h, field(d, "horizon"))
+        or check_stream(dynamics_rng, dynamics_rng_length, 1)
         or check(actions, actions_length, n)
         or check(states, states_length, n)
         or check(rewards, rewards_length, n)
-        or check_disjoint((span(luck, 4), span(states, n), span(rewards, n)), (span(actions, n), *spans(d)))
-        or unless(all_below(offset(field(d, "random_rewards"), level), 1, 2), RANGE)
+        or check_disjoint(
+            (span(dynamics_rng, 4), span(states, n), span(rewards, n)), (span(actions, n), *spans(d))
+        )
+        or unless(all_below(offset(field(d, "random_rewards"), h), 1, 2), RANGE)
     )
     if status != OK:
         return status
     chosen, current = view(actions, (n,)), view(states, (n,))
-    known, stream, out = tables(d), view(luck, (4,)), view(rewards, (n,))
+    known, rng, out = tables(d), view(dynamics_rng, (4,)), view(rewards, (n,))
     if n == 1:  # what was checked is still at hand, and the shortest call is the one where that tells
         state, action = current[0], chosen[0]
-        status = _check_move(d, level, state, action)
+        status = _check_move(d, h, state, action)
         if status == OK:
-            current[0], out[0] = dynamics.step(known, stream, level, state, action)
+            current[0], out[0] = dynamics.step(known, rng, h, state, action)
         return status
     for i in range(n):
-        status = _check_move(d, level, current[i], chosen[i])
+        status = _check_move(d, h, current[i], chosen[i])
         if status != OK:
             return status
     for i in range(n):
-        current[i], out[i] = dynamics.step(known, stream, level, current[i], chosen[i])
+        current[i], out[i] = dynamics.step(known, rng, h, current[i], chosen[i])
     return OK
 
 

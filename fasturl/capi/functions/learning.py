@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._kernels import tabular
 from ..._kernels.compiling import inlined
+from ..._kernels.records import ActionValues, LearningRules
 from ..access import field, offset, view
 from ..checks import (
     ANY,
@@ -41,10 +42,10 @@ _MOST_EPISODES = (1 << 60) - 1
 
 
 @inlined
-def _check_visits(visits: Any, seen: Any, actions: Any, schedule: int) -> int:
+def _check_visits(visits: Any, labels: Any, actions: Any, schedule: int) -> int:
     """Whether the schedules reach as far as one visit more at each place of a trajectory."""
     for h in range(actions.size):
-        status = check_index(visits[h, seen[h], actions[h]], schedule - 1)
+        status = check_index(visits[h, labels[h], actions[h]], schedule - 1)
         if status != OK:
             return status
     return OK
@@ -54,8 +55,8 @@ def update_trajectory(
     horizon: Any,
     n_labels: Any,
     n_actions: Any,
-    seen: Any,
-    seen_length: Any,
+    labels: Any,
+    labels_length: Any,
     actions: Any,
     actions_length: Any,
     rewards: Any,
@@ -73,7 +74,7 @@ def update_trajectory(
     shape, schedule = (horizon, n_labels, n_actions), rates_length
     entries = times(times(horizon, n_labels), n_actions)
     read = (
-        span(seen, horizon + 1),
+        span(labels, horizon + 1),
         span(actions, horizon),
         span(rewards, horizon),
         span(rates, schedule),
@@ -83,7 +84,7 @@ def update_trajectory(
         check_size(horizon, MANY)
         or check_size(n_labels, MAX_LABELS)
         or check_size(n_actions, MAX_ACTIONS)
-        or check(seen, seen_length, horizon + 1)
+        or check(labels, labels_length, horizon + 1)
         or check(actions, actions_length, horizon)
         or check(rewards, rewards_length, horizon)
         or check(rates, rates_length, 2)
@@ -91,20 +92,22 @@ def update_trajectory(
         or check(q, q_length, entries)
         or check(visits, visits_length, entries)
         or check_disjoint((span(q, entries), span(visits, entries)), read)
-        or unless(all_below(seen, horizon + 1, n_labels) and all_below(actions, horizon, n_actions), RANGE)
+        or unless(all_below(labels, horizon + 1, n_labels) and all_below(actions, horizon, n_actions), RANGE)
         or unless(all_finite(rewards, horizon) and not math.isnan(cap), NUMBER)
-        or _check_visits(view(visits, shape), view(seen, (horizon + 1,)), view(actions, (horizon,)), schedule)
+        or _check_visits(
+            view(visits, shape), view(labels, (horizon + 1,)), view(actions, (horizon,)), schedule
+        )
     )
     if status == OK:
+        rate_by_visits = view(
+            rates, (schedule,)
+        )  # stands for the epsilons too, which an update does not read
         tabular.update_trajectory(
-            view(q, shape),
-            view(visits, shape),
-            view(seen, (horizon + 1,)),
+            ActionValues(view(q, shape), view(visits, shape)),
+            view(labels, (horizon + 1,)),
             view(actions, (horizon,)),
             view(rewards, (horizon,)),
-            view(rates, (schedule,)),
-            view(bonuses, (schedule,)),
-            cap,
+            LearningRules(rate_by_visits, view(bonuses, (schedule,)), cap, rate_by_visits),
         )
     return status
 
@@ -121,7 +124,7 @@ def _n_entries(t: Any) -> Any:
 
 
 @inlined
-def _n_seen(t: Any) -> Any:
+def _n_labelled(t: Any) -> Any:
     """How many labels there are."""
     horizon, n_states, _ = dynamics.sizes(field(t, "dynamics"))
     return times(times(field(t, "label_rows"), horizon + 1), n_states)
@@ -134,9 +137,9 @@ def _check_arrays(t: Any) -> int:
         check_size(episodes, _MOST_EPISODES)
         or check_size(field(t, "n_labels"), MAX_LABELS)
         or check_size(field(t, "label_rows"), ANY)
-        or check(field(t, "labels"), field(t, "labels_length"), _n_seen(t))
-        or check_stream(field(t, "luck"), field(t, "luck_length"), 1)
-        or check_stream(field(t, "choice"), field(t, "choice_length"), 1)
+        or check(field(t, "labels"), field(t, "labels_length"), _n_labelled(t))
+        or check_stream(field(t, "dynamics_rng"), field(t, "dynamics_rng_length"), 1)
+        or check_stream(field(t, "policy_rng"), field(t, "policy_rng_length"), 1)
         or check(field(t, "q"), field(t, "q_length"), entries)
         or check(field(t, "visits"), field(t, "visits_length"), entries)
         or check(field(t, "rates"), field(t, "rates_length"), episodes + 1)
@@ -153,8 +156,8 @@ def _written(t: Any) -> Any:
     return (
         span(field(t, "q"), entries),
         span(field(t, "visits"), entries),
-        span(field(t, "luck"), 4),
-        span(field(t, "choice"), 4),
+        span(field(t, "dynamics_rng"), 4),
+        span(field(t, "policy_rng"), 4),
         span(field(t, "returns"), episodes),
         span(field(t, "rates"), schedule),
         span(field(t, "bonuses"), schedule),
@@ -168,12 +171,14 @@ def _check_training(t: Any) -> int:
     status = check_struct(t) or dynamics.check_dynamics(field(t, "dynamics"))
     if status != OK:
         return status
-    d, n_seen = field(t, "dynamics"), _n_seen(t)
+    d, n_labelled = field(t, "dynamics"), _n_labelled(t)
     return (
         _check_arrays(t)
-        or check_disjoint(_written(t), (span(field(t, "labels"), n_seen), struct_span(t), *dynamics.spans(d)))
+        or check_disjoint(
+            _written(t), (span(field(t, "labels"), n_labelled), struct_span(t), *dynamics.spans(d))
+        )
         or dynamics.check_contents(d)
-        or unless(all_below(field(t, "labels"), n_seen, field(t, "n_labels")), RANGE)
+        or unless(all_below(field(t, "labels"), n_labelled, field(t, "n_labels")), RANGE)
     )
 
 
@@ -188,18 +193,17 @@ def _learn(t: Any, cap: float) -> None:
     horizon, n_states, n_actions = dynamics.sizes(d)
     episodes, rows, schedule = field(t, "episodes"), field(t, "label_rows"), field(t, "rates_length")
     shape = (horizon, field(t, "n_labels"), n_actions)
-    q, visits = view(field(t, "q"), shape), view(field(t, "visits"), shape)
+    values = ActionValues(view(field(t, "q"), shape), view(field(t, "visits"), shape))
     rates, bonuses = view(field(t, "rates"), (schedule,)), view(field(t, "bonuses"), (schedule,))
-    luck, choice = view(field(t, "luck"), (4,)), view(field(t, "choice"), (4,))
+    dynamics_rng, policy_rng = view(field(t, "dynamics_rng"), (4,)), view(field(t, "policy_rng"), (4,))
     first = 0
     while first < episodes:
         count = min(rows, episodes - first)
-        seen = view(field(t, "labels"), (count, horizon + 1, n_states))
+        labels = view(field(t, "labels"), (count, horizon + 1, n_states))
         epsilons = view(offset(field(t, "epsilons"), first), (count,))
         returns = view(offset(field(t, "returns"), first), (count,))
-        tabular.learn(
-            dynamics.tables(d), seen, q, visits, rates, bonuses, cap, epsilons, luck, choice, returns
-        )
+        rules = LearningRules(rates, bonuses, cap, epsilons)
+        tabular.learn(dynamics.tables(d), labels, values, rules, dynamics_rng, policy_rng, returns)
         first += count
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._kernels import decoding, emission
 from ..._kernels.compiling import inlined
+from ..._kernels.records import RealObservations
 from ..access import field, offset, view, view_halves
 from ..checks import (
     ANY,
@@ -34,8 +35,8 @@ from ..checks import (
 
 
 def lock_words(
-    lanes: Any,
-    lanes_length: Any,
+    emission_rngs: Any,
+    emission_rngs_length: Any,
     horizon: Any,
     episodes: Any,
     scratch: Any,
@@ -52,15 +53,17 @@ def lock_words(
     rows = (draws + 3) // 4
     size = (horizon + 1) * 3 * n_words
     status = (
-        check_stream(lanes, lanes_length, 4)
+        check_stream(emission_rngs, emission_rngs_length, 4)
         or check(scratch, scratch_length, 4 * rows)
         or check(words, words_length, times(episodes, size))
-        or check_disjoint((span(lanes, 16), span(scratch, 4 * rows), span(words, episodes * size)), ())
+        or check_disjoint(
+            (span(emission_rngs, 16), span(scratch, 4 * rows), span(words, episodes * size)), ()
+        )
     )
     if status != OK:
         return status
     for e in range(episodes):
-        emission.fill_words(view(lanes, (4, 4)), view(scratch, (1, rows, 4)))
+        emission.fill_words(view(emission_rngs, (4, 4)), view(scratch, (1, rows, 4)))
         emission.lock_words(
             view(scratch, (1, 4 * rows)), horizon, view(offset(words, e * size), (1, horizon + 1, 3, n_words))
         )
@@ -89,7 +92,7 @@ def _check_sizes(b: Any) -> int:
         or check_size(field(b, "n_states"), MAX_LABELS)
         or check_size(field(b, "coordinates"), ANY)
         or check_size(field(b, "dimension"), field(b, "coordinates"))
-        or unless(0 <= field(b, "head") <= field(b, "dimension"), RANGE)
+        or unless(0 <= field(b, "n_informative") <= field(b, "dimension"), RANGE)
     )
 
 
@@ -113,7 +116,7 @@ def _spans(b: Any) -> Any:
 
 
 def gaussian_noise(
-    lanes: Any, lanes_length: Any, deviation: Any, b: Any, scratch: Any, scratch_length: Any
+    emission_rngs: Any, emission_rngs_length: Any, noise: Any, b: Any, scratch: Any, scratch_length: Any
 ) -> Any:
     status = _check_noise(b)
     if status != OK:
@@ -121,21 +124,22 @@ def gaussian_noise(
     numbers = field(b, "coordinates") * field(b, "n_levels")
     pairs = numbers // 2
     status = (
-        unless(deviation >= 0.0 and np.isfinite(deviation), NUMBER)
+        unless(noise >= 0.0 and np.isfinite(noise), NUMBER)
         or unless(numbers % 8 == 0, SIZE)
-        or check_stream(lanes, lanes_length, 4)
+        or check_stream(emission_rngs, emission_rngs_length, 4)
         or check(scratch, scratch_length, pairs)
         or check_disjoint(
-            (span(lanes, 16), span(scratch, pairs), span(field(b, "noise"), _n_noise(b))), (struct_span(b),)
+            (span(emission_rngs, 16), span(scratch, pairs), span(field(b, "noise"), _n_noise(b))),
+            (struct_span(b),),
         )
     )
     if status == OK:
         bits, halves = view(scratch, (pairs // 4, 4)), view_halves(scratch, (2, pairs))
         emission.fill_normals(
-            view(lanes, (4, 4)),
+            view(emission_rngs, (4, 4)),
             bits,
             halves,
-            deviation,
+            noise,
             view(field(b, "noise"), (field(b, "episodes"), 2, pairs)),
         )
     return status
@@ -221,6 +225,7 @@ def decode_affine(
     )
     for e in range(episodes):
         noise = view(offset(field(b, "noise"), e * coordinates * n_levels), (1, coordinates, n_levels))
-        decoding.affine_scores(noise, means, field(b, "head"), matrix, shifts, tail, scores)
+        observations = RealObservations(noise, means, field(b, "n_informative"))
+        decoding.affine_scores(observations, matrix, shifts, tail, scores)
         decoding.best_labels(flat, names, view(offset(out, e * n_levels * n_states), (1, n_levels, n_states)))
     return OK
