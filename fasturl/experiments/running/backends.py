@@ -182,7 +182,8 @@ class Dask:
 
     def _not_installed(self, error: ImportError) -> ValueError:
         return ValueError(
-            f"fasturl must be installed on the workers of the Dask cluster at {self.address}: {_first_line(error)}"
+            f"fasturl must be installed on the workers of the Dask cluster at {self.address}: "
+            f"{_first_line(error)}"
         )
 
     def _client(self) -> Any:
