@@ -177,7 +177,7 @@ def _show_results(
 
 
 def _fields(cell: Cell) -> dict[str, Any]:
-    """A cell as columns of a table; what the environment has too is the agent's with its owner: agent.name."""
+    """A cell as columns of a table; what the environment has too is called agent.name."""
     from ..experiments.running.cells import flat_settings
 
     environment = {"env": cell.env} | flat_settings(cell.env_settings)
