@@ -28,6 +28,7 @@ PANEL_HEIGHT = 1.75
 TEXT_LINE = 0.14
 """Inches from one line of a legend or a title to the next."""
 
+
 class Paint(NamedTuple):
     """A colour in two shades: one for white paper, and its counterpart that is as legible on a dark page."""
 

@@ -65,7 +65,7 @@ class View:
             raise ValueError(f"{folder / VIEW} is damaged: remove it or choose another folder") from None
 
     def write(self, path: Path) -> None:
-        path.write_text(json.dumps(asdict(self)) + "\n")
+        path.write_text(json.dumps(asdict(self) | {"caveat": self.caveat}) + "\n")
 
     def in_place_of(self, kept: View | None, folder: str | Path) -> View:
         """What to show in a folder that shows something already: figures of the same runs join those that are
