@@ -76,7 +76,7 @@ class Chart:
     """As Plotly takes it."""
     series: list[Series]
     fits: list[dict[str, Any]] = field(default_factory=list)
-    """Fitted lines: the label and style of a series, the line as a shape of Plotly, and its slope in words."""
+    """Fitted lines: label and style of a series, the line as a shape of Plotly, and its slope in words."""
 
     @property
     def cells(self) -> list[str]:
@@ -163,22 +163,14 @@ def _success_chart(cells: pandas.DataFrame, styles: Mapping[str, LineStyle]) -> 
 
 
 def _scaling_chart(cells: pandas.DataFrame, styles: Mapping[str, LineStyle]) -> Chart:
-    # positions on the x axis are logarithms, so that series stand side by side at the same distance everywhere
+    # positions on the x axis are logarithms, so that series stand side by side at one distance everywhere
     x_axis = _horizon_axis(cells["horizon"], math.log10, 0.06)
     series, fits, ends = [], [], []
     for label, rows in _by_label(cells):
         needed, played = [plain(value) for value in rows["needed"]], rows["trajectories"].tolist()
         reached = [value is not None for value in needed]
         ys = [end if value is None else value for value, end in zip(needed, played, strict=True)]
-        low = [max(1, low) if math.isfinite(low) else None for low in rows["needed_low"]]
-        # an interval without an upper end reaches to the number of trajectories that were played
-        high = [
-            None if a is None else min(b, n) for a, b, n in zip(low, rows["needed_high"], played, strict=True)
-        ]
-        bars = (
-            [end if there else None for end, there in zip(low, reached, strict=True)],
-            [end if there else None for end, there in zip(high, reached, strict=True)],
-        )
+        bars = _bars(rows)
         trace = _trace(styles[label], [math.log10(x) for x in rows["horizon"]], ys)
         symbol = trace["marker"]["symbol"]
         trace["marker"] |= {"symbol": [symbol if there else f"{symbol}-open" for there in reached]}
@@ -194,6 +186,16 @@ def _scaling_chart(cells: pandas.DataFrame, styles: Mapping[str, LineStyle]) -> 
     y_axis["dtick"] = "D2" if y_range[1] - y_range[0] > 1 else "D1"
     layout = {"xaxis": x_axis, "yaxis": y_axis, "shapes": []}
     return Chart("scaling", title(cells), layout, series, fits)
+
+
+def _bars(rows: pandas.DataFrame) -> tuple[list[Any], list[Any]]:
+    """Lower and upper ends of the intervals of medians; None where no median or no interval is known.
+
+    An interval without an upper end reaches to the number of trajectories that were played.
+    """
+    known = rows["needed"].map(math.isfinite) & rows["needed_low"].notna()
+    low, high = rows["needed_low"].clip(lower=1), rows[["needed_high", "trajectories"]].min(axis="columns")
+    return tuple([plain(x) if y else None for x, y in zip(ends, known, strict=True)] for ends in (low, high))
 
 
 def _by_label(cells: pandas.DataFrame) -> list[tuple[str, pandas.DataFrame]]:

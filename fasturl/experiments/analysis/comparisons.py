@@ -1,4 +1,4 @@
-"""Results against a setting: the share of near-optimal seeds, and how many trajectories it takes to get there."""
+"""Results against a setting: the share of near-optimal seeds, and the trajectories it takes to get there."""
 
 from __future__ import annotations
 

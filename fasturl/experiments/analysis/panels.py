@@ -46,7 +46,7 @@ def title(rows: pandas.DataFrame) -> str:
 
 def missing(value: Any) -> bool:
     """Whether a setting has no value: the family lacks it, or it is left out."""
-    return value is None or bool(value != value)  # noqa: PLR0124
+    return value is None or bool(value != value)
 
 
 def varying(frame: pandas.DataFrame) -> list[str]:
@@ -60,9 +60,10 @@ def varies(frame: pandas.DataFrame, name: str) -> bool:
 
 
 def agents_of(frame: pandas.DataFrame, labels: Mapping[str, str]) -> dict[str, str]:
-    """The agent behind each label, in the order of the labels; `labels` are those of the cells of a frame."""
+    """The agent behind each label of cells, in the order of the labels. A label begins with the agent, which
+    tells it for cells that are not in the frame."""
     agents = frame.drop_duplicates("cell").set_index("cell")["agent"]
-    return {label: str(agents[cell]) for cell, label in labels.items()}
+    return {label: str(agents.get(cell, label.partition(",")[0])) for cell, label in labels.items()}
 
 
 def panels_by(
@@ -82,7 +83,8 @@ def panels_by(
     groups = rows_by(frame, keys)
     if len(groups) > _MOST_PANELS:
         raise ValueError(
-            f"there are {len(groups)} panels to plot: choose some of the results, for example --where horizon=10"
+            f"there are {len(groups)} panels to plot: choose some of the results, for example "
+            "--where horizon=10"
         )
     if labels:
         _check_lines(frame, groups, labels)

@@ -25,7 +25,6 @@ from ..running.store import Store
 from . import charts, statistics, summaries
 from .panels import missing, varying
 from .report_tables import claims_table, configuration_table, count_in_words, results_table, timings_list
-from .style import agent_rank
 from .summaries import BANDS, in_words, show
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ CLAIMS = "claims.json"
 VIEW = "view.json"
 """The file of a folder that says which runs its claims are of; its caveat is told with them."""
 _BAND_NAMES = {"std": "standard deviation", "ci": "bootstrap", "none": "nothing"}
-_TOOLS = (("+", "+", "Zoom in"), ("-", "−", "Zoom out"), ("0", "⟲", "Reset zoom"))
+_TOOLS = (("+", "+", "Zoom in"), ("-", "\u2212", "Zoom out"), ("0", "⟲", "Reset zoom"))
 """The key, the sign and the name of each button of a chart."""
 
 
@@ -157,7 +156,7 @@ def filters_of(frame: pandas.DataFrame) -> list[Filter]:
             row["cell"]: None if missing(row[column]) and row["env"] not in has else show(row[column])
             for _, row in rows.iterrows()
         }
-        order = agent_rank if key == "agent" else summaries.setting_rank
+        order = summaries.agent_rank if key == "agent" else summaries.setting_rank
         choices = sorted({value for value in values.values() if value is not None}, key=order)
         filters.append(Filter(key, in_words(key).capitalize(), choices, values))
     return filters

@@ -25,17 +25,23 @@ def claims_table(claims: list[dict[str, Any]], caveat: str) -> str:
     """The claims of a paper and whether they hold; nothing without claims."""
     if not claims:
         return ""
+    verdicts = {
+        True: '<td class="holds">✓ holds</td>',
+        False: '<td class="fails">✗ fails</td>',
+    }
     rows = [
-        f'<tr><th scope="row">{html.escape(one["claim"])}</th><td class="{"holds" if one["holds"] else "fails"}">'
-        f"{'✓ holds' if one['holds'] else '✗ fails'}</td><td>{html.escape(one['figures'])}</td></tr>"
+        f'<tr><th scope="row">{html.escape(one["claim"])}</th>{verdicts[one["holds"]]}'
+        f"<td>{html.escape(one['figures'])}</td></tr>"
         for one in claims
     ]
     holding = sum(one["holds"] for one in claims)
     notice = f'<p class="notice">{html.escape(caveat)}</p>' if caveat else ""
     head = _head([("Claim", "word"), ("Verdict", "word"), ("Figures behind it", "word")])
+    table = f'<table class="claims">{head}<tbody>{"".join(rows)}</tbody></table>'
     return (
-        f'<section aria-labelledby="claims-title"><h2 id="claims-title">Claims: {holding} of {len(claims)} hold</h2>'
-        f'{notice}<div class="scroll"><table class="claims">{head}<tbody>{"".join(rows)}</tbody></table></div></section>'
+        f'<section aria-labelledby="claims-title">'
+        f'<h2 id="claims-title">Claims: {holding} of {len(claims)} hold</h2>'
+        f'{notice}<div class="scroll">{table}</div></section>'
     )
 
 
@@ -57,7 +63,7 @@ def results_table(frame: pandas.DataFrame, table: pandas.DataFrame) -> str:
     for _, row in table.iterrows():
         texts = [
             str(row["env"]),
-            *("–" if missing(row[name]) else show(row[name]) for name in settings),
+            *("\u2013" if missing(row[name]) else show(row[name]) for name in settings),
             labels[row["cell"]],
             f"{row['seeds']}",
             f"{row['success_rate']:.0%} {_interval(row, 'success', '.0%')}",
