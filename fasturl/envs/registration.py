@@ -29,7 +29,7 @@ class _Family(NamedTuple):
 
     @property
     def id(self) -> str:
-        """LockBernoulli of any module is fasturl/LockBernoulli-v0."""
+        """A class Corridor of any module is fasturl/Corridor-v0."""
         return f"{_NAMESPACE}{self.target.rpartition(':')[2].rpartition('.')[2]}-v0"
 
 
