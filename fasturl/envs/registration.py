@@ -28,9 +28,14 @@ class _Family(NamedTuple):
     target: str
 
     @property
+    def class_name(self) -> str:
+        """The last part of the target, without the extras that an entry point may name behind it."""
+        return self.target.rpartition(":")[2].partition("[")[0].rpartition(".")[2].strip()
+
+    @property
     def id(self) -> str:
         """A class Corridor of any module is fasturl/Corridor-v0."""
-        return f"{_NAMESPACE}{self.target.rpartition(':')[2].rpartition('.')[2]}-v0"
+        return f"{_NAMESPACE}{self.class_name}-v0"
 
 
 def register() -> None:
@@ -71,10 +76,18 @@ def _add(identity: str, form: str, kwargs: dict[str, Any], vector: str | None = 
 
 
 def _families() -> list[_Family]:
-    """Every family that is known by name, those of fasturl first."""
+    """Every family that is known by name, those of fasturl first; no id follows from a target that names no
+    class."""
     components = getattr(sys.modules.get("fasturl._base.names"), "components", None)
     if components is not None:
-        return [_Family(one.name, one.package, one.target) for one in components("environment").values()]
+        families = [_Family(one.name, one.package, one.target) for one in components("environment").values()]
+    else:
+        families = _installed()
+    return [family for family in families if family.class_name.isidentifier()]
+
+
+def _installed() -> list[_Family]:
+    """The families of installed packages, as `fasturl._base.names` finds them."""
     entries = metadata.entry_points(group=_GROUP)
     families = [_Family(entry.name, entry.dist.name if entry.dist else "", entry.value) for entry in entries]
     families.sort(key=lambda family: (family.package != "fasturl", family.package, family.name))
