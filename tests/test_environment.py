@@ -78,7 +78,5 @@ def test_emissions_of_instances_must_be_of_the_declared_kind():
     class Seeing(Coins):
         emission = Gaussian([[0.0, 1.0]], 0.1, n_levels=4)
 
-    with pytest.raises(
-        ValueError, match="^draw of Seeing must give observations of 2 reals as declared, got "
-    ):
+    with pytest.raises(ValueError, match=r"^draw of Seeing must give observations of 2 reals .*, got none$"):
         Seeing().draw_checked(Streams(0))

@@ -45,11 +45,11 @@ def register() -> None:
     also the package's entry point in the group `gymnasium.envs`, which Gymnasium before version 1.0, and
     whatever else reads the group, loads by itself.
     """
-    _add(f"{_NAMESPACE}BlockMDP-v0", "BlockMDP", {})
+    _add(f"{_NAMESPACE}BlockMDP-v0", "BlockMDPEnv", "BlockMDPVectorEnv")
     clashes = []
     for family in _families():
         if family.id not in gymnasium.registry:
-            _add(family.id, "Scalar", {"env": family.name}, vector="Vector")
+            _add(family.id, "ScalarEnv", "VectorEnv", env=family.name)
         elif gymnasium.registry[family.id].kwargs.get("env") != family.name:
             clashes.append(family)
     for family in clashes:  # at the end: a warning may be an error, and nobody else is to blame
@@ -65,13 +65,14 @@ def ids() -> list[str]:
     return sorted(identity for identity in gymnasium.registry if identity.startswith(_NAMESPACE))
 
 
-def _add(identity: str, form: str, kwargs: dict[str, Any], vector: str | None = None) -> None:
+def _add(identity: str, scalar: str, vector: str, **arguments: Any) -> None:
+    """Register an id with its two classes in `fasturl.envs` and the arguments that it stands for."""
     if identity not in gymnasium.registry:
         gymnasium.register(
             identity,
-            entry_point=f"fasturl.envs:{form}Env",
-            vector_entry_point=f"fasturl.envs:{vector or form + 'Vector'}Env",
-            kwargs=kwargs,
+            entry_point=f"fasturl.envs:{scalar}",
+            vector_entry_point=f"fasturl.envs:{vector}",
+            kwargs=arguments,
         )
 
 
