@@ -1,7 +1,5 @@
 """Families that nobody here has seen, through both forms of environment and through Gymnasium's ids."""
 
-import subprocess
-import sys
 import warnings
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +14,6 @@ from strategies import chances
 import fasturl as fu
 import fasturl.envs
 from fasturl._base import names
-from fasturl.envs import registration
 from fasturl.problems.emissions import Bernoulli, Gaussian
 from fasturl.problems.vector_tables import InstanceTables, SharedInstance
 
@@ -295,47 +292,6 @@ def test_an_id_that_is_taken_is_told_and_harms_nobody(known):
         fu.register(other, name="other-maze")
     assert gymnasium.make("fasturl/Maze-v0").unwrapped.environment.name == "maze"
     assert type(fasturl.envs.ScalarEnv("other-maze").environment) is other
-
-
-def test_ids_are_there_whichever_is_imported_first():
-    family = (
-        "import fasturl as fu\n"
-        "class Walk(fu.Environment):\n"
-        "    horizon = n_actions = max_states = 1\n"
-        "    def __init__(self): pass\n"
-        "    def draw(self, streams): return fu.BlockMDP([[[[1.0]]]], [[[0.5]]])\n"
-        "fu.register(Walk)\n"
-    )
-    use = 'print(gymnasium.make("fasturl/Walk-v0", observe="latent").reset(seed=0)[1]["optimal_value"])\n'
-    for program in ("import gymnasium\n" + family + use, family + "import gymnasium\n" + use):
-        done = subprocess.run(
-            [sys.executable, "-P", "-W", "error", "-c", program],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=300,
-        )
-        assert done.stdout == "0.5\n"
-
-
-def test_ids_come_from_entry_points_where_fasturl_is_not_in_use(monkeypatch):
-    """Ours come first; a name that is taken is left to `fasturl` to tell of."""
-
-    class Entry:
-        def __init__(self, package, name, value):
-            self.name, self.value, self.dist = name, value, type("Distribution", (), {"name": package})
-
-    entries = [
-        Entry("a-package", "walk", "a.walks:Outer.Walk"),
-        Entry("fasturl", "lock", "fasturl.problems.locks:Lock"),
-        Entry("b-package", "walk", "b:Walk"),
-    ]
-    monkeypatch.setattr(registration.metadata, "entry_points", lambda group: entries)
-    monkeypatch.delitem(sys.modules, "fasturl._base.names")
-    assert [(family.name, family.package, family.id) for family in registration._families()] == [
-        ("lock", "fasturl", "fasturl/Lock-v0"),
-        ("walk", "a-package", "fasturl/Walk-v0"),
-    ]
 
 
 # --- bad input
