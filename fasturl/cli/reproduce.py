@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from ..experiments.paper.cells import SEEDS
-from .options import parse_seeds
+from .options import N_JOBS_HELP, parse_seeds
 
 EPILOG = """Examples:
 
@@ -19,10 +19,10 @@ fasturl reproduce --only fig1 --seeds 5 --episodes-scale 0.1 --out quick-look"""
 
 
 def register(app: typer.Typer) -> None:
-    app.command(epilog=EPILOG)(reproduce)
+    app.command("reproduce", epilog=EPILOG)(reproduce_command)
 
 
-def reproduce(
+def reproduce_command(
     seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = str(
         SEEDS
     ),
@@ -39,14 +39,14 @@ def reproduce(
     episodes_scale: Annotated[
         float, typer.Option(help="Shorten all runs by this factor, for a quick look.")
     ] = 1.0,
-    n_jobs: Annotated[int | None, typer.Option(help="Number of processes.", show_default="all cores")] = None,
+    n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
 ) -> None:
     """Run the experiments of Feng et al. (2020): figures, success rates and claims."""
     from ..experiments.paper.claims import success_table
-    from ..experiments.paper.reproduce import reproduce as run_and_judge
+    from ..experiments.paper.reproduce import reproduce
 
     console = Console()
-    done = run_and_judge(
+    reproduction = reproduce(
         out,
         seeds=parse_seeds(seeds),
         only=only,
@@ -54,12 +54,12 @@ def reproduce(
         n_jobs=n_jobs,
         announce=console.print,
     )
-    console.print(success_table(done.summary))
-    if done.caveat:
-        console.print(f"[yellow]{done.caveat}[/]", highlight=False)
-    for claim in done.claims:
+    console.print(success_table(reproduction.summary))
+    if reproduction.caveat:
+        console.print(f"[yellow]{reproduction.caveat}[/]", highlight=False)
+    for claim in reproduction.claims:
         verdict = "[green]holds[/]" if claim.holds else "[red]fails[/]"
         console.print(f"{verdict} {claim.claim}: {claim.figures}", highlight=False)
-    figures = ", ".join(f"{figure}.png" for figure in done.figures)
+    figures = ", ".join(f"{figure}.png" for figure in reproduction.figures)
     console.print(f"figures {figures} (and PDF), summary.csv and claims.json are in {out}")
-    console.print(f"took {done.seconds:.1f} s")
+    console.print(f"took {reproduction.seconds:.1f} s")
