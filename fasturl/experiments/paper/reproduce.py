@@ -97,11 +97,9 @@ def reproduce(
     wanted = cells(view.figures, view.episodes_scale)
     missing = plan(store, wanted, view.seeds)
     if announce is not None:
-        to_do = sum(len(block.seeds) for block in missing)
-        announce(
-            f"{len(wanted)} cells x {len(view.seeds)} seeds; {to_do:,} of {len(wanted) * len(view.seeds):,} "
-            f"runs to do; results in {folder}"
-        )
+        runs, to_do = len(wanted) * len(view.seeds), sum(len(block.seeds) for block in missing)
+        counts = f"{len(wanted)} cells x {len(view.seeds)} seeds; {to_do:,} of {runs:,} runs to do"
+        announce(f"{counts}; results in {folder}")
     complete(store, missing, place, progress)
     frame = store.frame()
     frame = frame[frame["cell"].isin({cell.id for cell in wanted}) & frame["seed"].isin(view.seeds)]
