@@ -65,6 +65,12 @@ def test_the_printed_command_can_be_run(agent, monkeypatch, tmp_path, capsys):
     assert agent in capsys.readouterr().out
 
 
+def test_the_printed_command_names_the_owner_of_a_setting_that_several_have():
+    problem = Problem.make("lock-bernoulli", "url", episodes=400, search={"agent.n_states": [3, 4]})
+    (command,) = problem.commands({"n_states": 4, "learner.confidence": 1e-4})
+    assert "--agent url --agent.n-states 4 --confidence 0.0001 --episodes 400" in command
+
+
 def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 200 --seeds 100:102 --method grid"
