@@ -184,6 +184,23 @@ def agent_scopes(name: str, parts: Mapping[str, Any]) -> dict[str, dict[str, Set
     return {"agent": declaration, **owners}
 
 
+def default_parts(env: str, env_settings: Mapping[str, Any], agent_name: str) -> dict[str, str]:
+    """The oracle that an agent takes by itself on an environment, under the name of the part that it is;
+    nothing where it takes none, or where the settings are not allowed."""
+    open_parts = [
+        part
+        for part, declared in agent_declaration(agent_name).items()
+        if declared.kind == "oracle" and declared.default is None
+    ]
+    if len(open_parts) != 1:
+        return {}
+    try:
+        oracle = agent(agent_name).oracle_name(environment(env, **env_settings).describe())
+    except ValueError:
+        return {}
+    return {open_parts[0]: oracle} if oracle in names.components("oracle") else {}
+
+
 class SettingNames:
     """How people write the settings of an environment, of an agent and of the agent's parts.
 

@@ -19,7 +19,10 @@ def run_here(words, monkeypatch, folder):
     return stop.value.code
 
 
-QUICK = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:102 --search confidence=0.001,0.1 --method grid"
+QUICK = (
+    "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:102 "
+    "--search confidence=0.001,0.1 --method grid"
+)
 
 
 def test_the_command_prints_the_best_and_how_to_train_it(monkeypatch, tmp_path, capsys):
@@ -33,8 +36,8 @@ def test_the_command_prints_the_best_and_how_to_train_it(monkeypatch, tmp_path, 
     out = capsys.readouterr().out
     assert "2 trials" in out
     assert (
-        "fasturl train lock-bernoulli --horizon 2 --switch 0.5 --agent oracleq-lat --learning-rate 0.25 --confidence"
-        in out
+        "fasturl train lock-bernoulli --horizon 2 --switch 0.5 --agent oracleq-lat --learning-rate 0.25 "
+        "--confidence" in out
     )
     assert [path.name for path in tmp_path.iterdir()] == ["fasturl-tuning.db"]
 
@@ -62,10 +65,17 @@ def test_the_printed_command_can_be_run(agent, monkeypatch, tmp_path, capsys):
     assert agent in capsys.readouterr().out
 
 
+def test_the_printed_command_names_the_owner_of_a_setting_that_several_have():
+    problem = Problem.make("lock-bernoulli", "url", episodes=400, search={"agent.n_states": [3, 4]})
+    (command,) = problem.commands({"n_states": 4, "learner.confidence": 1e-4})
+    assert "--agent url --agent.n-states 4 --confidence 0.0001 --episodes 400" in command
+
+
 def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
-    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 200 --seeds 100:102 --method grid --set schedule=jin"
-    monkeypatch.setattr(sys, "argv", ["fasturl", *words.split(), "--search", "failure_probability=0.1"])
+    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 200 --seeds 100:102 --method grid"
+    more = "--set schedule=jin --search failure_probability=0.1"
+    monkeypatch.setattr(sys, "argv", ["fasturl", *words.split(), *more.split()])
     main()
     (command,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("fasturl train"))
     assert "--failure-probability 0.1" in command
@@ -80,7 +90,7 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--agent dqn", "agent must be one of"),
         (
             "--seeds 20",
-            "seeds 0..49 are for judging and cannot be tuned on: choose others such as 10000:10020, got 0..19",
+            "are for judging and cannot be tuned on: choose others such as 10000:10020, got 0..19",
         ),
         (
             "--seeds 49:60",

@@ -7,7 +7,6 @@ the line and keeps the rest, which are pairs of a name and a value, for the sett
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -118,9 +117,13 @@ class Choice:
             if (name := written.removeprefix("agent.")) in declaration
             and isinstance(declaration[name].kind, str)
         }
-        parts |= _default_parts(env, agent, environment, declaration, words, parts)
+        env_settings = {
+            name: parsed_value(environment[name], text)
+            for written, text in words
+            if (name := written.removeprefix("env.")) in environment
+        }
+        parts = {**registry.default_parts(env, env_settings, agent), **parts}
         self.names = SettingNames(env, agent, parts)
-        self.parts = parts
         self.env_values: dict[str, list[Any]] = {}
         self.agent_settings: dict[str, Any] = {}
         self._texts: dict[str, str] = {}
@@ -157,35 +160,6 @@ class Choice:
                 f"{setting.name} is a setting of {self.names.titles['env']}: only the agent's are searched"
             )
         return (setting.name if scope == "agent" else f"{scope}.{setting.name}"), setting
-
-
-def _default_parts(
-    env: str,
-    agent: str,
-    environment: Mapping[str, Setting],
-    declaration: Mapping[str, Setting],
-    words: Words,
-    parts: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The oracle that an agent takes by itself on the environment, so that its settings have names too."""
-    open_parts = [
-        name
-        for name, declared in declaration.items()
-        if declared.kind == "oracle" and declared.default is None and name not in parts
-    ]
-    if len(open_parts) != 1:
-        return {}
-    settings = {
-        name: parsed_value(environment[name], text)
-        for written, text in words
-        if (name := written.removeprefix("env.")) in environment
-    }
-    try:
-        description = registry.environment(env, **settings).describe()
-        default = registry.agent(agent).oracle_name(description)
-    except ValueError:  # what is wrong is told when the whole is made
-        return {}
-    return {open_parts[0]: default} if default in names.components("oracle") else {}
 
 
 def part_value(declared: Setting, text: str) -> str | None:

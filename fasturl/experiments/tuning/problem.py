@@ -161,7 +161,8 @@ class Problem:
     def commands(self, settings: Mapping[str, Any]) -> list[str]:
         """What trains the agent with these settings, on each environment."""
         flat = flat_settings(settings)
-        setting_names = registry.SettingNames(self.env, self.agent, flat)
+        parts = registry.default_parts(self.env, self.env_settings[0], self.agent) | flat
+        setting_names = registry.SettingNames(self.env, self.agent, parts)
         options = [_option(setting_names, name, value) for name, value in flat.items()]
         commands = []
         for env_settings in self.env_settings:
