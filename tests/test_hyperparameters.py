@@ -6,18 +6,20 @@ from importlib import resources
 
 import pytest
 import typer
-from fasturl.experiments.tuning.search.problem import TUNING_SEEDS
 
-from fasturl import registry as catalog
-from fasturl.cli import main as cli
-from fasturl.cli.options import parse_seeds
-from fasturl.experiments.paper.figures import hyperparameters
+from fasturl import registry
+from fasturl.cli.main import app
+from fasturl.cli.options import parse_seeds, written_settings
+from fasturl.experiments.paper import hyperparameters
+from fasturl.experiments.paper.cells import AGENTS, BITS_ONLY, FIGURES, VARIANTS
+from fasturl.experiments.tuning.problem import TUNING_SEEDS
 
+ENVIRONMENTS = sorted({env for env, _ in FIGURES.values()})
 ENTRIES = [
     (agent, horizon, env)
     for agent, horizons in hyperparameters.all_tuned_settings().items()
     for horizon in horizons
-    for env in catalog.ENVIRONMENTS
+    for env in ENVIRONMENTS
 ]
 
 
@@ -27,10 +29,20 @@ def test_every_tuned_entry_is_accepted(agent, horizon, env):
     for switch in (None, 0.0, 0.2, 0.5):
         settings = hyperparameters.tuned_settings(agent, env, int(horizon), switch)
         assert settings
-        assert settings.items() <= catalog.agent_settings(name, **settings).items()
+        complete = registry.agent_settings(name, settings)
+        of_learner = complete.get("learner") or {}
+        for key, value in settings.items():
+            assert value == complete.get(key, of_learner.get(key))
 
 
-FILE = resources.files("fasturl.experiments").joinpath("hyperparameters.toml").read_text(encoding="utf-8")
+def test_the_learner_of_url_has_the_theoretical_schedule():
+    settings = registry.agent_settings("url", hyperparameters.tuned_settings("url", "lock-bernoulli", 20))
+    assert {"name": "oracleq", "schedule": "jin", "confidence": 1e-4}.items() <= settings["learner"].items()
+
+
+FILE = (
+    resources.files("fasturl.experiments.paper").joinpath("hyperparameters.toml").read_text(encoding="utf-8")
+)
 TABLES = re.findall(r"((?:^# fasturl tune (?:.*\\\n)*.*\n)+)\[(.*)\].*\n((?:\w.*\n?)+)", FILE, re.MULTILINE)
 
 
@@ -44,17 +56,20 @@ def test_a_recorded_command_can_be_run_and_can_find_what_is_recorded(commands, t
     found = dict(line.split(" = ") for line in settings.split("\n") if line)
     for command in re.split(r"^# fasturl tune ", re.sub(r"\\\n#", "", commands), flags=re.MULTILINE)[1:]:
         words = shlex.split(command)
-        given = typer.main.get_command(cli.app).commands["tune"].make_context("tune", words).params
-        assert given["agent"] == agent.partition("-linear")[0].partition("-neural")[0]
-        assert given["horizon"] == int(horizon)
-        assert min(parse_seeds(given["seeds"])) >= min(TUNING_SEEDS)
-        tried = dict(search.split("=") for search in given["search"] or [])
+        context = typer.main.get_command(app).commands["tune"].make_context("tune", words)
+        options, settings_of_env = context.params, {}
+        for name, text in written_settings(context):
+            settings_of_env.setdefault(name, []).append(text)
+        assert options["agent"] == agent.partition("-linear")[0].partition("-neural")[0]
+        assert settings_of_env["horizon"] == [horizon]
+        assert min(parse_seeds(options["seeds"])) >= min(TUNING_SEEDS)
+        tried = dict(search.split("=") for search in options["search"] or [])
         for name, values in tried.items():
             assert name not in found or float(found[name]) in map(float, values.split(","))
-        for name, value in (setting.split("=") for setting in given["fixed"] or []):
+        for name, value in (setting.split("=") for setting in options["fixed"] or []):
             assert name not in found or found[name] == f'"{value}"'
         if place[0] and "switch" in place[0]:
-            assert [f"switch {switch:g}" for switch in given["switch"]] == [
+            assert [f"switch {switch}" for switch in settings_of_env["switch"]] == [
                 re.search(r"switch [\d.]+", place[0]).group()
             ]
 
@@ -69,9 +84,9 @@ def test_every_table_inside_an_entry_is_read():
     }
     switches = ["switch 0", "switch 0.2", "switch 0.5"]
     assert inside <= {
-        *catalog.ENVIRONMENTS,
+        *ENVIRONMENTS,
         *switches,
-        *(f"{env}, {switch}" for env in catalog.ENVIRONMENTS for switch in switches),
+        *(f"{env}, {switch}" for env in ENVIRONMENTS for switch in switches),
     }
 
 
@@ -88,8 +103,9 @@ def test_the_table_of_an_environment_and_a_switch_goes_before_those_of_either():
 
 
 def test_tuned_settings_are_there_for_the_papers_horizons_alone():
-    assert {(agent, horizon) for agent, horizon, _ in ENTRIES} >= {
-        (agent, h) for agent in catalog.AGENTS if agent != "pcid" for h in "5"
+    agents = {variant for agent in (*AGENTS, *BITS_ONLY) for variant in VARIANTS.get(agent, (agent,))}
+    assert {(agent, horizon) for agent, horizon, _ in ENTRIES} == {
+        (agent, horizon) for agent in agents for horizon in ("5", "10", "20")
     }
     with pytest.raises(ValueError, match="horizon must be one of 5, 10, 20"):
         hyperparameters.tuned_settings("url", "lock-bernoulli", 7)

@@ -1,15 +1,23 @@
-"""Where commands write: figures, files, standard output."""
+"""Where commands write: the console, figures, files, standard output."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+
+from rich.console import Console
 
 from .._base import optional
 from .._base.whole_files import whole_files as whole_files
 
 FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
 _STANDARD_OUTPUT = 1
+
+
+def wide_console() -> Console:
+    """Standard output; tables are not wrapped where it is not a terminal."""
+    return Console() if sys.stdout.isatty() else Console(width=200)
 
 
 def check_figure(target: Path) -> None:
