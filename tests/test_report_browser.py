@@ -89,6 +89,12 @@ def hover_text(browser, section):
     return browser.value(f"document.querySelector('#{section} .hoverlayer').textContent")
 
 
+def until_hover_text(browser, section, words):
+    """Plotly shows at most one place in 50 milliseconds."""
+    layer = f"document.querySelector('#{section} .hoverlayer')"
+    browser.until(f"{layer}.textContent.startsWith({json.dumps(words)})")
+
+
 def colours(browser):
     return browser.value(
         "[...document.querySelectorAll('#curves .js-line')].map(line => getComputedStyle(line).stroke)"
@@ -180,9 +186,8 @@ def test_charts_are_drawn_when_they_come_into_view(tab, page):
 def test_hovering_shows_the_values(browser, page):
     left, top, width, height = box(browser, "#curves .nsewdrag")
     browser.move(left + width - 2, top + height / 2)
-    browser.until("document.querySelector('#curves .hoverlayer').textContent")
+    until_hover_text(browser, "curves", "number of trajectories 400")
     text = hover_text(browser, "curves")
-    assert "number of trajectories 400" in text
     for one in embedded(page)["charts"][0]["series"]:
         low, high = (edge[-1] for edge in one["bands"]["std"])
         value = f"{one['trace']['y'][-1]:.3f} [{low:.3f}, {high:.3f}]".replace("-", "[-\u2212]")
@@ -239,7 +244,7 @@ def test_buttons_and_keys_do_what_the_mouse_does(browser):
     for expected in (10, 20):
         browser.press("ArrowRight")
         assert browser.value(reading).startswith(f"number of trajectories {expected}: ")
-        assert f"number of trajectories {expected}" in hover_text(browser, "curves")
+        until_hover_text(browser, "curves", f"number of trajectories {expected}")
     for agent in AGENTS:
         assert re.search(rf"{agent} \d\.\d\d\d \[", browser.value(reading))
     browser.press("+")
@@ -257,7 +262,7 @@ def test_keys_read_charts_against_the_horizon(browser):
         browser.value(f"document.querySelector('#{section} .plot').focus()")
         browser.press("ArrowLeft")
         assert browser.value("document.getElementById('reading').textContent").startswith("H = 3: ")
-        assert "H = 3" in hover_text(browser, section)
+        until_hover_text(browser, section, "H = 3")
 
 
 def test_readable_at_the_width_of_a_phone(tab, page):
@@ -280,8 +285,7 @@ def test_readable_at_the_width_of_a_phone(tab, page):
     tab.until("document.querySelector('#scaling .nsewdrag')")
     left, top, width, height = box(tab, "#scaling .nsewdrag")
     tab.tap(left + 0.9 * width, top + height / 2)
-    tab.until("document.querySelector('#scaling .hoverlayer').textContent")
-    assert "H = 3" in hover_text(tab, "scaling")
+    until_hover_text(tab, "scaling", "H = 3")
     edges = "document.querySelector('#scaling .hoverlayer .legend').getBoundingClientRect()"
     assert 0 <= tab.value(f"{edges}.left") < tab.value(f"{edges}.right") <= 390
     assert tab.problems == []
