@@ -66,7 +66,7 @@ def plot_command(
 
     checks.choice("kind", kind, KINDS)
     if show is not None:
-        checks.choice("show", show, plots.SHOWN)
+        checks.choice("show", show, plots.QUANTITIES)
     if band is not None:
         checks.choice("band", band, summaries.BANDS)
     if kind == "heatmap" and (x is None or y is None):

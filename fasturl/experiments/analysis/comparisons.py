@@ -58,7 +58,7 @@ def success(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
                 )
             axes.set_ylim(-0.04, 1.04)
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-            _set_ticks(axes, shown)
+            _set_ticks(axes, rows[shown.across])
         words = f"Bars: {statistics.LEVEL:.0%} Wilson interval, {seeds_in_words(frame)}."
         x_name = in_words(shown.across)
         finish(figure, all_axes, shown.labels, x_name, "share of near-optimal seeds", words)
@@ -83,7 +83,7 @@ def scaling(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
             for label, line, shift in _series(rows, shown, logarithmic=True):
                 slopes += _draw_needed(axes, line, shown.across, shift, label, shown.styles[label])
             _finish_scaling(axes, shown.across, slopes)
-            _set_ticks(axes, shown)
+            _set_ticks(axes, rows[shown.across])
         arrows = "arrows: at least half of the seeds did not get there"
         bars = _bars_in_words(shown.table["needed_low"])
         words = f"Points: median over {seeds_in_words(frame)}; {bars}; {arrows}."
@@ -120,9 +120,10 @@ def _series(
     ]
 
 
-def _set_ticks(axes: Axes, shown: _Comparison) -> None:
+def _set_ticks(axes: Axes, values: Any) -> None:
+    """A tick at each value of the panel's setting, if there are not too many."""
     ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
-    ticks = sorted(shown.table[shown.across].unique())
+    ticks = sorted(values.unique())
     if len(ticks) <= 8:
         axes.set_xticks(ticks, [show(tick) for tick in ticks])
         axes.xaxis.set_minor_locator(ticker.NullLocator())

@@ -38,8 +38,8 @@
     trace.customdata ??= low?.map((edge, i) => [edge, high[i]]);
     if (!low) return [trace];
     if (trace.mode === "lines") {
-      const edges = { x: [...x, ...x.toReversed()], y: [...high, ...low.toReversed()], mode: "lines" };
-      const shade = { line: { width: 0 }, fill: "toself", fillcolor: paint + "2B", hoverinfo: "skip" };
+      const edges = { x: [...x, ...x.toReversed()], y: [...high, ...low.toReversed()] };
+      const shade = { mode: "none", fill: "toself", fillcolor: paint + "2B", hoverinfo: "skip" };
       return [{ ...edges, ...shade, zorder, name: series.label }, trace];
     }
     const lengths = (edge) => edge.map((value, i) => (value === null ? 0 : Math.abs(value - y[i])));
