@@ -4,30 +4,40 @@ import naive
 import numpy as np
 import pytest
 from conftest import Work, row
-from fasturl.learners.learner import Task
-from fasturl.problems.environment import emission_rngs
+from strategies import latent_labels
 
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._kernels import decoding, dynamics, emission, hashing, labels, planning, rng, tabular, vector
-from strategies import latent_labels
+from fasturl._kernels.records import (
+    ActionValues,
+    LearningRules,
+    QuadraticScores,
+    RealObservations,
+    SupportVectors,
+    Trajectories,
+    VotingWorkspace,
+)
 from fasturl.agents.observation import _GrowingTable
+from fasturl.decoders.decoder import observations_of
+from fasturl.learners.learner import Task
 from fasturl.problems.emissions import cumulative
+from fasturl.problems.environment import emission_rngs
 
 HORIZON, EPISODES = 20, 5_000
 LEVELS, DIMENSION = HORIZON + 1, HORIZON + 3
-LUCK, CHOICE = [5, 6, 7, 8], [1, 2, 3, 4]
+DYNAMICS_RNG, POLICY_RNG = [5, 6, 7, 8], [1, 2, 3, 4]
 MODEL = fu.LockBernoulli(HORIZON, 0.2).instance(0)
 LABELS = latent_labels(EPISODES, HORIZON, 3)
 DRAW = np.random.default_rng(0)
 
 
 def block(dtype):
-    return lambda stream: (stream(LUCK), np.empty(100_000, dtype))
+    return lambda stream: (stream(DYNAMICS_RNG), np.empty(100_000, dtype))
 
 
 def lock(stream):
-    return stream(LUCK), 0.2, np.empty(4, np.int64), np.empty((1_000, 3, 4, 3))
+    return stream(DYNAMICS_RNG), 0.2, np.empty(4, np.int64), np.empty((1_000, 3, 4, 3))
 
 
 def running_sums(_):
@@ -46,15 +56,15 @@ def exploring(_):
 def learning(learner):
     def arguments(stream):
         memory = learner.start(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
-        schedules = memory.rates, memory.bonuses, memory.cap, memory.epsilons
+        rules = LearningRules(memory.rates, memory.bonuses, memory.cap, memory.epsilons)
+        values = ActionValues(memory.q, memory.visits)
         return (
             MODEL.dynamics,
             LABELS,
-            memory.q,
-            memory.visits,
-            *schedules,
-            stream(LUCK),
-            stream(CHOICE),
+            values,
+            rules,
+            stream(DYNAMICS_RNG),
+            stream(POLICY_RNG),
             np.empty(EPISODES),
         )
 
@@ -62,24 +72,33 @@ def learning(learner):
 
 
 def episodes(stream):
-    record = (
+    record = Trajectories(
         np.empty((EPISODES, HORIZON + 1), np.int64),
         np.empty((EPISODES, HORIZON), np.int64),
         np.empty((EPISODES, HORIZON)),
     )
-    return MODEL.dynamics, LABELS, np.zeros((HORIZON, 3, 4)), 0.0, stream(LUCK), stream(CHOICE), *record
+    return (
+        MODEL.dynamics,
+        LABELS,
+        np.zeros((HORIZON, 3, 4)),
+        0.0,
+        stream(DYNAMICS_RNG),
+        stream(POLICY_RNG),
+        record,
+    )
 
 
 def trajectory(stream):
     """A long one, so that the cost of the call itself does not count."""
     horizon = 5_000
     labels, actions = np.arange(horizon + 1) % 3, np.arange(horizon) % 4
-    tables = np.ones((horizon, 3, 4)), np.zeros((horizon, 3, 4), np.int64)
-    return *tables, labels, actions, np.zeros(horizon), np.full(2, 0.3), np.zeros(2), 1.0
+    values = ActionValues(np.ones((horizon, 3, 4)), np.zeros((horizon, 3, 4), np.int64))
+    rules = LearningRules(np.full(2, 0.3), np.zeros(2), 1.0, np.zeros(1))
+    return values, labels, actions, np.zeros(horizon), rules
 
 
 def every_row(stream):
-    return np.zeros((2_000, 3, 4)), 0.1, stream(CHOICE), np.empty((2_000, 3), np.int64)
+    return np.zeros((2_000, 3, 4)), 0.1, stream(POLICY_RNG), np.empty((2_000, 3), np.int64)
 
 
 # --- tables of observations
@@ -93,14 +112,13 @@ def learning_observations(stream):
     table = _GrowingTable(1.0, OBSERVATIONS.shape[3], 4)
     table.make_room(MET)
     rules = fu.OracleQ().rules(Task(HORIZON, 2**DIMENSION, 4, 1.0, EPISODES, None))
-    schedules = rules.rates, rules.bonuses, rules.cap, rules.epsilons
     return (
         MODEL.dynamics,
         OBSERVATIONS,
         table.arrays,
-        *schedules,
-        stream(LUCK),
-        stream(CHOICE),
+        LearningRules(rules.rates, rules.bonuses, rules.cap, rules.epsilons),
+        stream(DYNAMICS_RNG),
+        stream(POLICY_RNG),
         np.empty(EPISODES),
     )
 
@@ -112,7 +130,14 @@ def learned_table():
 
 
 def playing_observations(stream):
-    return MODEL.dynamics, OBSERVATIONS, learned_table(), stream(LUCK), stream(CHOICE), np.empty(EPISODES)
+    return (
+        MODEL.dynamics,
+        OBSERVATIONS,
+        learned_table(),
+        stream(DYNAMICS_RNG),
+        stream(POLICY_RNG),
+        np.empty(EPISODES),
+    )
 
 
 def entering(_):
@@ -177,37 +202,41 @@ def observing(_):
 
 
 def affine(_):
-    return (
-        REALS.noise,
-        REALS.means,
-        REALS.n_informative,
-        normals(3, DIMENSION),
-        normals(3),
-        normals(3, LEVELS),
-        scores(),
-    )
+    return observations_of(REALS), normals(3, DIMENSION), normals(3), normals(3, LEVELS), scores()
+
+
+def affine_by_level(_):
+    weights, bias = normals(3, DIMENSION, LEVELS), normals(3, LEVELS)
+    return observations_of(REALS), weights, bias, normals(3, LEVELS), scores()
 
 
 def squares(_):
-    return REALS.noise, REALS.means, REALS.n_informative, normals(3), normals(2, LEVELS), scores()
+    return observations_of(REALS), normals(3), normals(2, LEVELS), scores()
 
 
 def quadratic(_):
     """Points in the plane, as oracles show a lock to it."""
-    return (
-        normals(BLOCK, 2, LEVELS),
-        normals(3, 2, LEVELS),
-        2,
-        normals(3, 2, 2),
-        normals(3, 2),
-        normals(3),
-        normals(4, LEVELS),
-        scores(),
-    )
+    observations = RealObservations(normals(BLOCK, 2, LEVELS), normals(3, 2, LEVELS), 2)
+    mixture = QuadraticScores(normals(3, 2, 2), normals(3, 2), normals(3))
+    return observations, mixture, normals(4, LEVELS), scores()
 
 
 def byte_by_byte(_):
-    return BITS, normals(-(-DIMENSION // 8), 256, 4), scores()
+    """One table for all levels, as oracles have it."""
+    return BITS, normals(1, -(-DIMENSION // 8), 256, 4), scores()
+
+
+def four_bits_at_a_time(_):
+    """A table for each level, as PCID has it."""
+    return BITS, normals(LEVELS, -(-DIMENSION // 4), 16, 4), scores()
+
+
+def packing_tables(_):
+    return normals(3, DIMENSION), normals(3), np.empty((-(-DIMENSION // 8), 256, 4), np.float32)
+
+
+def mixing_units(_):
+    return scores(), normals(3, 4, LEVELS), scores()
 
 
 def best(_):
@@ -217,15 +246,12 @@ def best(_):
 def support_vectors(_):
     """Thirty for each of three classes."""
     vectors, starts = DRAW.normal(size=(90, 2)), np.array([0, 30, 60, 90])
-    scratch = np.empty(90), np.empty(3, np.int64), np.arange(3, dtype=np.uint8), table_of_labels()
     return (
         normals(BLOCK, 2, 3, LEVELS),
-        vectors,
-        starts,
-        DRAW.normal(size=(2, 90)),
-        DRAW.normal(size=3),
-        0.7,
-        *scratch,
+        SupportVectors(vectors, starts, DRAW.normal(size=(2, 90)), DRAW.normal(size=3), 0.7),
+        VotingWorkspace(np.empty(90), np.empty(3, np.int64)),
+        np.arange(3, dtype=np.uint8),
+        table_of_labels(),
     )
 
 
@@ -239,7 +265,13 @@ def whole_policy(stream):
         np.empty((EPISODES, HORIZON), np.int64),
         np.empty((EPISODES, HORIZON)),
     )
-    return MODEL.dynamics, cumulative(np.full((HORIZON, 3, 4), 0.25)), stream(LUCK), stream(CHOICE), *record
+    return (
+        MODEL.dynamics,
+        cumulative(np.full((HORIZON, 3, 4), 0.25)),
+        stream(DYNAMICS_RNG),
+        stream(POLICY_RNG),
+        *record,
+    )
 
 
 def plan(*policy):
@@ -288,7 +320,17 @@ WORK = {
     "decoding: affine scores": Work(decoding.affine_scores, naive.affine_scores, affine, SEEN),
     "decoding: squares": Work(decoding.add_squares, naive.add_squares, squares, SEEN),
     "decoding: quadratic scores": Work(decoding.quadratic_scores, naive.quadratic_scores, quadratic, SEEN),
-    "decoding: scores of bytes": Work(decoding.byte_scores, naive.byte_scores, byte_by_byte, SEEN),
+    "decoding: affine scores by level": Work(
+        decoding.level_affine_scores, naive.level_affine_scores, affine_by_level, SEEN
+    ),
+    "decoding: scores of bytes": Work(decoding.packed_scores, naive.packed_scores, byte_by_byte, SEEN),
+    "decoding: scores of four bits": Work(
+        decoding.packed_scores, naive.packed_scores, four_bits_at_a_time, SEEN
+    ),
+    "decoding: tables of bytes": Work(
+        decoding.fill_packed_tables, naive.fill_packed_tables, packing_tables, 3 * 256 * 3
+    ),
+    "decoding: mixtures of units": Work(decoding.mix_units, naive.mix_units, mixing_units, SEEN),
     "decoding: best labels": Work(decoding.best_labels, naive.best_labels, best, SEEN),
     "decoding: support vectors": Work(
         decoding.support_vector_labels, naive.support_vector_labels, support_vectors, SEEN

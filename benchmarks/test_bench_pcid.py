@@ -4,36 +4,40 @@ import naive
 import numpy as np
 import pytest
 from conftest import Work, best_seconds, report, row
-from fasturl.problems.environment import emission_rngs
 
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._kernels import fitting, pcid
+from fasturl._kernels.records import KMeansWorkspace, NetworkWorkspace, Trajectories
+from fasturl.agents.past_decoding import PastDecoder
 from fasturl.agents.pcid import default_samples
+from fasturl.problems.environment import emission_rngs
 
 HORIZON, EPISODES, SAMPLES = 20, 500, 600
-LUCK, CHOICE = [5, 6, 7, 8], [1, 2, 3, 4]
+DYNAMICS_RNG, POLICY_RNG = [5, 6, 7, 8], [1, 2, 3, 4]
 ENV = fu.LockBernoulli(HORIZON, 0.2)
 MODEL = ENV.instance(0)
 DRAW = np.random.default_rng(0)
 LABELS = np.tile(np.arange(3, dtype=np.uint8), (EPISODES, HORIZON + 1, 1))
-WORDS = ENV.emission.draw(emission_rngs(Streams(0)), EPISODES).words
-NORMALS = fu.LockGaussian(HORIZON, 0.2).emission.draw(emission_rngs(Streams(0)), EPISODES)
 ROWS = DRAW.normal(size=(SAMPLES, HORIZON + 3))
 CODES = DRAW.integers(12, size=SAMPLES)
 GROUP = "PCID: a run, horizon 20"
 
 
 def exploring(stream):
-    record = [np.empty(EPISODES, kind) for kind in (int, int, float, int, float)]
+    record = Trajectories(
+        np.empty((EPISODES, HORIZON + 1), np.int64),
+        np.empty((EPISODES, HORIZON), np.int64),
+        np.empty((EPISODES, HORIZON)),
+    )
     return (
         MODEL.dynamics,
         LABELS,
         DRAW.random((3, HORIZON - 1, 3, 4)),
         HORIZON,
-        stream(LUCK),
-        stream(CHOICE),
-        *record,
+        stream(DYNAMICS_RNG),
+        stream(POLICY_RNG),
+        record,
     )
 
 
@@ -46,41 +50,13 @@ def counting(_):
     return before, taken, np.ones(10_000), after, np.zeros((3, 4, 3)), np.zeros((3, 4))
 
 
-def bits(logistic):
-    found, mixing = (
-        np.full(HORIZON + 1, 3),
-        DRAW.normal(size=(3, 4, HORIZON + 1) if logistic else (0, 0, HORIZON + 1)).astype(np.float32),
-    )
-    tables = DRAW.normal(size=(HORIZON + 1, 6, 16, 4)).astype(np.float32)
-    rows = np.empty((4, 3 * EPISODES), np.float32), np.empty((3, 3 * EPISODES), np.float32)
-    return lambda _: (WORDS, tables, found, mixing, HORIZON + 1, *rows, np.empty(LABELS.shape, np.uint8))
-
-
-def reals(_):
-    weights, bias = (
-        DRAW.normal(size=(3, HORIZON + 3, HORIZON + 1)).astype(np.float32),
-        np.zeros((3, HORIZON + 1), np.float32),
-    )
-    scratch = *np.empty((3, *bias.shape), np.float32), np.empty(LABELS.shape, np.uint8)
-    block = NORMALS.noise, NORMALS.means, NORMALS.n_informative
-    return (
-        *block,
-        weights,
-        bias,
-        np.full(HORIZON + 1, 3),
-        np.empty((0, 0, HORIZON + 1), np.float32),
-        HORIZON + 1,
-        *scratch,
-    )
-
-
 def clustering(stream):
     """Plain Python has no float32, so its points are those of float64."""
     compiled = stream is row
     kind = np.float32 if compiled else np.float64
     points = np.ascontiguousarray((np.eye(12)[CODES % 3] + DRAW.normal(0, 0.1, (SAMPLES, 12))).T, kind)
     (centres, trial), (labels, last_labels) = np.empty((2, 3, 12), kind), np.empty((2, SAMPLES), np.int32)
-    scratch = (
+    workspace = KMeansWorkspace(
         trial,
         np.empty(3, bool),
         labels,
@@ -89,12 +65,12 @@ def clustering(stream):
         np.empty((3, SAMPLES), kind),
     )
     return (
-        stream(CHOICE),
+        stream(POLICY_RNG),
         points,
         np.ascontiguousarray(points.T),
         10,
         300,
-        *scratch,
+        workspace,
         centres,
         np.empty(3, int),
     )
@@ -125,22 +101,40 @@ def training(_):
         40,
         hidden,
         output,
-        *(np.zeros(shape, np.float32) for shape in shapes),
+        NetworkWorkspace(*(np.zeros(shape, np.float32) for shape in shapes)),
     )
 
 
-LABELLED = EPISODES * (HORIZON + 1) * 3
 WORK = {
     "pcid: explore": Work(pcid.explore, naive.pcid.explore, exploring, EPISODES * HORIZON),
     "pcid: count transitions": Work(pcid.count, naive.pcid.count, counting, 10_000),
-    "pcid: label bits, linear": Work(pcid.bit_labels, naive.pcid.bit_labels, bits(False), LABELLED),
-    "pcid: label bits, neural": Work(pcid.bit_labels, naive.pcid.bit_labels, bits(True), LABELLED),
-    "pcid: label reals, linear": Work(pcid.real_labels, naive.pcid.real_labels, reals, LABELLED),
     "pcid: least squares": Work(fitting.least_squares, naive.fitting.least_squares, regressing, SAMPLES),
     "pcid: k-means, ten starts": Work(fitting.kmeans, naive.fitting.kmeans, clustering, SAMPLES),
     "pcid: network": Work(fitting.train_network, naive.fitting.train_network, training, SAMPLES),
 }
 """The references of least squares and of the network are numpy's matrix products, not plain loops."""
+
+
+LEVELS = HORIZON + 1
+BLOCKS = {
+    "bits": ENV.emission.draw(emission_rngs(Streams(0)), EPISODES),
+    "reals": fu.LockGaussian(HORIZON, 0.2).emission.draw(emission_rngs(Streams(0)), EPISODES),
+}
+
+
+@pytest.mark.parametrize("model", ["linear", "neural"])
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_label_table(benchmark, kind, model):
+    """Every label of a block by a decoder that has learned all levels; its kernels are those of all
+    decoders."""
+    benchmark.group = "PCID: label table, horizon 20"
+    decoder = PastDecoder(LEVELS, HORIZON + 3, 3, logistic=model == "neural")
+    for level in range(2, LEVELS + 1):
+        mixing = DRAW.normal(size=(3, 4)) if model == "neural" else None
+        decoder.learn(level, DRAW.normal(size=(3, HORIZON + 3)), DRAW.normal(size=3), mixing)
+    benchmark.pedantic(decoder.table, args=(BLOCKS[kind],), rounds=50, warmup_rounds=1)
+    if seconds := best_seconds(benchmark):
+        report(benchmark, steps_per_second=EPISODES * LEVELS * 3 / seconds)
 
 
 @pytest.mark.parametrize("name", WORK)

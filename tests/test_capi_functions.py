@@ -9,6 +9,7 @@ from strategies import latent_labels
 
 import fasturl as fu
 from fasturl._base.streams import NAMES, Streams
+from fasturl._kernels.records import ActionValues, LearningRules
 from fasturl._kernels.tabular import update_trajectory
 from fasturl.capi import lib
 from fasturl.decoders import AffineDecoder
@@ -278,11 +279,11 @@ def test_an_update_of_a_trajectory_is_python_s():
     q, visits = rng.random((6, 3, 4)), rng.integers(5, size=(6, 3, 4))
     labels, actions, rewards = rng.integers(3, size=7), rng.integers(4, size=6), rng.random(6)
     rates, bonuses = rng.random(6), rng.random(6)
-    expected_q, expected = q.copy(), visits.copy()
-    update_trajectory(expected_q, expected, labels, actions, rewards, rates, bonuses, 1.2)
+    expected = ActionValues(q.copy(), visits.copy())
+    update_trajectory(expected, labels, actions, rewards, LearningRules(rates, bonuses, 1.2, np.zeros(0)))
     done("update_trajectory", 6, 3, 4, labels, actions, rewards, rates, bonuses, 1.2, q, visits)
-    assert np.array_equal(q, expected_q)
-    assert np.array_equal(visits, expected)
+    assert np.array_equal(q, expected.q)
+    assert np.array_equal(visits, expected.visits)
 
 
 def test_latent_labels_are_python_s():

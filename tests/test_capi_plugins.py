@@ -60,7 +60,7 @@ int32_t uniform_noise(uint64_t *rng, int64_t level, int64_t state, float *x, int
 {
     (void)level;
     for (int64_t j = 0; j < dimension; j++)
-        x[j] = (j == state) + *(double *)context * ((double)(next_bits(stream) >> 11) * 0x1p-53 - 0.5);
+        x[j] = (j == state) + *(double *)context * ((double)(next_bits(rng) >> 11) * 0x1p-53 - 0.5);
     return 0;
 }
 

@@ -110,10 +110,10 @@ def test_a_damaged_folder_costs_a_compilation_and_not_the_run(tmp_path):
 
 def test_a_folder_that_is_spoilt_inside_is_not_replaced_by_one_beside_the_sources(package, tmp_path):
     settings = {"FASTURL_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": package.parent}
-    output(start("import fasturl", **settings))
-    (made,) = (tmp_path / "cache").glob("*/_kernels_*")
-    made.rmdir()
-    made.touch()
+    output(start(LOCK, **settings))
+    (folder,) = (tmp_path / "cache").glob("*/_kernels_*")
+    shutil.rmtree(folder)
+    folder.touch()
     assert output(start(LOCK + "print(draw_lock.stats.cache_path)", **settings))[3:] == ["0", "1", "None"]
     assert not list(package.rglob("*.nbi"))
 

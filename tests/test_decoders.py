@@ -480,14 +480,14 @@ def test_two_labels_may_get_one_name():
     assert decoder.decode(np.eye(3, dtype=np.float32)).tolist() == [0, 0, 1]
 
 
-def test_room_is_made_for_labels_that_turn_up_late():
+def test_labels_that_turn_up_late_share_one():
     class Echo:
         def predict(self, X):
             return X[:, 0].astype(int)
 
-    decoder = PredictDecoder(Echo(), 2, grows=True).relabelled([3, 1])
+    decoder = PredictDecoder(Echo(), 2, open_ended=True).relabelled([3, 1, 0])
     assert decoder.decode(np.array([[0.0], [1.0]])).tolist() == [3, 1]
-    assert decoder.decode(np.array([[2.0], [0.0], [4.0], [3.0]])).tolist() == [0, 3, 4, 2]
-    assert decoder.n_labels == 5
+    assert decoder.decode(np.array([[2.0], [0.0], [4.0], [255.0]])).tolist() == [0, 3, 0, 0]
+    assert decoder.n_labels == 4
     with pytest.raises(ValueError, match="predict of Echo must give labels from 0 to 255, got 256"):
         decoder.decode(np.array([[256.0]]))

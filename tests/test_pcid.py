@@ -221,9 +221,7 @@ def random_decoder(dimension, n_levels, n_labels, logistic):
     for level in range(1, n_levels):
         mixing = draw.normal(size=(n_labels - 1, n_labels + 1)) if logistic else None
         n_scores = n_labels if logistic else n_labels - 1
-        decoder.learn(
-            level, n_labels - 1, draw.normal(size=(n_scores, dimension)), draw.normal(size=n_scores), mixing
-        )
+        decoder.learn(level + 1, draw.normal(size=(n_scores, dimension)), draw.normal(size=n_scores), mixing)
     return decoder
 
 
@@ -238,7 +236,7 @@ def test_a_block_gets_the_labels_of_its_observations(env, logistic):
     assert set(labels[:, 1:].ravel()) == {0, 1, 2, 3}
     for level in range(emission.n_levels):
         seen = X[:, level].reshape(-1, emission.dimension)
-        np.testing.assert_array_equal(decoder.decode(seen, level), labels[:, level].ravel())
+        np.testing.assert_array_equal(decoder.decode(seen, level + 1), labels[:, level].ravel())
     np.testing.assert_array_equal(decoder.first_levels(block, 4)[:, :4], labels[:, :4])
 
 

@@ -49,8 +49,8 @@ class CFunction:
     def __reduce__(self) -> Any:
         if not self.library or not self.symbol:
             raise TypeError(
-                f"{self.name} cannot be sent to another process: no shared library exports it, so there is no path "
-                "and symbol to load it by"
+                f"{self.name} cannot be sent to another process: no shared library exports it, so there is "
+                "no path and symbol to load it by"
             )
         return CFunction.load, (self.library, self.symbol, self.signature)
 
@@ -139,8 +139,8 @@ def _address_and_codes(pointer: Any) -> tuple[int, tuple[str, str] | None]:
         if kind.kind == "pointer" and kind.item.kind == "void":
             return address, None
     raise ValueError(
-        "pointer must be a cffi function pointer (of a compiled module: ffi.addressof(lib, 'name')), a ctypes "
-        f"function or a Numba cfunc, got {pointer!r}"
+        "pointer must be a cffi function pointer (of a compiled module: ffi.addressof(lib, 'name')), a "
+        f"ctypes function or a Numba cfunc, got {pointer!r}"
     )
 
 

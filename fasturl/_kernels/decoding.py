@@ -23,9 +23,7 @@ from .fitting import logistic
 
 _0 = np.float32(0.0)
 _HALF = np.float32(0.5)
-_TILE = 16
-"""Episodes whose packed bits are looked up level by level, so that the tables of a level stay in the
-cache."""
+_TILE = 16  # episodes looked up level by level, so that the tables of a level stay in the cache
 
 # --- reals
 # ---------------------------------------------------------------------------------------------------------

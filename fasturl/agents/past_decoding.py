@@ -91,9 +91,8 @@ class PastDecoder(Decoder):
         h = checks.integer("level", level, least=1, most=self.n_found.size) - 1
         block = block_of(np.asarray(X))
         self._check(block, self._dimension)
-        n = (
-            block.n_episodes * block.n_levels
-        )  # one of the two is 1: here they all stand in the place of levels
+        # observations of one level share their tables, so they can stand beside each other as levels do
+        n = block.n_episodes * block.n_levels
         scores, labels = np.empty((1, self.relabel.size, 1, n), np.float32), np.empty((1, n, 1), np.uint8)
         if isinstance(block, BitBlock):
             words = block.words.reshape(1, n, 1, -1)

@@ -2,8 +2,8 @@
 
 from fasturl.capi import ffi, lib
 
-stream = ffi.new("uint64_t[4]")
-lib.fasturl_seed_stream(7, ffi.new("uint32_t[1]", [lib.FASTURL_STREAM_LOCK]), 1, stream, 4)
+rng = ffi.new("uint64_t[4]")
+lib.fasturl_seed_stream(7, ffi.new("uint32_t[1]", [lib.FASTURL_STREAM_INSTANCE]), 1, rng, 4)
 
 `table()` is a struct of function pointers to hand to C. Nothing is compiled before it is asked for.
 """

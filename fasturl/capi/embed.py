@@ -58,8 +58,8 @@ def build(folder: Path) -> Path:
     """Build the library in a folder and return its path."""
     if sys.platform == "win32" or not sysconfig.get_config_var("Py_ENABLE_SHARED"):
         raise OSError(
-            "libfasturl needs a Python that was built as a shared library (configure --enable-shared), which this "
-            "one was not"
+            "libfasturl needs a Python that was built as a shared library (configure --enable-shared), which "
+            "this one was not"
         )
     folder.mkdir(parents=True, exist_ok=True)
     target = folder.resolve() / LIBRARY

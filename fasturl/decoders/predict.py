@@ -23,7 +23,7 @@ class PredictDecoder(Decoder):
     """
 
     def __init__(self, predictor: Predictor, n_labels: int, *, open_ended: bool = False) -> None:
-        super().__init__(min(n_labels + 1, MAX_LABELS) if open_ended else n_labels)
+        super().__init__(n_labels if not open_ended else min(n_labels + 1, MAX_LABELS))
         self._open_ended = open_ended
         self._predictor = predictor
 
