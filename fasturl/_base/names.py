@@ -33,7 +33,7 @@ GROUPS = {
 }
 """The group of entry points of each kind of component."""
 RESERVED = frozenset(
-    "cell env agent oracle learner episodes points seed trajectories average_reward value value_error near_optimal v_star name".split()
+    ["cell", "env", "agent", "oracle", "learner", "episodes", "points", "seed", "trajectories", "average_reward", "value", "value_error", "near_optimal", "v_star", "name"]
 )
 """Columns of results, which no setting of an environment may be called."""
 _OURS = "fasturl"
