@@ -87,7 +87,8 @@ def nested_settings(name: str, flat: Mapping[str, Any]) -> dict[str, Any]:
         )
         if not isinstance(tables[part], dict):
             raise ValueError(
-                f"{key} cannot be set beside {part} {checks.short_repr(tables[part])}: set it in the object itself"
+                f"{key} cannot be set beside {part} {checks.short_repr(tables[part])}: set it in the "
+                f"object itself"
             )
         tables[part][inner] = value
     return settings | {part: table for part, table in tables.items() if isinstance(table, dict) and table}

@@ -94,7 +94,8 @@ def train(
         outcome = player.play(Game(instance, streams, latent=player.sees_latent_states), ledger)
         if ledger.left:
             raise ValueError(
-                f"play of {type(player).__name__} must enter {total} returns in its ledger, got {ledger.played}"
+                f"play of {type(player).__name__} must enter {total} returns in its ledger, got "
+                f"{ledger.played}"
             )
         return _judged(outcome, ledger.returns, trajectories, instance, streams)
 
@@ -130,7 +131,8 @@ def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
         if sees is not None:
             name = type(agent).__name__
             raise ValueError(
-                f"sees must be left out for {name}: it applies to learners only; agents choose what they see, got {sees!r}"
+                f"sees must be left out for {name}: it applies to learners only; agents choose what "
+                f"they see, got {sees!r}"
             )
         return agent
     if callable(getattr(agent, "start", None)):
@@ -249,7 +251,8 @@ def _in_threads(
             # of
             except RuntimeError:
                 raise ValueError(
-                    f"n_jobs must be threads that the system can start, got {workers}, of which {started} started"
+                    f"n_jobs must be threads that the system can start, got {workers}, of which "
+                    f"{started} started"
                 ) from None
         while len(records) < count:
             try:

@@ -368,12 +368,14 @@ def test_states_may_look_different_at_each_level(emission):
         (
             fu.URL(batch=1),
             100,
-            "batch must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1",
+            "batch must be at least 2: the first decoder is fitted on n_states = 3 observations or "
+            "more, got 1",
         ),
         (
             fu.URL(),
             1,
-            "episodes must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1",
+            "episodes must be at least 2: the first decoder is fitted on n_states = 3 observations or "
+            "more, got 1",
         ),
         (
             fu.URL("dbscan", batch=2),
@@ -383,7 +385,8 @@ def test_states_may_look_different_at_each_level(emission):
         (
             fu.URLAsWritten("dbscan", batch=4),
             1,
-            "batch must be at least 5: the first decoder is fitted on min_samples = 5 observations or more, got 4",
+            "batch must be at least 5: the first decoder is fitted on min_samples = 5 observations or "
+            "more, got 4",
         ),
         (fu.URL(SklearnKMeans(300)), 1_000, "oracle must give at most 256 labels, got 300"),
     ],

@@ -197,7 +197,8 @@ def test_dbscan_that_finds_nothing_says_what_to_change():
 def test_a_batch_with_fewer_observations_than_clusters_is_an_error_that_says_so():
     with pytest.raises(
         ValueError,
-        match="batch must be at least 3: the first decoder is fitted on n_states = 9 observations or more, got 1",
+        match="batch must be at least 3: the first decoder is fitted on n_states = 9 observations or more, "
+        "got 1",
     ):
         fu.train(SHORT, fu.URL(KMeans(9), batch=1), 100)
 

@@ -83,7 +83,8 @@ def choice(name: str, value: object, allowed: Iterable[str]) -> str:
     options = list(allowed)
     if not (isinstance(value, str) and value in options):
         raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, options))}, got {short_repr(value)}{nearest(value, options)}"
+            f"{name} must be one of {', '.join(map(repr, options))}, got "
+            f"{short_repr(value)}{nearest(value, options)}"
         )
     return str(value)
 

@@ -33,7 +33,23 @@ GROUPS = {
 }
 """The group of entry points of each kind of component."""
 RESERVED = frozenset(
-    ["cell", "env", "agent", "oracle", "learner", "episodes", "points", "seed", "trajectories", "average_reward", "value", "value_error", "near_optimal", "v_star", "name"]
+    [
+        "cell",
+        "env",
+        "agent",
+        "oracle",
+        "learner",
+        "episodes",
+        "points",
+        "seed",
+        "trajectories",
+        "average_reward",
+        "value",
+        "value_error",
+        "near_optimal",
+        "v_star",
+        "name",
+    ]
 )
 """Columns of results, which no setting of an environment may be called."""
 _OURS = "fasturl"
@@ -68,7 +84,8 @@ class Component:
         except Exception as error:  # a package of somebody else's may fail in any way
             text = " ".join(str(error).split())
             raise ValueError(
-                f"{self.kind} {self.name!r} of the package {self.origin} cannot be loaded: {type(error).__name__}: {text}"
+                f"{self.kind} {self.name!r} of the package {self.origin} cannot be loaded: "
+                f"{type(error).__name__}: {text}"
             ) from error
         if problem := _defect(self.kind, found):
             raise ValueError(
@@ -115,7 +132,8 @@ def register(cls: Any = None, *, name: str | None = None, kind: str | None = Non
     other = components(kind).get(name)
     if other is not None and not (other.carried and _same_class(other.load(), cls)):
         raise ValueError(
-            f"{kind} {name!r} is taken by the package {other.origin}: register {cls.__name__} under another name"
+            f"{kind} {name!r} is taken by the package {other.origin}: register {cls.__name__} under "
+            f"another name"
         )
     _registered[kind][name] = _given(kind, name, cls)
     return cls
@@ -181,7 +199,8 @@ def describe_part(kind: str, value: Any) -> Any:
     component = find_class(kind, type(part))
     if component is None:
         raise ValueError(
-            f"{kind} {checks.short_repr(part)} has no name that results could keep: register its class first, "
+            f"{kind} {checks.short_repr(part)} has no name that results could keep: register its class "
+            f"first, "
             f"fu.register({type(part).__name__})"
         )
     return {"name": component.name, **component_settings(component, part)}
@@ -229,7 +248,8 @@ def _installed(kind: str) -> dict[str, Component]:
             ):  # an installation that is listed twice says the same twice
                 taken = components[entry.name].origin
                 warnings.warn(
-                    f"{kind} {entry.name!r} of the package {_package(entry)} is left out: the name is taken by {taken}",
+                    f"{kind} {entry.name!r} of the package {_package(entry)} is left out: the name is "
+                    f"taken by {taken}",
                     stacklevel=4,
                 )
             continue
@@ -278,7 +298,8 @@ def _kind_of(cls: type) -> str:
     if callable(getattr(cls, "fit", None)) and callable(getattr(cls, "predict", None)):
         return "oracle"
     raise ValueError(
-        f"{cls.__name__} cannot be registered: it is no Environment and no Agent, has no start as a learner has, "
+        f"{cls.__name__} cannot be registered: it is no Environment and no Agent, has no start as a "
+        f"learner has, "
         "and no fit and predict as an oracle has"
     )
 

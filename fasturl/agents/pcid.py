@@ -107,7 +107,8 @@ class PCID(Declared, Agent):
     def check(self, description: Description) -> None:
         if description.observations is None:
             raise ValueError(
-                "env must have an emission that shows vectors: PCID regresses on observations, and this env has none"
+                "env must have an emission that shows vectors: PCID regresses on observations, and "
+                "this env has none"
             )
         self._check_samples(self.n_labels(description))
 

@@ -83,13 +83,16 @@ class URLAsWritten(DecodingAgent):
             total = sizes.trajectories
         except (OverflowError, ZeroDivisionError):
             raise ValueError(
-                f"URL as written would play more trajectories than can be counted with epsilon={sizes.epsilon}, delta={sizes.delta}: "
+                f"URL as written would play more trajectories than can be counted with "
+                f"epsilon={sizes.epsilon}, delta={sizes.delta}: "
                 "choose larger ones"
             ) from None
         if total > _MOST_TRAJECTORIES:
             raise ValueError(
-                f"URL as written would play {total:,} trajectories (N = {sizes.restarts}, L = {sizes.test_episodes:,}, "
-                f"J = {sizes.iterations}, K = {episodes:,}, B = {sizes.batch}): at most {_MOST_TRAJECTORIES:,} are allowed, "
+                f"URL as written would play {total:,} trajectories (N = {sizes.restarts}, L = "
+                f"{sizes.test_episodes:,}, "
+                f"J = {sizes.iterations}, K = {episodes:,}, B = {sizes.batch}): at most "
+                f"{_MOST_TRAJECTORIES:,} are allowed, "
                 "so choose fewer episodes, a smaller batch or a larger epsilon"
             )
         return total

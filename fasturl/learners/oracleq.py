@@ -63,7 +63,8 @@ class OracleQ(Declared):
         super().__post_init__()
         if self.learning_rate is not None and self.schedule == "jin":
             raise ValueError(
-                f"learning_rate must be left out when schedule='jin', which sets its own, got {self.learning_rate}"
+                f"learning_rate must be left out when schedule='jin', which sets its own, got "
+                f"{self.learning_rate}"
             )
         if self.failure_probability is not None and self.schedule == "constant":
             raise ValueError(

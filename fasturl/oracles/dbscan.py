@@ -47,13 +47,15 @@ class DBSCAN(Oracle):
         0.005,
         least=0,
         most=1,
-        help="The same as a share of all points that are clustered; the greater number counts. Among more points, more lie between clusters.",
+        help="The same as a share of all points that are clustered; the greater number counts. Among more "
+        "points, more lie between clusters.",
         kw_only=True,
     )
     max_samples: int = setting(
         4000,
         least=2,
-        help="Points that are clustered, a random choice where there are more: neighbourhoods of n points take up to n^2 memory.",
+        help="Points that are clustered, a random choice where there are more: neighbourhoods of n points "
+        "take up to n^2 memory.",
         kw_only=True,
     )
 

@@ -43,7 +43,8 @@ def fit_decoder(
         return PredictDecoder(fitted, max(n_states, n_labels), open_ended=True)
     except Exception as error:
         error.add_note(
-            f"while {type(oracle).__name__} was fitted on {X.shape[0]} observations of {X.shape[1]} coordinates"
+            f"while {type(oracle).__name__} was fitted on {X.shape[0]} observations of {X.shape[1]} "
+            f"coordinates"
         )
         raise
 

@@ -69,13 +69,15 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
     )
     scale: bool | str = setting(
         "auto",
-        help="Whether to divide coordinates by their standard deviation: true, false, or auto, where the observations are bits.",
+        help="Whether to divide coordinates by their standard deviation: true, false, or auto, where the "
+        "observations are bits.",
         kw_only=True,
     )
     projection: str = setting(
         "auto",
         choices=("auto", *KINDS),
-        help="On directions of large fourth moments, on principal components, or auto: the former unless the latter show more clusters.",
+        help="On directions of large fourth moments, on principal components, or auto: the former unless "
+        "the latter show more clusters.",
         kw_only=True,
     )
     random_state: int | None = setting(
@@ -124,7 +126,8 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
         data = _table(X)
         if data.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X must have {self.n_features_in_} coordinates, as the observations that were fitted, got {data.shape[1]}"
+                f"X must have {self.n_features_in_} coordinates, as the observations that were fitted, "
+                f"got {data.shape[1]}"
             )
         return self.decoder_.decode(data) if len(data) else np.empty(0, np.int64)
 
@@ -203,7 +206,8 @@ def _check_precision(data: Observations) -> None:
     if lost.any():
         j = int(lost.argmax())
         raise ValueError(
-            f"X must lie nearer to 0: coordinate {j} is {centre[j]:g} with a standard deviation of {spread[j]:g}, "
+            f"X must lie nearer to 0: coordinate {j} is {centre[j]:g} with a standard deviation of "
+            f"{spread[j]:g}, "
             "which float32 cannot hold: subtract a constant first"
         )
 
