@@ -16,7 +16,7 @@ from ._version import __version__ as __version__
 CACHE_FOLDER = _compile_cache.folder()
 with _compile_cache.keeping_in(CACHE_FOLDER):
     from ._base.names import register
-    from ._base.schema import setting
+    from ._base.schema import Declared, Range, setting
     from .agents.pcid import PCID
     from .agents.url import URL
     from .agents.url_as_written import URLAsWritten
@@ -32,11 +32,13 @@ __all__ = [
     "PCID",
     "URL",
     "BlockMDP",
+    "Declared",
     "Environment",
     "LockBernoulli",
     "LockGaussian",
     "OracleQ",
     "QLearning",
+    "Range",
     "Run",
     "URLAsWritten",
     "register",

@@ -23,7 +23,7 @@ from importlib import metadata
 from typing import Any
 
 from . import checks
-from .schema import Setting, refuse_unknown, settings_of
+from .schema import Setting, clean_settings, refuse_unknown, settings_of
 
 GROUPS = {
     "environment": "fasturl.environments",
@@ -150,7 +150,7 @@ def make(kind: str, name: object, settings: Mapping[str, Any]) -> Any:
     for setting in component.settings.values():
         if setting.required and setting.name not in settings:
             raise ValueError(f"{setting.name} is missing: {component.name} needs it")
-    return component.cls(**settings)
+    return component.cls(**clean_settings(component.cls, settings))
 
 
 def build_part(kind: str, value: Any, default: Any = None) -> Any:

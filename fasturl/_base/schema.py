@@ -140,7 +140,9 @@ class Setting:
         if self.kind is int:
             limits = {"most": self.most, "limit": self.limit}
             given = {name: int(bound) for name, bound in limits.items() if bound is not None}
-            return checks.integer(self.name, value, least=int(self.least or 0), **given)
+            return checks.integer(
+                self.name, value, least=None if self.least is None else int(self.least), **given
+            )
         if self.kind is float:
             least, most = (
                 self.above if self.above is not None else self.least,
@@ -173,9 +175,7 @@ def setting(default: Any = REQUIRED, *, help: str, kw_only: bool = False, **decl
 
 def settings_of(declaring: type) -> dict[str, Setting]:
     """The settings that a class declares, in their order; ValueError for one that is not declared."""
-    if dataclasses.is_dataclass(declaring) and any(
-        _KEY in field.metadata for field in dataclasses.fields(declaring)
-    ):
+    if _declared_fields(declaring):
         return {
             field.name: _from_field(declaring, field) for field in dataclasses.fields(declaring) if field.init
         }
@@ -186,16 +186,23 @@ def settings_of(declaring: type) -> dict[str, Setting]:
 
 
 def clean_settings(declaring: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The given settings of a class, checked one by one."""
-    declared = settings_of(declaring)
-    return {name: declared[name].check(value) for name, value in values.items()}
+    """Values of settings of a class, checked where it declares them by `setting`: of a class of somebody
+    else's the types are a guess."""
+    declared = _declared_fields(declaring)
+    return {
+        name: declared[name].check(value) if name in declared else value for name, value in values.items()
+    }
 
 
 class Declared:
-    """A frozen dataclass whose settings are checked, and made clean, when it is made."""
+    """A dataclass whose settings are checked, and made clean, when it is made.
+
+    Fields that are not declared by `setting` are left alone. A subclass with a `__post_init__` of its own
+    calls this one first.
+    """
 
     def __post_init__(self) -> None:
-        for name, declared in settings_of(type(self)).items():
+        for name, declared in _declared_fields(type(self)).items():
             checks.keep(self, **{name: declared.check(getattr(self, name))})
 
     def settings(self) -> dict[str, Any]:
@@ -210,6 +217,14 @@ def refuse_unknown(owner: str, names: Iterable[str], declared: Iterable[str]) ->
         if name not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise ValueError(f"{name} is not a setting of {owner}{checks.nearest(name, known)}; {has}")
+
+
+def _declared_fields(declaring: type) -> dict[str, Setting]:
+    """Those fields of a dataclass that `setting` declares."""
+    if not dataclasses.is_dataclass(declaring):
+        return {}
+    fields = [field for field in dataclasses.fields(declaring) if field.init and _KEY in field.metadata]
+    return {field.name: _from_field(declaring, field) for field in fields}
 
 
 def _from_field(declaring: type, field: dataclasses.Field[Any]) -> Setting:

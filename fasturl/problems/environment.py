@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._base.names import default_name, find_class
-from .._base.schema import settings_of
+from .._base.schema import Declared, settings_of
 from .._base.streams import Streams
 from .description import Description, ObservationSpace, greatest_return
 from .emissions import LANES, Emission
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from .block_mdp import BlockMDP
 
 
-class Environment(ABC):
+class Environment(Declared, ABC):
     """What an agent can be trained on: fixed sizes, and an instance for each seed.
 
     A subclass has, as attributes or properties, `horizon`, `n_actions`, `max_states` (an upper bound on the
     number of latent states of a level) and `emission`, and it implements `draw`. Where it knows more it may
-    declare it: `reward_range`, and `max_return`, the greatest return of an episode.
+    declare it: `reward_range`, and `max_return`, the greatest return of an episode. Settings that it declares
+    by `fasturl.setting` are checked when it is made.
 
     Examples
     --------

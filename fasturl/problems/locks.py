@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base import checks
-from .._base.schema import Declared, setting
+from .._base.schema import setting
 from .._base.streams import Streams
 from .._kernels import dynamics as _dynamics
 from .._kernels import emission as _emission
@@ -29,7 +29,7 @@ N_STATES, N_ACTIONS = 3, 4
 
 
 @dataclass(frozen=True)
-class Lock(Declared, Environment):
+class Lock(Environment):
     """What the locks share: their tables."""
 
     horizon: int = setting(
