@@ -1,7 +1,7 @@
 """A package of somebody else's, known by its entry points alone, works wherever what fasturl brings works.
 
-`plugin_package` is installed into a virtual environment of its own, which sees the packages of this one; every
-test then runs commands and programs there.
+`plugin_package` is installed into a virtual environment of its own, which sees the packages of this one. Every
+test runs commands and programs there.
 """
 
 import json
@@ -138,7 +138,6 @@ learner = "counts"
 name = "counts-lat"
 bonus = [0.1, 0.3]
 """
-N_CELLS = 3 * 3
 
 
 @pytest.fixture(scope="session")
