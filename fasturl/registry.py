@@ -59,12 +59,12 @@ def agent_component(name: object) -> tuple[names.Component, str]:
     return names.find("learner", text.removesuffix(suffix)), suffix
 
 
-def agent_declaration(name: str) -> dict[str, Setting]:
+def agent_declaration(name: str) -> Mapping[str, Setting]:
     """The settings that an agent has."""
     return agent_component(name)[0].settings
 
 
-def environment_declaration(name: str) -> dict[str, Setting]:
+def environment_declaration(name: str) -> Mapping[str, Setting]:
     """The settings that an environment has."""
     return names.find("environment", name).settings
 
@@ -100,7 +100,7 @@ def _part_table(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _part_settings(declared: Setting, table: Any) -> dict[str, Setting]:
+def _part_settings(declared: Setting, table: Any) -> Mapping[str, Setting]:
     """The settings that a part has: those of the class that is named, or of the default."""
     kind = str(declared.kind)
     if isinstance(table, dict) and "name" in table:

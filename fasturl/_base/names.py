@@ -77,7 +77,7 @@ class Component:
         return found
 
     @property
-    def settings(self) -> dict[str, Setting]:
+    def settings(self) -> Mapping[str, Setting]:
         return settings_of(self.cls)
 
 

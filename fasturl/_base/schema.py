@@ -16,6 +16,7 @@ a clusterer of scikit-learn, declares by the annotations and defaults of its `__
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import math
 import types
@@ -173,16 +174,16 @@ def setting(default: Any = REQUIRED, *, help: str, kw_only: bool = False, **decl
     return dataclasses.field(default=default, metadata=metadata, kw_only=kw_only)
 
 
-def settings_of(declaring: type) -> dict[str, Setting]:
+@functools.cache
+def settings_of(declaring: type) -> Mapping[str, Setting]:
     """The settings that a class declares, in their order; ValueError for one that is not declared."""
+    if any(isinstance(value, dataclasses.Field) for value in vars(declaring).values()):
+        raise ValueError(f"{declaring.__name__} is no dataclass: write @dataclass directly above the class")
     if _declared_fields(declaring):
-        return {
-            field.name: _from_field(declaring, field) for field in dataclasses.fields(declaring) if field.init
-        }
-    return {
-        name: _from_parameter(declaring, parameter)
-        for name, parameter in inspect.signature(declaring).parameters.items()
-    }
+        fields = [field for field in dataclasses.fields(declaring) if field.init]
+        return types.MappingProxyType({field.name: _from_field(declaring, field) for field in fields})
+    parameters = inspect.signature(declaring).parameters
+    return types.MappingProxyType({name: _from_parameter(declaring, one) for name, one in parameters.items()})
 
 
 def clean_settings(declaring: type, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,12 +220,13 @@ def refuse_unknown(owner: str, names: Iterable[str], declared: Iterable[str]) ->
             raise ValueError(f"{name} is not a setting of {owner}{checks.nearest(name, known)}; {has}")
 
 
-def _declared_fields(declaring: type) -> dict[str, Setting]:
+@functools.cache
+def _declared_fields(declaring: type) -> Mapping[str, Setting]:
     """Those fields of a dataclass that `setting` declares."""
     if not dataclasses.is_dataclass(declaring):
-        return {}
+        return types.MappingProxyType({})
     fields = [field for field in dataclasses.fields(declaring) if field.init and _KEY in field.metadata]
-    return {field.name: _from_field(declaring, field) for field in fields}
+    return types.MappingProxyType({field.name: _from_field(declaring, field) for field in fields})
 
 
 def _from_field(declaring: type, field: dataclasses.Field[Any]) -> Setting:
