@@ -61,6 +61,11 @@ class Component:
         return self.package if self.version is None else f"{self.package} {self.version}"
 
     @property
+    def built_in(self) -> bool:
+        """Whether fasturl brings it itself."""
+        return self.package == _OURS
+
+    @property
     def cls(self) -> Any:
         """The class; ValueError in one line where it cannot be loaded or does not declare its settings."""
         try:

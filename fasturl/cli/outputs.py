@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Where commands write: the console, and files that are whole or not there."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ import errno
 import os
 import secrets
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from rich.console import Console
+
 from .._base import optional
 
 FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
 _STANDARD_OUTPUT = 1
+
+
+def wide_console() -> Console:
+    """Standard output; tables are not wrapped where it is not a terminal."""
+    return Console() if sys.stdout.isatty() else Console(width=200)
 
 
 def check_figure(target: Path) -> None:
