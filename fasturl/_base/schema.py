@@ -203,12 +203,14 @@ class Declared:
     """
 
     def __post_init__(self) -> None:
-        for name, declared in _declared_fields(type(self)).items():
+        declaring: type[Any] = type(self)
+        for name, declared in _declared_fields(declaring).items():
             checks.keep(self, **{name: declared.check(getattr(self, name))})
 
     def settings(self) -> dict[str, Any]:
         """All settings by name."""
-        return {name: getattr(self, name) for name in settings_of(type(self))}
+        declaring: type[Any] = type(self)
+        return {name: getattr(self, name) for name in settings_of(declaring)}
 
 
 def refuse_unknown(owner: str, names: Iterable[str], declared: Iterable[str]) -> None:
