@@ -203,13 +203,13 @@ class Declared:
     """
 
     def __post_init__(self) -> None:
-        declaring: type[Any] = type(self)
+        declaring: Any = type(self)
         for name, declared in _declared_fields(declaring).items():
             checks.keep(self, **{name: declared.check(getattr(self, name))})
 
     def settings(self) -> dict[str, Any]:
         """All settings by name."""
-        declaring: type[Any] = type(self)
+        declaring: Any = type(self)
         return {name: getattr(self, name) for name in settings_of(declaring)}
 
 
