@@ -94,6 +94,12 @@ def _in_words(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def mean_optimal_value(optimal_values: Floats) -> float:
+    """Mean over seeds of V*: exactly their common V* where they have one."""
+    first = optimal_values[0]
+    return float(first if (optimal_values == first).all() else optimal_values.mean())
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """What `train` returns: one environment and one agent, over many seeds.
@@ -162,8 +168,7 @@ class Run:
     @property
     def v_star(self) -> float:
         """Mean over seeds of V*: exactly their common V* where they have one, as on the locks."""
-        first = self.optimal_values[0]
-        return float(first if (self.optimal_values == first).all() else self.optimal_values.mean())
+        return mean_optimal_value(self.optimal_values)
 
     @property
     def near_optimal(self) -> NDArray[np.bool_]:

@@ -33,9 +33,25 @@ GROUPS = {
 }
 """The group of entry points of each kind of component."""
 RESERVED = frozenset(
-    "cell env agent oracle learner episodes points seed trajectories average_reward value value_error near_optimal v_star name".split()
+    [
+        *("cell", "env", "agent", "oracle", "learner", "name", "episodes", "points", "version"),
+        *("seed", "seeds", "seed_values", "trajectories", "total_trajectories", "wall_seconds", "curve"),
+        *("average_reward", "average_reward_mean", "average_reward_std", "value", "values", "value_error"),
+        *(
+            "v_star",
+            "optimal_value",
+            "near_optimal",
+            "successes",
+            "success_rate",
+            "success_low",
+            "success_high",
+        ),
+        *("reward_mean", "reward_std", "reward_iqm", "reward_low", "reward_high"),
+        *("value_mean", "value_std", "value_iqm", "value_low", "value_high"),
+        *("reached", "needed", "needed_low", "needed_high", "label", "figure"),
+    ]
 )
-"""Columns of results, which no setting of an environment may be called."""
+"""Columns of results and of their summaries, which no setting of an environment may be called."""
 _OURS = "fasturl"
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_.][a-z0-9]+)*")
 
