@@ -103,6 +103,7 @@ class Component:
 
 
 _registered: dict[str, dict[str, Component]] = {kind: {} for kind in GROUPS}
+_listeners: list[Callable[[Component], None]] = []
 
 
 def register(cls: Any = None, *, name: str | None = None, kind: str | None = None) -> Any:
@@ -138,8 +139,13 @@ def register(cls: Any = None, *, name: str | None = None, kind: str | None = Non
         raise ValueError(
             f"{kind} {name!r} is taken by the package {other.origin}: register {cls.__name__} under another name"
         )
-    _registered[kind][name] = _given(kind, name, cls)
+    _add(_given(kind, name, cls))
     return cls
+
+
+def on_register(listener: Callable[[Component], None]) -> None:
+    """Have a function called with every component that a program registers from now on."""
+    _listeners.append(listener)
 
 
 def components(kind: str) -> dict[str, Component]:
@@ -235,7 +241,14 @@ def carried_components(*kinds_and_names: tuple[str, str]) -> list[tuple[str, str
 def receive(components: list[tuple[str, str, type]]) -> None:
     """What `carried_components` gave, made known in this process."""
     for kind, name, cls in components:
-        _registered[kind].setdefault(name, _given(kind, name, cls))
+        if name not in _registered[kind]:
+            _add(_given(kind, name, cls))
+
+
+def _add(component: Component) -> None:
+    _registered[component.kind][component.name] = component
+    for listener in _listeners:
+        listener(component)
 
 
 @cache
