@@ -47,13 +47,13 @@ def warm(tmp_path_factory):
 
 @pytest.mark.benchmark(group="process: import")
 def test_import(benchmark, warm):
-    seen = []
+    figures = []
     benchmark.pedantic(
-        lambda: seen.append(process(IMPORT, FASTURL_CACHE_DIR=str(warm))), rounds=5, warmup_rounds=1
+        lambda: figures.append(process(IMPORT, FASTURL_CACHE_DIR=str(warm))), rounds=5, warmup_rounds=1
     )
     report(
         benchmark,
-        **min(seen, key=lambda figures: figures["fasturl_seconds_beyond_numba"]),
+        **min(figures, key=lambda one: one["fasturl_seconds_beyond_numba"]),
         must_reach="0.2 s beyond numba",
     )
 
@@ -79,10 +79,10 @@ def test_first_result_of_a_later_process(benchmark, warm, program):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory in /proc")
 @pytest.mark.benchmark(group="process: 50 seeds x 50,000 episodes")
 def test_fifty_seeds(benchmark, warm):
-    seen = []
-    benchmark.pedantic(lambda: seen.append(process(FIFTY_SEEDS, FASTURL_CACHE_DIR=str(warm))), rounds=2)
+    figures = []
+    benchmark.pedantic(lambda: figures.append(process(FIFTY_SEEDS, FASTURL_CACHE_DIR=str(warm))), rounds=2)
     report(
         benchmark,
-        **max(seen, key=lambda figures: figures["peak_megabytes"]),
+        **max(figures, key=lambda one: one["peak_megabytes"]),
         must_reach="a few seconds, 400 MB",
     )

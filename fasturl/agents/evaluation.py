@@ -47,8 +47,9 @@ class LatentPolicy:
     chances: Floats
 
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
-        chances = policy_table(self.chances, instance.horizon, np.shape(self.chances)[1], instance.n_actions)
-        return Verdict(instance.policy_value(np.ascontiguousarray(chances[:, : max(instance.n_states)])))
+        n_states = max(instance.n_states)
+        chances = _checked_chances(self.chances, instance, n_states)
+        return Verdict(instance.policy_value(np.ascontiguousarray(chances[:, :n_states])))
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,19 @@ class DecodedPolicy:
     chances: Floats
 
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
-        chances = policy_table(self.chances, instance.horizon, np.shape(self.chances)[1], instance.n_actions)
+        chances = _checked_chances(self.chances, instance, self.decoder.n_labels)
         value, error = mean_and_error(play_decoded(instance, self.decoder, chances, streams, EPISODES))
         return Verdict(
             value, error, {"decoder_accuracy": decoder_accuracy(instance, self.decoder, streams.again())}
         )
+
+
+def _checked_chances(chances: Floats, instance: BlockMDP, n_labels: int) -> Floats:
+    """The policy as probabilities for `n_labels` labels or more: a kernel that meets a label beyond them would
+    read whatever lies there."""
+    shape = np.shape(chances)
+    columns = max(shape[1], n_labels) if len(shape) > 1 else n_labels
+    return policy_table(chances, instance.horizon, columns, instance.n_actions)
 
 
 def mean_and_error(returns: Floats) -> tuple[float, float]:

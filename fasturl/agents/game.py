@@ -25,7 +25,8 @@ from .._base.streams import Streams
 from .._kernels.records import Dynamics
 from ..decoders.decoder import Decoder
 from ..learners.learner import Floats, Ints, Labels, Memory, Stream
-from ..learners.playing import explore, learn, play_policy, rollout
+from ..learners.playing import explore, learn, play_policy
+from ..learners.rollouts import rollout
 from ..problems.block_mdp import BlockMDP
 from ..problems.blocks import BitBlock, Block
 from ..problems.description import Description

@@ -28,7 +28,8 @@ from .._kernels import rng as _rng
 from ..decoders.by_level import LevelDecoder
 from ..decoders.decoder import Decoder, Labels
 from ..learners.learner import Floats, Ints, Learner, Task, check_policy, start
-from ..learners.playing import draw_policy, rollout
+from ..learners.playing import draw_policy
+from ..learners.rollouts import rollout
 from ..problems.block_mdp import policy_table
 from ..problems.blocks import Block
 from ..problems.description import Description

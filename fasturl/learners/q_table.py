@@ -9,6 +9,7 @@ import numpy as np
 from .._kernels import tabular as _tabular
 from .._kernels.records import Dynamics
 from .learner import Floats, Ints, Labels, Stream, Task
+from .rollouts import rollout
 
 
 class Rules(NamedTuple):
@@ -53,7 +54,9 @@ class QTable:
         best = self.q == self.q.max(axis=2, keepdims=True)
         return np.asarray(best / best.sum(axis=2, keepdims=True))
 
-    def learn(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
+    def learn_episodes(
+        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats
+    ) -> None:
         epsilons = self.epsilons[self.episode : self.episode + returns.size]
         _tabular.learn(
             dynamics,
@@ -69,3 +72,8 @@ class QTable:
             returns,
         )
         self.episode += returns.size
+
+    def play_episodes(
+        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
+    ) -> tuple[Ints, Ints, Floats]:
+        return rollout(dynamics, labels, self.q, self.epsilon, dynamics_rng, self.policy_rng)

@@ -86,6 +86,8 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
         help="Seed of random choices.",
         kw_only=True,
     )
+    checks_its_data: ClassVar[bool] = True
+    """Settings and observations are checked by `fit` itself: scikit-learn need not check them again."""
     decoder_: Decoder = field(init=False)
     n_features_in_: int = field(init=False)
 
@@ -144,8 +146,12 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
             raise ValueError(f"scale must be True, False or 'auto', got {checks.short_repr(self.scale)}")
         self._n_axes(dimension)
 
-    _free_settings: ClassVar[tuple[str, ...]] = ("scale",)
-    """Settings of more than one type, which an oracle checks itself."""
+    def least_observations(self) -> dict[str, int]:
+        """The settings that ask for a number of observations, and how many."""
+        return {"n_states": self._n_clusters}
+
+    _free_settings: ClassVar[tuple[str, ...]] = ("scale", "n_directions")
+    """Settings whose types or limits no declaration can say, which an oracle checks itself."""
 
     def _n_axes(self, dimension: int) -> int:
         return n_axes(self.n_directions, self._n_clusters, dimension)

@@ -4,11 +4,11 @@ time."""
 from math import ceil, log
 
 import numpy as np
-from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_rngs
 
 from fasturl._base.streams import Streams
+from fasturl.learners.learner import Task
 from fasturl.oracles.fitting import fit_decoder
+from fasturl.problems.environment import emission_rngs
 
 from .dynamics import start_state, step
 from .labels import fix_label
@@ -22,8 +22,8 @@ class AsWritten:
 
     def __init__(self, env, agent, episodes, seed):
         streams = Streams(seed)
-        self.model = env.draw(streams)
-        self.oracle, self.learner = agent.oracle, agent.learner_on(env)
+        known, self.instance = env.describe(), env.draw(streams)
+        self.oracle, self.learner = agent.oracle, agent.learner
         self.K, self.B = episodes, agent.batch
         self.epsilon, self.delta, self.epsilon_1, self.delta_1 = (
             agent.epsilon,
@@ -31,9 +31,10 @@ class AsWritten:
             agent.epsilon_1,
             agent.delta_1,
         )
-        self.H, self.A, self.n_labels = self.model.horizon, self.model.n_actions, max(self.model.n_states)
-        self.luck, self.choice = (streams.row(name).tolist() for name in ("dynamics", "policy"))
-        self.lanes, self.oracle_seeds, self.lottery = (
+        self.H, self.A, self.n_labels = known.horizon, known.n_actions, agent.n_labels(known)
+        self.max_return = known.max_return
+        self.dynamics_rng, self.policy_rng = (streams.row(name).tolist() for name in ("dynamics", "policy"))
+        self.rngs, self.oracle_seeds, self.lottery = (
             emission_rngs(streams),
             streams.generator("oracle"),
             streams.generator("policy"),
@@ -46,9 +47,9 @@ class AsWritten:
         L = ceil(9 * self.H**2 / (2 * self.epsilon**2) * log(2 * N / self.delta))
         self.candidates, self.means = [], []
         for _ in range(N):
-            choice = np.array([next_bits(self.choice) for _ in range(4)], np.uint64)
+            policy_rng = np.array([next_bits(self.policy_rng) for _ in range(4)], np.uint64)
             memory = self.learner.start(
-                Task(self.H, self.n_labels, self.A, self.model.max_return, self.K, choice)
+                Task(self.H, self.n_labels, self.A, self.max_return, self.K, policy_rng)
             )
             self.Pi = []
             self.Z = [{} for _ in range(self.H + 1)]
@@ -57,7 +58,7 @@ class AsWritten:
                 trajectory = self.algorithm_2(memory.policy(), k)
                 memory.update(*trajectory)
             final = np.empty((self.H, self.n_labels), np.int64)
-            draw_policy(np.asarray(memory.final_policy()), 0.0, choice.tolist(), final)
+            draw_policy(np.asarray(memory.final_policy()), 0.0, policy_rng.tolist(), final)
             self.algorithm_2(final, self.K + 1)
             self.candidates.append((final, self.f))
             self.standards.append(
@@ -96,7 +97,11 @@ class AsWritten:
     def train(self, observations, level):
         """The oracle's function from observations to labels."""
         decoder = fit_decoder(
-            self.oracle, np.array(observations), int(self.oracle_seeds.integers(2**31)), self.n_labels
+            self.oracle,
+            np.array(observations),
+            int(self.oracle_seeds.integers(2**31)),
+            self.n_labels,
+            open_ended=False,
         )
         return lambda x: int(decoder.decode(x[None], level)[0])
 
@@ -110,13 +115,13 @@ class AsWritten:
 
     def play(self, pi, f):
         """One trajectory of the policy pi on the labels of f: observations, actions, rewards."""
-        looks = self.model.emission.draw(self.lanes, 1).every_state()[0]
-        s = start_state(self.model.dynamics, self.luck)
-        observations, actions, rewards = [looks[0, s]], [], []
+        noise = self.instance.emission.draw(self.rngs, 1).every_state()[0]
+        s = start_state(self.instance.dynamics, self.dynamics_rng)
+        observations, actions, rewards = [noise[0, s]], [], []
         for h in range(self.H):
             actions.append(int(pi[h, f[h](observations[h])]))
-            s, reward = step(self.model.dynamics, self.luck, h, s, actions[h])
-            observations.append(looks[h + 1, s])
+            s, reward = step(self.instance.dynamics, self.dynamics_rng, h, s, actions[h])
+            observations.append(noise[h + 1, s])
             rewards.append(reward)
         self.returns.append(np.cumsum(rewards)[-1])
         return observations, actions, rewards

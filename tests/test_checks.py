@@ -32,7 +32,7 @@ def test_an_integer_without_upper_limit_says_so():
         checks.integer("n", 0, least=1)
 
 
-@pytest.mark.parametrize("value", [10**12 + 1, 2**63, 10**400, 10**5000], ids=checks.shown)
+@pytest.mark.parametrize("value", [10**12 + 1, 2**63, 10**400, 10**5000], ids=checks.short_repr)
 def test_counts_beyond_any_machine_are_refused(value):
     with pytest.raises(ValueError, match=r"^n must be an integer from 1 to 1000000000000, got "):
         checks.integer("n", value, least=1)
@@ -70,7 +70,7 @@ NO_NUMBER = [
 NOT_ONE = [[0.5], np.array([0.5, 0.5]), [[0.5], [0.5, 0.5]]]
 
 
-@pytest.mark.parametrize("value", [*OUTSIDE, *NO_NUMBER, *NOT_ONE], ids=checks.shown)
+@pytest.mark.parametrize("value", [*OUTSIDE, *NO_NUMBER, *NOT_ONE], ids=checks.short_repr)
 def test_other_reals_are_refused(value):
     with pytest.raises(ValueError, match=r"^x must be a number in \[0, 1\], got "):
         checks.real("x", value, least=0, most=1)
@@ -103,7 +103,9 @@ def test_nearly_one_of_the_allowed_is_told_which():
         checks.choice("oracle", "kmean", ("kmeans", "gmm"))
 
 
-@pytest.mark.parametrize("value", [None, 1, b"red", ["red"], np.array(["red", "blue"])], ids=checks.shown)
+@pytest.mark.parametrize(
+    "value", [None, 1, b"red", ["red"], np.array(["red", "blue"])], ids=checks.short_repr
+)
 def test_a_choice_is_a_text(value):
     with pytest.raises(ValueError, match=r"^colour must be one of 'red', 'blue', got "):
         checks.choice("colour", value, ("red", "blue"))
@@ -119,7 +121,7 @@ def test_an_array_of_real_numbers_passes_as_it_is(value):
 @pytest.mark.parametrize(
     "value",
     [None, "x", {}, ["a"], [[None]], [1j], [10**400], [Fraction(1, 2)], [[1], [1, 2]]],
-    ids=checks.shown,
+    ids=checks.short_repr,
 )
 def test_an_array_of_other_things_is_refused(value):
     with pytest.raises(ValueError, match=r"^table must be an array of real numbers, got "):
