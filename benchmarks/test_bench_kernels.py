@@ -180,7 +180,7 @@ def affine(_):
     return (
         REALS.noise,
         REALS.means,
-        REALS.head,
+        REALS.n_informative,
         normals(3, DIMENSION),
         normals(3),
         normals(3, LEVELS),
@@ -189,7 +189,7 @@ def affine(_):
 
 
 def squares(_):
-    return REALS.noise, REALS.means, REALS.head, normals(3), normals(2, LEVELS), scores()
+    return REALS.noise, REALS.means, REALS.n_informative, normals(3), normals(2, LEVELS), scores()
 
 
 def quadratic(_):

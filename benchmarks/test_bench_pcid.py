@@ -62,7 +62,7 @@ def reals(_):
         np.zeros((3, HORIZON + 1), np.float32),
     )
     scratch = *np.empty((3, *bias.shape), np.float32), np.empty(LABELS.shape, np.uint8)
-    block = NORMALS.noise, NORMALS.means, NORMALS.head
+    block = NORMALS.noise, NORMALS.means, NORMALS.n_informative
     return (
         *block,
         weights,

@@ -6,6 +6,7 @@ run = fu.train(fu.LockBernoulli(horizon=20, switch=0.2), fu.OracleQ(), episodes=
 run.success_rate
 """
 
+import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -15,8 +16,10 @@ from ._version import __version__ as __version__
 # Kernels look for their cache while they are imported, so this comes before everything that imports them.
 CACHE_FOLDER = _compile_cache.folder()
 with _compile_cache.keeping_in(CACHE_FOLDER):
+    from ._base.names import Component as _Component
+    from ._base.names import on_register as _on_register
     from ._base.names import register
-    from ._base.schema import setting
+    from ._base.schema import Declared, Range, setting
     from .agents.pcid import PCID
     from .agents.url import URL
     from .agents.url_as_written import URLAsWritten
@@ -32,11 +35,13 @@ __all__ = [
     "PCID",
     "URL",
     "BlockMDP",
+    "Declared",
     "Environment",
     "LockBernoulli",
     "LockGaussian",
     "OracleQ",
     "QLearning",
+    "Range",
     "Run",
     "URLAsWritten",
     "register",
@@ -70,6 +75,16 @@ def __getattr__(name: str) -> _Any:
     with _compile_cache.keeping_in(CACHE_FOLDER):
         loaded = import_module(module)
     return getattr(loaded, attribute) if attribute else loaded
+
+
+def _give_gymnasium_id(component: _Component) -> None:
+    """Make a family known to Gymnasium where that is in use; else `fasturl.envs` does so when it is
+    imported."""
+    if component.kind == "environment" and _sys.modules.get("gymnasium") is not None:
+        __getattr__("envs").register()
+
+
+_on_register(_give_gymnasium_id)
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,7 @@ ignored.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ._base import checks, names
@@ -59,12 +60,12 @@ def agent_component(name: object) -> tuple[names.Component, str]:
     return names.find("learner", text.removesuffix(suffix)), suffix
 
 
-def agent_declaration(name: str) -> dict[str, Setting]:
+def agent_declaration(name: str) -> Mapping[str, Setting]:
     """The settings that an agent has."""
     return agent_component(name)[0].settings
 
 
-def environment_declaration(name: str) -> dict[str, Setting]:
+def environment_declaration(name: str) -> Mapping[str, Setting]:
     """The settings that an environment has."""
     return names.find("environment", name).settings
 
@@ -101,7 +102,7 @@ def _part_table(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _part_settings(declared: Setting, table: Any) -> dict[str, Setting]:
+def _part_settings(declared: Setting, table: Any) -> Mapping[str, Setting]:
     """The settings that a part has: those of the class that is named, or of the default."""
     kind = str(declared.kind)
     if isinstance(table, dict) and "name" in table:
@@ -161,3 +162,101 @@ def _components(env: str, agent: str, settings: Mapping[str, Any]) -> list[names
     ]
     named = [names.find(str(kind), table["name"]) for kind, table in parts if isinstance(table, Mapping)]
     return [names.find("environment", env), agent_component(agent)[0], *named]
+
+
+def agent_scopes(name: str, parts: Mapping[str, Any]) -> dict[str, dict[str, Setting]]:
+    """The settings of an agent under "agent", and those of each of its parts under the part's name.
+
+    The defaults are those that count here: of URL's own learner, those that URL gives it.
+
+    parts
+        Which oracle or learner is chosen, where it is not the default: its name, or a table with its name.
+    """
+    declaration = agent_declaration(name)
+    owners: dict[str, dict[str, Setting]] = {}
+    for part, declared in declaration.items():
+        if isinstance(declared.kind, str):
+            table = _part_table(parts.get(part))
+            settings = _part_settings(declared, table)
+            if settings and not (isinstance(table, dict) and "name" in table):
+                own = names.describe_part(declared.kind, declared.default)
+                settings = {key: replace(one, default=own[key]) for key, one in settings.items()}
+            owners[part] = settings
+    return {"agent": declaration, **owners}
+
+
+class SettingNames:
+    """How people write the settings of an environment, of an agent and of the agent's parts.
+
+    A setting is written by its name, such as horizon or confidence, where only one of them has a setting of
+    that name, and always with its owner before it: env.horizon, agent.batch, learner.confidence. Hyphens and
+    underscores are the same.
+
+    env, agent
+        Their names.
+    parts
+        Which oracle or learner is chosen, as for `agent_scopes`.
+    """
+
+    OPTIONS = frozenset(("agent", "episodes", "seeds", "n_jobs", "json", "plot", "help"))
+    """What `fasturl train` calls options of its own: a setting of such a name is written with its owner."""
+
+    def __init__(self, env: str, agent: str, parts: Mapping[str, Any]) -> None:
+        scopes = agent_scopes(agent, parts)
+        self.scopes: dict[str, dict[str, Setting]] = {"env": environment_declaration(env), **scopes}
+        chosen = {scope: _part_name(scopes["agent"], scope, parts) for scope in scopes if scope != "agent"}
+        self.titles = {"env": env, "agent": agent} | {
+            scope: f"{scope} {name}" for scope, name in chosen.items() if name
+        }
+        """What has settings, as messages and help call it."""
+
+    def owner(self, word: str) -> tuple[str, Setting]:
+        """Who has the setting that a word names, and its declaration; ValueError where nobody has it, or
+        several have."""
+        scope, dot, name = word.replace("-", "_").rpartition(".")
+        if not dot:
+            return self._only_owner(name)
+        if scope not in self.scopes:
+            raise ValueError(
+                f"{word} cannot be set: {self.titles['agent']} has no {scope}"
+                f"{checks.nearest(scope, self.scopes)}"
+            )
+        if scope not in self.titles:
+            raise ValueError(f"{word} cannot be set: name the {scope} of {self.titles['agent']} first")
+        refuse_unknown(self.titles[scope], [name], self.scopes[scope])
+        return scope, self.scopes[scope][name]
+
+    def _only_owner(self, name: str) -> tuple[str, Setting]:
+        owners = [scope for scope, settings in self.scopes.items() if name in settings]
+        if len(owners) > 1:
+            spellings = " or ".join(_as_option(f"{scope}.{name}") for scope in owners)
+            raise ValueError(f"{name} may be {spellings}: write which")
+        if not owners:
+            known = self.OPTIONS.union(*self.scopes.values())
+            titles = list(self.titles.values())
+            listed = f"{', '.join(titles[:-1])} or {titles[-1]}"
+            raise ValueError(f"{name} is not a setting of {listed}{checks.nearest(name, sorted(known))}")
+        return owners[0], self.scopes[owners[0]][name]
+
+    def spelling(self, scope: str, name: str) -> str:
+        """The shortest way to write a setting that leaves no doubt."""
+        alone = sum(name in settings for settings in self.scopes.values()) == 1
+        return name if alone and name not in self.OPTIONS else f"{scope}.{name}"
+
+    def option(self, scope: str, name: str) -> str:
+        """The same as an option of the command line: --learning-rate."""
+        return _as_option(self.spelling(scope, name))
+
+
+def _as_option(spelling: str) -> str:
+    return f"--{spelling.replace('_', '-')}"
+
+
+def _part_name(declaration: Mapping[str, Setting], part: str, parts: Mapping[str, Any]) -> str | None:
+    """The name of the component that a part is, where there is one."""
+    table = _part_table(parts.get(part))
+    if isinstance(table, dict) and "name" in table:
+        return str(table["name"])
+    declared = declaration[part]
+    component = names.find_class(str(declared.kind), type(declared.default))
+    return component.name if component else None

@@ -1,4 +1,8 @@
-"""The result of training: one environment and agent over many seeds."""
+"""The result of training one environment and agent over many seeds, and how its learning curve is drawn.
+
+`draw_curve` draws every learning curve of the package: that of `Run.plot`, and those of the figures made from
+stored results.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     import pandas
 
 Floats = NDArray[np.float64]
+LINE_OF_OPTIMUM: dict[str, Any] = {"color": "0.35", "linewidth": 0.7, "linestyle": (0, (4, 3)), "zorder": 1}
 
 NEAR_OPTIMAL = 0.9
 """A final policy counts as near-optimal from this share of V* on."""
@@ -24,6 +29,75 @@ NEAR_OPTIMAL = 0.9
 def near_optimal_value(v_star: float) -> float:
     """From which value on a policy is near-optimal: one tenth of |V*| below V*, for a V* below 0 too."""
     return NEAR_OPTIMAL * v_star if v_star >= 0 else (2 - NEAR_OPTIMAL) * v_star
+
+
+def draw_curve(
+    axes: matplotlib.axes.Axes,
+    trajectories: NDArray[np.int64],
+    mean: Floats,
+    edges: tuple[Floats, Floats],
+    *,
+    label: str,
+    marker: str = "o",
+    zorder: float = 3.0,
+    **line_style: Any,
+) -> None:
+    """Draw one learning curve: a line for the mean over seeds, and the area between two edges shaded.
+
+    trajectories, mean
+        The points of the line: [points] each.
+    edges
+        Lower and upper edge of the shaded area: [points] each.
+    label
+        Its name in a legend.
+    marker
+        Marks a curve of a single point, which as a line would have no length; its edges are then a bar.
+    zorder
+        Curves with a greater one are drawn over those with a smaller one.
+    line_style
+        Further arguments of `Axes.plot`, such as color and linestyle; without a color, the next of the axes'
+        cycle.
+    """
+    (line,) = axes.plot(trajectories, mean, label=label, zorder=zorder, **line_style)
+    colour, (low, high) = line.get_color(), edges
+    if trajectories.size == 1:
+        bars = [mean - low, high - mean]
+        point: dict[str, Any] = {"fmt": marker, "markersize": 3.5, "elinewidth": 0.9, "capsize": 1.5}
+        axes.errorbar(trajectories, mean, bars, color=colour, clip_on=False, **point)
+    axes.fill_between(trajectories, low, high, color=colour, alpha=0.18, linewidth=0, zorder=zorder - 1)
+
+
+def finish_curves(axes: matplotlib.axes.Axes, v_star: float) -> None:
+    """Mark V* in axes with learning curves, and fit the axes to them.
+
+    They start at trajectory 0, and at reward 0 with a little room above V* where nothing lies below 0.
+    """
+    curves = [line for line in axes.lines if line.get_label() != "_V*"]
+    axes.axhline(v_star, label="_V*", **LINE_OF_OPTIMUM)
+    axes.set_xlim(0, max(float(np.max(line.get_xdata())) for line in curves))
+    if v_star >= 0 and min(float(np.min(line.get_ydata())) for line in curves) >= 0:
+        axes.set_ylim(0, v_star * 1.12 or None)
+    axes.annotate(
+        "V*",
+        (1, v_star),
+        xycoords=("axes fraction", "data"),
+        xytext=(-1, 1.5),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=6,
+        color=LINE_OF_OPTIMUM["color"],
+    )
+
+
+def _in_words(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def mean_optimal_value(optimal_values: Floats) -> float:
+    """Mean over seeds of V*: exactly their common V* where they have one."""
+    first = optimal_values[0]
+    return float(first if (optimal_values == first).all() else optimal_values.mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +137,14 @@ class Run:
         - A learner that sees latent states: nothing.
         - A learner that sees observations: `observations_met`, how many rows its table has.
         - URL: `decoder_accuracy`, the share of right labels by level; `oracle_fits`, how often the oracle
-          was fitted; `decoder_trajectories`, how many trajectories were spent on decoders. In its practical
-          form also `decoder_stable`, whether the decoder was stable in time; as written `restart_means`, the
-          mean return of each restart's policy in the test episodes.
+          was fitted; `decoder_trajectories`, how many trajectories were spent on decoders; `decoder_stable`,
+          whether the decoder was stable in time.
+        - URLAsWritten: `decoder_accuracy`, `oracle_fits` and `decoder_trajectories` as for URL, and
+          `restart_means`, the mean return of each restart's policy in the test episodes.
         - PCID: `states_found` and `decoder_accuracy` by level; `exploration_trajectories`, how many were
           spent on learning the levels.
-        - URL and PCID: `seconds`, how long each part took: `exploration` and `evaluation`; of URL `oracle`,
-          `learning` and, as written, `selection`; of PCID `regression` and `exploitation`.
+        - These three: `seconds`, how long each part took: `exploration` and `evaluation`; of both forms of
+          URL `oracle` and `learning`, of URLAsWritten `selection`; of PCID `regression` and `exploitation`.
     wall_seconds
         How long it took, all seeds together.
     """
@@ -93,8 +168,7 @@ class Run:
     @property
     def v_star(self) -> float:
         """Mean over seeds of V*: exactly their common V* where they have one, as on the locks."""
-        first = self.optimal_values[0]
-        return float(first if (self.optimal_values == first).all() else self.optimal_values.mean())
+        return mean_optimal_value(self.optimal_values)
 
     @property
     def near_optimal(self) -> NDArray[np.bool_]:
@@ -120,46 +194,43 @@ class Run:
         )
         return frame
 
+    def __repr__(self) -> str:
+        seeds = f"{len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''}"
+        return (
+            f"<Run: {self.agent} on {self.title}; {self.episodes:,} episodes, {seeds}, average reward "
+            f"{self.final_average.mean():.4g}, success rate {self.success_rate:.0%}>"
+        )
+
     def plot(self, ax: matplotlib.axes.Axes | None = None, label: str | None = None) -> matplotlib.axes.Axes:
-        """Mean over seeds with one standard deviation shaded."""
+        """Draw the mean over seeds with one standard deviation shaded.
+
+        ax
+            Axes to add the curve to, which are otherwise left as they are; a new figure if not given.
+        label
+            The curve's name in the legend; the agent's name if not given.
+        """
         plt = optional.need("matplotlib.pyplot", "experiments", "Run.plot")
         axes: matplotlib.axes.Axes = (
             plt.subplots(figsize=(5, 3.5), layout="constrained")[1] if ax is None else ax
         )
         mean, deviation = self.average_reward.mean(axis=0), self.average_reward.std(axis=0)
-        (line,) = axes.plot(self.trajectories, mean, label=self.agent if label is None else label)
-        axes.fill_between(
-            self.trajectories,
-            mean - deviation,
-            mean + deviation,
-            color=line.get_color(),
-            alpha=0.2,
-            linewidth=0,
-        )
+        edges = mean - deviation, mean + deviation
+        draw_curve(axes, self.trajectories, mean, edges, label=self.agent if label is None else label)
         if ax is None:
-            axes.axhline(self.v_star, color="0.5", linewidth=0.8, linestyle="--", label="V*")
-            axes.set(
-                xlabel="number of trajectories",
-                ylabel="average reward",
-                title=self.title,
-                xlim=(0, self.trajectories[-1]),
-            )
-            if min(self.average_reward.min(), self.v_star) >= 0:
-                axes.set_ylim(bottom=0)
+            finish_curves(axes, self.v_star)
+            axes.set(xlabel="number of trajectories", ylabel="average reward", title=self.title)
             axes.legend(frameon=False)
         return axes
 
     @property
     def title(self) -> str:
-        told = (
-            (key, value if isinstance(value, int) else f"{value:g}")
-            for key, value in self.settings.items()
-            if value is not None
-        )
-        return ", ".join([self.env, *(f"{key} {value}" for key, value in told)])
+        """The environment and its settings in words; settings without a value are left out."""
+        words = [f"{name} {_in_words(value)}" for name, value in self.settings.items() if value is not None]
+        return ", ".join([self.env, *words])
 
     def summary(self) -> dict[str, Any]:
-        """What `fasturl train --json` writes."""
+        """A record of plain values, which `fasturl train --json` writes: the environment with its settings, the
+        agent, and what came out."""
         return {
             "env": self.env,
             **self.settings,

@@ -144,7 +144,7 @@ def gaussian_block(emission, episodes, seed):
         "fasturl_block",
         **sizes,
         coordinates=noise.shape[1],
-        head=expected.head,
+        head=expected.n_informative,
         noise=noise,
         means=expected.means,
     )

@@ -6,16 +6,16 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
-from fasturl.learners.learners import rollout
-from fasturl.problems.models import emission_rngs
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from strategies import chances
 
 import fasturl as fu
 import fasturl.envs
 from fasturl._base.streams import Streams
-from fasturl.agents.agent import latent_labels
-from fasturl.problems.emissions import Bernoulli, BitBlock, Categorical, Emission, Gaussian, RealBlock
+from fasturl.learners.playing import rollout
+from fasturl.problems.blocks import BitBlock, RealBlock
+from fasturl.problems.emissions import Bernoulli, Categorical, Emission, Gaussian
+from fasturl.problems.environment import emission_rngs
 
 LOCKS = ["fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0"]
 
@@ -82,9 +82,9 @@ def test_gymnasium_finds_nothing_to_warn_of(case):
 
 def test_every_registered_id_is_checked():
     assert {identity for identity in gymnasium.registry if identity.startswith("fasturl/")} == set(
-        fasturl.envs.IDS
+        fasturl.envs.ids()
     )
-    assert {identity for identity, _ in CASES.values()} == set(fasturl.envs.IDS)
+    assert {identity for identity, _ in CASES.values()} == set(fasturl.envs.ids())
 
 
 # --- the science
@@ -97,23 +97,23 @@ def test_every_registered_id_is_checked():
 def test_episodes_are_those_that_training_meets_with_the_same_seed(family):
     """The lock, the noise and the luck of 40 trajectories, against the loop that `train` plays."""
     streams = Streams(9)
-    model = family.draw(streams)
-    block = model.emission.draw(emission_rngs(streams), 40)
-    labels = latent_labels(40, family.horizon, 3)
-    q = np.random.default_rng(0).random((family.horizon, 3, 4)) + 2 * (model._optimal_tables()[0] > 0)
+    instance = family.draw(streams)
+    block = instance.emission.draw(emission_rngs(streams), 40)
+    labels = np.tile(np.arange(3, dtype=np.uint8), (40, family.horizon + 1, 1))
+    q = np.random.default_rng(0).random((family.horizon, 3, 4)) + 2 * (instance._optimal_tables()[0] > 0)
     states, actions, rewards = rollout(
-        model.dynamics, labels, q, 0.0, streams.row("dynamics"), streams.row("policy")
+        instance.dynamics, labels, q, 0.0, streams.row("dynamics"), streams.row("policy")
     )
     seen = block.observe(states)
 
-    env = gymnasium.make(f"fasturl/{type(family).__name__}-v0", **family.parameters())
+    env = gymnasium.make(f"fasturl/{type(family).__name__}-v0", **family.settings())
     for e in range(40):
         record = episode(env, actions[e], **({"seed": 9} if e == 0 else {}))
         assert [step[-1]["latent_state"] for step in record] == states[e].tolist()
         np.testing.assert_array_equal(np.stack([step[0] for step in record]), seen[e])
         assert [step[1] for step in record[1:]] == rewards[e].tolist()
     assert rewards.sum() > 0
-    np.testing.assert_array_equal(env.unwrapped.model.transitions, model.transitions)
+    np.testing.assert_array_equal(env.unwrapped.instance.transitions, instance.transitions)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -123,7 +123,7 @@ def test_an_episode_runs_through_all_levels_and_terminates(case):
     assert [step[-1]["level"] for step in record] == [1, 2, 3, 4]
     assert [step[2] for step in record[1:]] == [False, False, True]
     assert not any(step[3] for step in record[1:])
-    value = env.unwrapped.family.optimal_value()
+    value = env.unwrapped.environment.optimal_value()
     assert all(step[-1]["optimal_value"] == value for step in record)
     assert all(step[0] in env.observation_space for step in record)
 
@@ -145,14 +145,14 @@ def test_a_model_is_seen_through_its_emission(kind):
 
 
 @pytest.mark.parametrize("identity", LOCKS)
-def test_a_new_lock_is_the_next_of_its_stream(identity):
+def test_a_new_instance_is_the_next_of_its_stream(identity):
     env, streams = gymnasium.make(identity, horizon=6, switch=0.2), Streams(4)
-    family = env.unwrapped.family
+    family = env.unwrapped.environment
     locks = [family.draw(streams).transitions for _ in range(3)]
     drawn = []
-    for options in ({}, {"new_lock": False}, {"new_lock": True}, None, {"new_lock": True}):
+    for options in ({}, {"new_instance": False}, {"new_instance": True}, None, {"new_instance": True}):
         env.reset(seed=4 if not drawn else None, options=options)
-        drawn.append(env.unwrapped.model.transitions)
+        drawn.append(env.unwrapped.instance.transitions)
     for lock, place in zip(drawn, [0, 0, 1, 1, 2], strict=True):
         np.testing.assert_array_equal(lock, locks[place])
 
@@ -160,9 +160,9 @@ def test_a_new_lock_is_the_next_of_its_stream(identity):
 def test_a_seed_brings_its_own_lock_whether_a_new_one_is_asked_for_or_not():
     env = gymnasium.make(LOCKS[0], horizon=6)
     env.reset(seed=1)
-    env.reset(seed=2, options={"new_lock": True})
+    env.reset(seed=2, options={"new_instance": True})
     np.testing.assert_array_equal(
-        env.unwrapped.model.transitions, fu.LockBernoulli(6).instance(2).transitions
+        env.unwrapped.instance.transitions, fu.LockBernoulli(6).instance(2).transitions
     )
 
 
@@ -201,12 +201,9 @@ class Doubled(Emission):
     discrete = False
     n_levels, n_states, dimension = 4, 3, 2
 
-    def draw(self, lanes, episodes):
+    def draw(self, rngs, episodes):
         means = np.repeat(np.arange(3, dtype=np.float32)[:, None, None], 2, axis=1).repeat(4, axis=2)
         return RealBlock(np.zeros((episodes, 2, 4), np.float32), np.ascontiguousarray(means), 2)
-
-    def _episode_bytes(self):
-        return 100
 
 
 class Flags(Doubled):
@@ -214,7 +211,7 @@ class Flags(Doubled):
 
     discrete = True
 
-    def draw(self, lanes, episodes):
+    def draw(self, rngs, episodes):
         return BitBlock(np.full((episodes, 4, 3, 1), 2, np.uint64), 2)
 
 
@@ -297,7 +294,7 @@ def test_other_seeds_are_refused_as_gymnasium_does(seed):
         (
             "fasturl/BlockMDP-v0",
             {"model": block_mdp()},
-            "^observe must be 'latent' for a model without emission",
+            "^observe must be 'latent' for an environment without emission",
         ),
     ],
 )
@@ -309,22 +306,24 @@ def test_other_settings_are_refused_by_both_forms(identity, settings, match):
 
 def test_other_render_modes_are_refused():
     with pytest.raises(ValueError, match=r"^render_mode must be one of 'ansi', 'rgb_array', got 'smell'"):
-        fasturl.envs.LockBernoulliEnv(render_mode="smell")
+        fasturl.envs.ScalarEnv("lock-bernoulli", render_mode="smell")
 
 
 @pytest.mark.parametrize("value", ["no", 1, None])
-@pytest.mark.parametrize("kind", [fasturl.envs.LockBernoulliEnv, fasturl.envs.LockBernoulliVectorEnv])
-def test_whether_a_lock_is_new_is_a_bool(kind, value):
-    env = kind(horizon=3)
-    with pytest.raises(ValueError, match=rf"^options\['new_lock'\] must be True or False, got {value!r}$"):
-        env.reset(options={"new_lock": value})
-    env.reset(options={"new_lock": np.True_})
+@pytest.mark.parametrize("kind", [fasturl.envs.ScalarEnv, fasturl.envs.VectorEnv])
+def test_whether_an_instance_is_new_is_a_bool(kind, value):
+    env = kind("lock-bernoulli", horizon=3)
+    with pytest.raises(
+        ValueError, match=rf"^options\['new_instance'\] must be True or False, got {value!r}$"
+    ):
+        env.reset(options={"new_instance": value})
+    env.reset(options={"new_instance": np.True_})
 
 
-def test_a_model_has_no_lock_to_draw():
+def test_a_model_has_no_other_instance_to_draw():
     env = make("model, none")
-    with pytest.raises(ValueError, match="has no action labels to draw"):
-        env.reset(options={"new_lock": True})
+    with pytest.raises(ValueError, match="must be False: a BlockMDP is the same for every seed"):
+        env.reset(options={"new_instance": True})
 
 
 # --- outside clients
@@ -369,7 +368,7 @@ def test_a_tabular_agent_that_only_knows_gymnasium_opens_a_lock():
                 reward + q[level + 1, following].max() * (not terminated) - q[level, state, action]
             )
             state = following
-    assert env.unwrapped.model.policy_value(q[:3].argmax(axis=2)) == pytest.approx(0.5)
+    assert env.unwrapped.instance.policy_value(q[:3].argmax(axis=2)) == pytest.approx(0.5)
 
 
 def test_a_pickled_environment_goes_on_where_it_was():

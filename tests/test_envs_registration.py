@@ -33,7 +33,7 @@ def test_gymnasium_alone_is_enough(identity):
 def test_an_import_of_gymnasium_does_not_import_fasturl():
     known = "sorted(i for i in gymnasium.registry if i.startswith('fasturl/'))"
     found = python(f"import sys, gymnasium; print({known}, {{'fasturl', 'numba'}} & sys.modules.keys())")
-    assert found == f"{sorted(fasturl.envs.IDS)} set()\n"
+    assert found == f"{sorted(fasturl.envs.ids())} set()\n"
 
 
 def test_interpreters_that_do_not_import_gymnasium_only_wait_for_it():
@@ -50,8 +50,9 @@ def test_a_failure_to_register_is_a_warning_and_gymnasium_goes_on():
         "r.registry.clear(); gymnasium = sys.modules.pop('gymnasium'); sys.modules.pop('_fasturl_gymnasium')"
     )
     refuse = "r.register = None; import _fasturl_gymnasium"
-    listen = "caught = warnings.catch_warnings(record=True); seen = caught.__enter__(); warnings.simplefilter('always')"
-    show = "import gymnasium; print([str(w.message)[:52] for w in seen])"
+    record = "caught = warnings.catch_warnings(record=True); messages = caught.__enter__()"
+    listen = f"{record}; warnings.simplefilter('always')"
+    show = "import gymnasium; print([str(w.message)[:52] for w in messages])"
     assert (
         python("; ".join([broken, again, refuse, listen, show]))
         == "['the environments of fasturl could not be registered:']\n"
@@ -68,7 +69,10 @@ def test_the_entry_point_registers_once():
 
 
 def test_without_gymnasium_the_error_names_the_extra():
-    code = "import sys; sys.modules['gymnasium'] = None\ntry:\n    import fasturl.envs\nexcept ImportError as error:\n    print(error)"
+    code = (
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "try:\n    import fasturl.envs\nexcept ImportError as error:\n    print(error)"
+    )
     done = subprocess.run(
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300
     )

@@ -14,7 +14,7 @@ import fasturl.envs
 def test_a_rollout_is_what_stepping_through_the_environment_gives(family):
     policy = family.optimal_policy(7)
     observations, actions, rewards, states = fasturl.envs.rollout(family, policy, 600, seed=7)
-    env = gymnasium.make(f"fasturl/{type(family).__name__}-v0", **family.parameters())
+    env = gymnasium.make(f"fasturl/{type(family).__name__}-v0", **family.settings())
     assert (len(observations), len(states), len(actions), len(rewards)) == (
         600 * 6,
         600 * 6,

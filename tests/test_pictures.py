@@ -38,7 +38,7 @@ def test_a_text_shows_levels_actions_and_the_agent():
 def test_a_lock_shows_two_good_and_two_dead_actions_for_the_living(identity):
     env = gymnasium.make(identity, horizon=4, switch=0.2, render_mode="ansi")
     env.reset(seed=0)
-    transitions = env.unwrapped.model.transitions
+    transitions = env.unwrapped.instance.transitions
     lines = env.render().splitlines()[1:-1]
     for h, line in enumerate(reversed(lines[1:])):
         cells = [cell.strip("[]()") for cell in line.split()[1:]]
@@ -47,11 +47,11 @@ def test_a_lock_shows_two_good_and_two_dead_actions_for_the_living(identity):
 
 
 def test_of_a_long_ladder_the_rungs_around_the_agent_are_shown():
-    model = fu.LockBernoulli(100).instance()
+    instance = fu.LockBernoulli(100).instance()
     for steps, first in ((0, 1), (11, 1), (50, 39), (100, 78)):
         levels = [
             int(line.split()[0])
-            for line in Ladder(model, [0] * (steps + 1), [0] * steps, 0.0).text().splitlines()[1:-1]
+            for line in Ladder(instance, [0] * (steps + 1), [0] * steps, 0.0).text().splitlines()[1:-1]
         ]
         assert levels == list(range(first, first + RUNGS))[::-1]
 
@@ -77,7 +77,9 @@ def test_a_picture_has_the_colours_of_what_it_shows_and_changes_with_the_agent()
 def test_pictures_need_no_drawing_library():
     code = (
         "import sys; sys.modules['matplotlib'] = sys.modules['PIL'] = sys.modules['pygame'] = None\n"
-        "import fasturl.envs\nenv = fasturl.envs.LockBernoulliEnv(3, render_mode='rgb_array')\nenv.reset(seed=0)\nprint(env.render().ndim)"
+        "import fasturl.envs\n"
+        "env = fasturl.envs.ScalarEnv('lock-bernoulli', render_mode='rgb_array')\n"
+        "env.reset(seed=0)\nprint(env.render().ndim)"
     )
     done = subprocess.run(
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=300

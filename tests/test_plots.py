@@ -12,11 +12,11 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from stored_results import AGENTS, frame_of, run_small_sweep, turning
 
-from fasturl import registry as catalog
+from fasturl import registry
 from fasturl.experiments import load
 from fasturl.experiments.analysis import figures as plots
 from fasturl.experiments.analysis import statistics, summaries
-from fasturl.experiments.analysis import style as looks
+from fasturl.experiments.analysis import style as style
 
 GENERATOR = np.random.default_rng(11)
 SAMPLES = GENERATOR.random((12, 30)) / 2
@@ -183,9 +183,26 @@ def test_settings_of_an_oracle_have_names_of_their_own():
     assert plots.success(frame, x="n_init").axes[0].lines[0].get_xdata().tolist() == [1, 5]
 
 
-def test_every_agent_of_the_catalog_has_a_colour_of_its_own():
-    assert set(catalog.AGENTS) <= set(looks.COLOURS)
-    assert len(set(looks.COLOURS.values())) == len(looks.COLOURS)
+def test_every_agent_of_ours_has_a_colour_of_its_own():
+    assert set(registry.agent_names()) <= set(style.COLOURS)
+    assert len(set(style.paints([*style.COLOURS, "theirs"]).values())) == len(style.COLOURS) + 1
+
+
+def test_agents_of_others_have_stable_colours_that_nobody_shares():
+    names = [f"agent-{number}" for number in range(2 * len(style.OTHER_COLOURS))]
+    for first, second in itertools.combinations(names, 2):
+        assert style.paints([first, second])[first] != style.paints([first, second])[second]
+    together = style.paints([*names, *style.COLOURS])
+    assert style.paints(reversed([*names, *style.COLOURS])) == together
+    for shade in ("light", "dark"):
+        assert len({getattr(paint, shade) for paint in together.values()}) == len(together)
+    assert len({style.paints([name])[name] for name in names}) > len(style.OTHER_COLOURS) / 2
+
+
+def test_agents_of_others_stand_after_ours_by_name():
+    agents = {name: name for name in ("zeta", "url", "alpha", "pcid")}
+    assert sorted(agents, key=style.agent_rank) == ["url", "pcid", "alpha", "zeta"]
+    assert len({line.colour for line in style.line_styles(agents).values()}) == 4
 
 
 def test_every_environment_has_a_panel(folder):
@@ -404,15 +421,15 @@ def test_results_are_chosen_by_conditions(folder):
 def test_a_figure_is_written_the_same_every_time(kind, tmp_path):
     frame = frame_of(({}, SAMPLES, SUCCEEDED))
     for name in ("one", "two"):
-        looks.save(plots.curves(frame), tmp_path / f"{name}.{kind}")
+        style.save(plots.curves(frame), tmp_path / f"{name}.{kind}")
     content = (tmp_path / f"one.{kind}").read_bytes()
     assert content == (tmp_path / f"two.{kind}").read_bytes()
     assert content.startswith({"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[kind])
 
 
 def test_a_png_has_200_dots_an_inch_and_the_width_of_the_text(folder, tmp_path):
-    looks.save(plots.curves(load(folder)), tmp_path / "curves.png")
-    assert int.from_bytes((tmp_path / "curves.png").read_bytes()[16:20]) == 200 * looks.TEXT_WIDTH
+    style.save(plots.curves(load(folder)), tmp_path / "curves.png")
+    assert int.from_bytes((tmp_path / "curves.png").read_bytes()[16:20]) == 200 * style.TEXT_WIDTH
 
 
 def two_kinds(frame):
@@ -452,11 +469,11 @@ def two_kinds(frame):
         ),
         (lambda frame: plots.heatmap(frame, "horizon", "noise"), "noise is not a number in these results"),
         (
-            lambda frame: looks.save(plots.curves(frame), "curves.xyz"),
+            lambda frame: style.save(plots.curves(frame), "curves.xyz"),
             "cannot write curves.xyz: write .png, .pdf or .svg",
         ),
         (
-            lambda frame: looks.save(plots.curves(frame), "missing/curves.png"),
+            lambda frame: style.save(plots.curves(frame), "missing/curves.png"),
             "cannot write missing/curves.png: No such file",
         ),
     ],

@@ -6,11 +6,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from fasturl.oracles.oracles import GMM
+from fasturl.oracles import GMM
 
 import fasturl
 from fasturl.experiments import Cell, parse_spec, read_spec
-from fasturl.experiments.paper.figures import figures as paper
+from fasturl.experiments.paper import figures as paper
 from fasturl.experiments.running.spec import EXAMPLE
 
 MINIMAL = """

@@ -11,8 +11,9 @@ from strategies import chances
 
 import fasturl as fu
 import fasturl.envs
-from fasturl.envs.sights import AnySight, BitSight, RealSight, sight
-from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian, LockBits
+from fasturl.problems.buffers import NormalsAroundMeans, StoredObservations
+from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian
+from fasturl.problems.locks import LockBits, LockCoins
 
 # --- the vector environment against many scalar ones
 # ---------------------------------------------------------------
@@ -116,27 +117,31 @@ def test_some_environments_can_be_reset_with_seeds_of_their_own(name):
     assert ours.np_random_seed == (0, 7, 2)
 
 
-def test_new_locks_equal_those_of_scalar_environments():
+def test_new_instances_equal_those_of_scalar_environments():
     ours, theirs = make("bits"), sync("bits")
     assert_same(ours.reset(seed=3), theirs.reset(seed=3))
-    before = [ours.model(e).transitions for e in range(3)]
-    assert_same(ours.reset(options={"new_lock": True}), theirs.reset(options={"new_lock": True}))
+    before = [ours.instance(e).transitions for e in range(3)]
+    assert_same(ours.reset(options={"new_instance": True}), theirs.reset(options={"new_instance": True}))
     for e in range(3):
-        np.testing.assert_array_equal(ours.model(e).transitions, theirs.envs[e].unwrapped.model.transitions)
-        assert not np.array_equal(ours.model(e).transitions, before[e])
+        np.testing.assert_array_equal(
+            ours.instance(e).transitions, theirs.envs[e].unwrapped.instance.transitions
+        )
+        assert not np.array_equal(ours.instance(e).transitions, before[e])
 
 
 @pytest.mark.parametrize("value", ["no", 1, None])
 def test_whether_arrays_are_copied_is_a_bool(value):
     with pytest.raises(ValueError, match=rf"^copy must be True or False, got {value!r}$"):
-        fasturl.envs.LockBernoulliVectorEnv(copy=value)
+        fasturl.envs.VectorEnv("lock-bernoulli", copy=value)
 
 
 def test_an_integer_seeds_environments_one_after_the_other_and_a_list_each_by_itself():
     one, listed = make("bits"), make("bits")
     assert_same(one.reset(seed=5), listed.reset(seed=[5, 6, 7]))
     assert one.np_random_seed == (5, 6, 7)
-    np.testing.assert_array_equal(one.model(1).transitions, fu.LockBernoulli(3, 0.2).instance(6).transitions)
+    np.testing.assert_array_equal(
+        one.instance(1).transitions, fu.LockBernoulli(3, 0.2).instance(6).transitions
+    )
 
 
 def test_without_seeds_environments_differ_and_streams_go_on():
@@ -180,10 +185,30 @@ def test_what_is_returned_can_be_spoiled_without_harm():
             array.fill(0)
 
 
-def test_the_fast_sights_are_taken_where_they_fit():
-    assert type(sight(LockBits(3), 2)) is BitSight
-    assert type(sight(emission("gaussian"), 2)) is RealSight
-    assert type(sight(emission("bernoulli"), 2)) is AnySight
+class Shifted(Gaussian):
+    """An emission that draws in its own way: the faster buffer of its base would show something else."""
+
+    def draw(self, rngs, episodes):
+        block = super().draw(rngs, episodes)
+        block.noise[:] += 1
+        return block
+
+
+class Flipped(LockBits):
+    """As `Shifted`."""
+
+    def draw(self, rngs, episodes):
+        block = super().draw(rngs, episodes)
+        block.words[:] ^= np.uint64(1)
+        return block
+
+
+def test_an_emission_brings_its_own_buffer_unless_a_subclass_draws_otherwise():
+    assert type(LockBits(3).observation_buffer(2)) is LockCoins
+    assert type(emission("gaussian").observation_buffer(2)) is NormalsAroundMeans
+    for other in (emission("bernoulli"), Shifted(np.eye(3), 0.1, n_levels=5), Flipped(3)):
+        assert type(other.observation_buffer(2)) is StoredObservations
+    assert Shifted(np.eye(3), 0.1, n_levels=5).bounds() == (-np.inf, np.inf)
 
 
 # --- bad input
@@ -298,7 +323,7 @@ def test_other_settings_are_refused(setting, value, allowed):
 @pytest.mark.parametrize("num_envs", [0, -1, 1.5])
 def test_there_is_at_least_one_environment(num_envs):
     with pytest.raises(ValueError, match=r"^num_envs must be an integer >= 1, got "):
-        fasturl.envs.LockBernoulliVectorEnv(num_envs)
+        fasturl.envs.VectorEnv("lock-bernoulli", num_envs)
 
 
 # --- outside clients
@@ -309,7 +334,7 @@ def test_there_is_at_least_one_environment(num_envs):
 def test_gymnasium_records_statistics_of_every_episode(mode):
     envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(make("bits", num_envs=5, autoreset_mode=mode))
     envs.reset(seed=0)
-    policies = [envs.unwrapped.model(e).optimal_policy() for e in range(5)]
+    policies = [envs.unwrapped.instance(e).optimal_policy() for e in range(5)]
     states, returns = envs.unwrapped._players.states, []
     for turn in range(8 if mode is AutoresetMode.NEXT_STEP else 6):
         level = turn % (4 if mode is AutoresetMode.NEXT_STEP else 3)

@@ -9,24 +9,40 @@ from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, row
 
 from fasturl._kernels import vector
 from fasturl._kernels.records import Players, SharedTables
-from fasturl.envs.sights import BitSight, RealSight
-from fasturl.problems.emissions import Gaussian, LockBits
+from fasturl.problems.emissions import Gaussian
+from fasturl.problems.locks import LockBits
 
 pytestmark = pytest.mark.kernel
 
 HORIZONS = [1, 2, 4, 5, 20, 21, 32, 33, 60, 61, 62, 64, 125, 126]
 """From many levels in one raw word to several words in one observation, and observations of fewer than eight
 bits."""
+OWN = st.sampled_from(["none", "ways", "all"])
+"""Which tables environments have of their own."""
 
 
-def tables(draw, sizes, n_models):
-    """Random tables; every environment has ways of its own where there are several models."""
+def tables(draw, sizes, n_ways, n_rewards=1):
+    """Random tables, of which every environment has its own or all have the same: ways on the one hand, and
+    starts and rewards on the other."""
     horizon, n_states, n_actions = sizes
-    known = dynamics(draw, *sizes)
-    outcomes = known.transitions.reshape(-1, n_states)
-    kind = np.uint8 if n_models > 1 else np.int32
-    ways = draw.integers(0, min(255, len(outcomes)), (horizon, n_models, n_states, n_actions)).astype(kind)
-    return SharedTables(known.start, outcomes, ways, known.rewards, known.random_rewards)
+    several = [dynamics(draw, *sizes) for _ in range(n_rewards)]
+    outcomes = several[0].transitions.reshape(-1, n_states)
+    kind = np.uint8 if n_ways > 1 else np.int32
+    ways = draw.integers(0, min(255, len(outcomes)), (horizon, n_ways, n_states, n_actions)).astype(kind)
+    rewards = np.stack([one.rewards for one in several], axis=1)
+    rewards.setflags(write=False)
+    return SharedTables(
+        np.stack([one.start for one in several]),
+        outcomes,
+        ways,
+        rewards,
+        np.stack([one.random_rewards for one in several], axis=1),
+    )
+
+
+def own_or_shared(draw, sizes, n_envs, own):
+    """Tables of each environment's own, or shared by all, or compact as those of locks, with own ways alone."""
+    return tables(draw, sizes, 1 if own == "none" else n_envs, n_envs if own == "all" else 1)
 
 
 def players(draw, n_envs):
@@ -89,7 +105,7 @@ def test_locks_equal_their_reference(states, horizon, draw):
 def test_bits_equal_their_reference(horizon):
     draw, n_envs = np.random.default_rng(horizon), 3
     given = tables(draw, (horizon, 3, 4), n_envs)
-    ref, comp = (BitSight(LockBits(horizon), n_envs) for _ in range(2))
+    ref, comp = (LockBits(horizon).observation_buffer(n_envs) for _ in range(2))
     play_both(
         draw,
         "bits",
@@ -102,12 +118,12 @@ def test_bits_equal_their_reference(horizon):
 
 
 @hypothesis.settings(max_examples=12)
-@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.integers(1, 5), st.booleans())
+@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.integers(1, 5), OWN)
 def test_reals_equal_their_reference(draw, sizes, n_envs, dimension, own):
     """To the precision of the normals: those of the reference are rounded from doubles."""
-    given = tables(draw, sizes, n_envs if own else 1)
+    given = own_or_shared(draw, sizes, n_envs, own)
     means = draw.normal(size=(sizes[0] + 1, sizes[1], dimension)) * (draw.random(dimension) < 0.7)
-    ref, comp = (RealSight(Gaussian(means, 0.5, n_levels=sizes[0] + 1), n_envs) for _ in range(2))
+    ref, comp = (Gaussian(means, 0.5, n_levels=sizes[0] + 1).observation_buffer(n_envs) for _ in range(2))
 
     def empty():
         return np.full((n_envs, dimension), np.nan, np.float32)
@@ -119,7 +135,7 @@ def test_reals_are_the_noise_plus_the_mean_whether_levels_differ_or_not():
     """The two ways of showing them give the same bits, signs of zeros included."""
     draw, n_envs, horizon = np.random.default_rng(0), 4, 3
     given = tables(draw, (horizon, 3, 2), n_envs)
-    normals = RealSight(Gaussian(np.eye(3, 5), 0.1, n_levels=horizon + 1), n_envs)._normals
+    normals = Gaussian(np.eye(3, 5), 0.1, n_levels=horizon + 1).observation_buffer(n_envs)._normals
     there, out = players(draw, n_envs), np.empty((n_envs, 5), np.float32)
     normals.noise[0, :, 1] = -0.0
     for levels in ([0, 0, 0, 0], [0, 1, 0, 2]):
@@ -130,18 +146,18 @@ def test_reals_are_the_noise_plus_the_mean_whether_levels_differ_or_not():
 
 
 @hypothesis.settings(max_examples=12)
-@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.booleans(), st.sampled_from([np.int8, np.float32]))
+@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), OWN, st.sampled_from([np.int8, np.float32]))
 def test_looks_equal_their_reference(draw, sizes, n_envs, own, kind):
-    given = tables(draw, sizes, n_envs if own else 1)
+    given = own_or_shared(draw, sizes, n_envs, own)
     looks = (draw.normal(size=(sizes[0] + 1, n_envs, sizes[1], 3)) * 20).astype(kind)
     play_both(draw, "looks", given, n_envs, (looks,), (looks,), lambda: np.full((n_envs, 3), 99, kind))
 
 
 @hypothesis.settings(max_examples=12)
-@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), st.booleans())
+@hypothesis.given(DRAWS, SIZES, st.integers(1, 3), OWN)
 def test_latent_states_equal_their_reference(draw, sizes, n_envs, own):
     play_both(
-        draw, "latent", tables(draw, sizes, n_envs if own else 1), n_envs, (), (), lambda: np.full(n_envs, -1)
+        draw, "latent", own_or_shared(draw, sizes, n_envs, own), n_envs, (), (), lambda: np.full(n_envs, -1)
     )
 
 

@@ -32,11 +32,16 @@ def are_several(value: object) -> TypeGuard[Iterable[Any]]:
     )
 
 
-def integer(name: str, value: object, *, least: int, most: float | None = None, limit: int = MOST) -> int:
+def integer(
+    name: str, value: object, *, least: int | None, most: float | None = None, limit: int = MOST
+) -> int:
     """At most `most`, where math.inf is no limit; if that is not given, at most `limit`, which only those are
     told of who pass it."""
     bounded = most is not None and most < math.inf
-    allowed = f"an integer from {least} to {most}" if bounded else f"an integer >= {least}"
+    if least is None:
+        allowed = f"an integer <= {most}" if bounded else "an integer"
+    else:
+        allowed = f"an integer from {least} to {most}" if bounded else f"an integer >= {least}"
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -44,10 +49,11 @@ def integer(name: str, value: object, *, least: int, most: float | None = None, 
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise ValueError(f"{name} must be {allowed}, got {short_repr(value)}") from None
-    if number < least or (most is not None and number > most):
+    if (least is not None and number < least) or (most is not None and number > most):
         raise ValueError(f"{name} must be {allowed}, got {short_repr(number)}")
-    if most is None and number > limit:
-        raise ValueError(f"{name} must be an integer from {least} to {limit}, got {short_repr(number)}")
+    if most is None and abs(number) > limit:
+        lowest = -limit if least is None else least
+        raise ValueError(f"{name} must be an integer from {lowest} to {limit}, got {short_repr(number)}")
     return number
 
 

@@ -23,7 +23,7 @@ from importlib import metadata
 from typing import Any
 
 from . import checks
-from .schema import Setting, refuse_unknown, settings_of
+from .schema import Setting, clean_settings, refuse_unknown, settings_of
 
 GROUPS = {
     "environment": "fasturl.environments",
@@ -34,24 +34,24 @@ GROUPS = {
 """The group of entry points of each kind of component."""
 RESERVED = frozenset(
     [
-        "cell",
-        "env",
-        "agent",
-        "oracle",
-        "learner",
-        "episodes",
-        "points",
-        "seed",
-        "trajectories",
-        "average_reward",
-        "value",
-        "value_error",
-        "near_optimal",
-        "v_star",
-        "name",
+        *("cell", "env", "agent", "oracle", "learner", "name", "episodes", "points", "version"),
+        *("seed", "seeds", "seed_values", "trajectories", "total_trajectories", "wall_seconds", "curve"),
+        *("average_reward", "average_reward_mean", "average_reward_std", "value", "values", "value_error"),
+        *(
+            "v_star",
+            "optimal_value",
+            "near_optimal",
+            "successes",
+            "success_rate",
+            "success_low",
+            "success_high",
+        ),
+        *("reward_mean", "reward_std", "reward_iqm", "reward_low", "reward_high"),
+        *("value_mean", "value_std", "value_iqm", "value_low", "value_high"),
+        *("reached", "needed", "needed_low", "needed_high", "label", "figure"),
     ]
 )
-"""Columns of results, which no setting of an environment may be called."""
+"""Columns of results and of their summaries, which no setting of an environment may be called."""
 _OURS = "fasturl"
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_.][a-z0-9]+)*")
 
@@ -77,6 +77,11 @@ class Component:
         return self.package if self.version is None else f"{self.package} {self.version}"
 
     @property
+    def built_in(self) -> bool:
+        """Whether fasturl brings it itself."""
+        return self.package == _OURS
+
+    @property
     def cls(self) -> Any:
         """The class; ValueError in one line where it cannot be loaded or does not declare its settings."""
         try:
@@ -94,11 +99,12 @@ class Component:
         return found
 
     @property
-    def settings(self) -> dict[str, Setting]:
+    def settings(self) -> Mapping[str, Setting]:
         return settings_of(self.cls)
 
 
 _registered: dict[str, dict[str, Component]] = {kind: {} for kind in GROUPS}
+_listeners: list[Callable[[Component], None]] = []
 
 
 def register(cls: Any = None, *, name: str | None = None, kind: str | None = None) -> Any:
@@ -135,8 +141,13 @@ def register(cls: Any = None, *, name: str | None = None, kind: str | None = Non
             f"{kind} {name!r} is taken by the package {other.origin}: register {cls.__name__} under "
             f"another name"
         )
-    _registered[kind][name] = _given(kind, name, cls)
+    _add(_given(kind, name, cls))
     return cls
+
+
+def on_register(listener: Callable[[Component], None]) -> None:
+    """Have a function called with every component that a program registers from now on."""
+    _listeners.append(listener)
 
 
 def components(kind: str) -> dict[str, Component]:
@@ -168,7 +179,7 @@ def make(kind: str, name: object, settings: Mapping[str, Any]) -> Any:
     for setting in component.settings.values():
         if setting.required and setting.name not in settings:
             raise ValueError(f"{setting.name} is missing: {component.name} needs it")
-    return component.cls(**settings)
+    return component.cls(**clean_settings(component.cls, settings))
 
 
 def build_part(kind: str, value: Any, default: Any = None) -> Any:
@@ -233,7 +244,14 @@ def carried_components(*kinds_and_names: tuple[str, str]) -> list[tuple[str, str
 def receive(components: list[tuple[str, str, type]]) -> None:
     """What `carried_components` gave, made known in this process."""
     for kind, name, cls in components:
-        _registered[kind].setdefault(name, _given(kind, name, cls))
+        if name not in _registered[kind]:
+            _add(_given(kind, name, cls))
+
+
+def _add(component: Component) -> None:
+    _registered[component.kind][component.name] = component
+    for listener in _listeners:
+        listener(component)
 
 
 @cache

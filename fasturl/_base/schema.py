@@ -16,6 +16,7 @@ a clusterer of scikit-learn, declares by the annotations and defaults of its `__
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import math
 import types
@@ -140,7 +141,9 @@ class Setting:
         if self.kind is int:
             limits = {"most": self.most, "limit": self.limit}
             given = {name: int(bound) for name, bound in limits.items() if bound is not None}
-            return checks.integer(self.name, value, least=int(self.least or 0), **given)
+            return checks.integer(
+                self.name, value, least=None if self.least is None else int(self.least), **given
+            )
         if self.kind is float:
             least, most = (
                 self.above if self.above is not None else self.least,
@@ -171,36 +174,43 @@ def setting(default: Any = REQUIRED, *, help: str, kw_only: bool = False, **decl
     return dataclasses.field(default=default, metadata=metadata, kw_only=kw_only)
 
 
-def settings_of(declaring: type) -> dict[str, Setting]:
+@functools.cache
+def settings_of(declaring: type) -> Mapping[str, Setting]:
     """The settings that a class declares, in their order; ValueError for one that is not declared."""
-    if dataclasses.is_dataclass(declaring) and any(
-        _KEY in field.metadata for field in dataclasses.fields(declaring)
-    ):
-        return {
-            field.name: _from_field(declaring, field) for field in dataclasses.fields(declaring) if field.init
-        }
-    return {
-        name: _from_parameter(declaring, parameter)
-        for name, parameter in inspect.signature(declaring).parameters.items()
-    }
+    if any(isinstance(value, dataclasses.Field) for value in vars(declaring).values()):
+        raise ValueError(f"{declaring.__name__} is no dataclass: write @dataclass directly above the class")
+    if _declared_fields(declaring):
+        fields = [field for field in dataclasses.fields(declaring) if field.init]
+        return types.MappingProxyType({field.name: _from_field(declaring, field) for field in fields})
+    parameters = inspect.signature(declaring).parameters
+    return types.MappingProxyType({name: _from_parameter(declaring, one) for name, one in parameters.items()})
 
 
 def clean_settings(declaring: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The given settings of a class, checked one by one."""
-    declared = settings_of(declaring)
-    return {name: declared[name].check(value) for name, value in values.items()}
+    """Values of settings of a class, checked where it declares them by `setting`: of a class of somebody
+    else's the types are a guess."""
+    declared = _declared_fields(declaring)
+    return {
+        name: declared[name].check(value) if name in declared else value for name, value in values.items()
+    }
 
 
 class Declared:
-    """A frozen dataclass whose settings are checked, and made clean, when it is made."""
+    """A dataclass whose settings are checked, and made clean, when it is made.
+
+    Fields that are not declared by `setting` are left alone. A subclass with a `__post_init__` of its own
+    calls this one first.
+    """
 
     def __post_init__(self) -> None:
-        for name, declared in settings_of(type(self)).items():
+        declaring: Any = type(self)
+        for name, declared in _declared_fields(declaring).items():
             checks.keep(self, **{name: declared.check(getattr(self, name))})
 
     def settings(self) -> dict[str, Any]:
         """All settings by name."""
-        return {name: getattr(self, name) for name in settings_of(type(self))}
+        declaring: Any = type(self)
+        return {name: getattr(self, name) for name in settings_of(declaring)}
 
 
 def refuse_unknown(owner: str, names: Iterable[str], declared: Iterable[str]) -> None:
@@ -210,6 +220,15 @@ def refuse_unknown(owner: str, names: Iterable[str], declared: Iterable[str]) ->
         if name not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise ValueError(f"{name} is not a setting of {owner}{checks.nearest(name, known)}; {has}")
+
+
+@functools.cache
+def _declared_fields(declaring: type) -> Mapping[str, Setting]:
+    """Those fields of a dataclass that `setting` declares."""
+    if not dataclasses.is_dataclass(declaring):
+        return types.MappingProxyType({})
+    fields = [field for field in dataclasses.fields(declaring) if field.init and _KEY in field.metadata]
+    return types.MappingProxyType({field.name: _from_field(declaring, field) for field in fields})
 
 
 def _from_field(declaring: type, field: dataclasses.Field[Any]) -> Setting:

@@ -28,14 +28,16 @@ class HashTable(NamedTuple):
 
 
 class SharedTables(NamedTuple):
-    """Dynamics of N environments: H levels, at most S states a level, A actions, K distributions; ways of M =
-    1 or M = N."""
+    """Dynamics of N environments: H levels, at most S states a level, A actions, K distributions.
 
-    start: np.ndarray  # float64[S], cumulative
+    M is 1 where all environments have the same table, else N; `ways` has an M of its own.
+    """
+
+    start: np.ndarray  # float64[M, S], cumulative
     outcomes: np.ndarray  # float64[K, S], cumulative
     ways: np.ndarray  # integers [H, M, S, A], the row of `outcomes` that an action leads to
-    rewards: np.ndarray  # float64[H, S, A, S]
-    random_rewards: np.ndarray  # bool[H]
+    rewards: np.ndarray  # float64[H, M, S, A, S]
+    random_rewards: np.ndarray  # bool[H, M]
 
 
 class Players(NamedTuple):

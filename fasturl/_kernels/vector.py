@@ -64,8 +64,9 @@ def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
         tables.outcomes.shape[1] - 1
     ):  # all of them: a loop that stops by chance is mispredicted
         following += u >= tables.outcomes[way, outcome]
-    reward = tables.rewards[h, s, np.uint64(a), np.uint64(following)]
-    if tables.random_rewards[h]:
+    own = e if tables.rewards.shape[1] > 1 else 0
+    reward = tables.rewards[h, own, s, np.uint64(a), np.uint64(following)]
+    if tables.random_rewards[h, own]:
         reward = 1.0 if uniform(luck) < reward else 0.0
     players.levels[e] += 1
     players.states[e] = following
@@ -92,8 +93,14 @@ def _move_all(
 
 @inlined
 def _start(tables: tuple, players: tuple, e: int) -> None:
+    """The first state of an episode of environment e, with the draw of `dynamics.start_state`."""
+    own = e if tables.start.shape[0] > 1 else 0
+    u = uniform(players.luck[e])
+    s = 0
+    while u >= tables.start[own, s]:
+        s += 1
     players.levels[e] = 0
-    players.states[e] = start_state(tables, players.luck[e])
+    players.states[e] = s
 
 
 # --- bits of a lock

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from .._base.names import default_name, find_class
+from .._base.schema import Declared
 from ..problems.description import Description
 from .evaluation import FinalPolicy
 from .game import Game
@@ -34,7 +35,7 @@ class Outcome:
     diagnostics: dict[str, Any] = field(default_factory=dict)
 
 
-class Agent(ABC):
+class Agent(Declared, ABC):
     """An agent explores one environment for a number of episodes. Subclasses implement `play`; see
     `docs/extending.md`."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._base import checks
 from .._base.names import build_part, components
-from .._base.schema import Declared, setting
+from .._base.schema import setting
 from ..decoders.decoder import MAX_LABELS
 from ..learners.oracleq import OracleQ
 from ..problems.description import Description
@@ -20,7 +20,7 @@ DEFAULT_LEARNER = OracleQ(schedule="jin", confidence=1e-5)
 
 
 @dataclass(frozen=True)
-class DecodingAgent(Declared, Agent):
+class DecodingAgent(Agent):
     """An agent that learns to see with an oracle and to act with a tabular learner on (level, label)."""
 
     oracle: Any = setting(

@@ -90,13 +90,6 @@ class Episodes:
         alone."""
         return decode(self._observed)
 
-    def latent_labels(self) -> Labels:
-        """The label table of an agent that sees the latent state itself."""
-        n_states = max(self._instance.n_states)
-        kind: type[Any] = np.uint8 if n_states <= 256 else np.int32
-        row = np.arange(n_states, dtype=kind)
-        return np.broadcast_to(row, (self.count, self._instance.horizon + 1, n_states)).copy()
-
     def blank_labels(self) -> Labels:
         """One label for everything: [E, H+1, S]."""
         return np.zeros((self.count, self._instance.horizon + 1, max(self._instance.n_states)), np.uint8)
@@ -199,5 +192,12 @@ class Game:
         """Play and learn one episode for each entry of `returns`, on the labels of a decoder; None shows the
         latent states."""
         episodes = self.begin(returns.size)
-        labels = episodes.latent_labels() if decoder is None else episodes.labels(decoder)
+        labels = self._latent_labels[: returns.size] if decoder is None else episodes.labels(decoder)
         episodes.walk(lambda dynamics, rng: learn(memory, dynamics, labels, rng, returns))
+
+    @cached_property
+    def _latent_labels(self) -> Labels:
+        """The label table of a block for an agent that sees the latent state itself: [E, H+1, S]."""
+        n_states = max(self._instance.n_states)
+        kind: type[Any] = np.uint8 if n_states <= 256 else np.int32
+        return np.tile(np.arange(n_states, dtype=kind), (self.block_episodes, self._instance.horizon + 1, 1))

@@ -94,7 +94,7 @@ class PastDecoder(Decoder):
             _pcid.real_labels(
                 real.noise,
                 real.means,
-                real.head,
+                real.n_informative,
                 weights,
                 bias,
                 found,

@@ -41,7 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base.schema import Declared, Range, setting
+from .._base.schema import Range, setting
 from .._kernels import pcid as _pcid
 from .._kernels import planning as _planning
 from .._kernels.records import Dynamics
@@ -60,7 +60,7 @@ MODELS = ("linear", "neural")
 
 
 @dataclass(frozen=True)
-class PCID(Declared, Agent):
+class PCID(Agent):
     """Level by level exploration with decoders learned from the past.
 
     At switch 0.5 a lock has two live states with the same past, which PCID cannot tell apart: it fails there

@@ -13,12 +13,7 @@ from typing import Annotated
 import typer
 
 from .._version import __version__
-from . import capi as c_face
-from . import machine, plotting
-from . import reproduce as reproducing
-from . import sweep as sweeping
-from . import train as training
-from . import tune as tuning
+from . import capi, info, list, plot, report, reproduce, sweep, train, tune, warmup
 
 _INTERRUPTED = 130
 
@@ -32,13 +27,8 @@ app = typer.Typer(
 )
 
 
-training.register(app)
-sweeping.register(app)
-reproducing.register(app)
-tuning.register(app)
-plotting.register(app)
-c_face.register(app)
-machine.register(app)
+for command in (train, sweep, reproduce, tune, plot, report, list, info, warmup, capi):
+    command.register(app)
 
 
 def main() -> None:
@@ -56,10 +46,10 @@ def main() -> None:
         sys.exit(_complain("interrupted", _INTERRUPTED))
     except typer.TyperException as error:
         if text := error.format_message():
-            given = [
-                f", got {wrong['input']!r}" for wrong in getattr(error.__cause__, "errors", list)()
+            wrong_inputs = [
+                f", got {wrong['input']!r}" for wrong in getattr(error.__cause__, "errors", tuple)()
             ]  # which Typer leaves out
-            sys.exit(_complain(text + "".join(given[:1]), 2))
+            sys.exit(_complain(text + "".join(wrong_inputs[:1]), 2))
         sys.exit(2)  # a bare `fasturl` has shown the help already
     except (ValueError, ImportError, OSError) as error:
         notes = ", ".join(getattr(error, "__notes__", ()))

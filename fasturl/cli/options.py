@@ -1,12 +1,274 @@
-"""How options are read."""
+"""Options of commands that train: their own, and those that come from what the named components declare.
+
+`fasturl train ENV --agent NAME` has an option for every setting of the environment, of the agent and of the
+agent's oracle and learner. They are not known before the names are, so a command takes its own options out of
+the line and keeps the rest, which are pairs of a name and a value, for the settings.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from typer.core import TyperCommand
+
+from .. import registry
+from .._base import names
 from .._base.checks import parse_seeds as parse_seeds
+from .._base.schema import Setting
+from ..registry import SettingNames
+
+DEFAULT_AGENT = "url"
+ENV_HELP = "Name of an environment; fasturl list environments shows them."
+AGENT_HELP = "Name of an agent; fasturl list agents shows them."
+SEE_SETTINGS = (
+    "Every setting of the environment, of the agent and of its oracle and learner is an option too: "
+    "fasturl {command} ENV --agent NAME --help shows them. One that several of them have is written with its "
+    "owner before it, as --agent.n-states or --oracle.n-states."
+)
+N_JOBS_HELP = "How many runs are computed at the same time."
+_WORDS = "fasturl.settings"
+_NAMED = "fasturl.named"
+_TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+Words = list[tuple[str, str]]
+"""Settings as they were written: pairs of a name and a value."""
 
 
-def given(**options: Any) -> dict[str, Any]:
-    """The options that were given; the rest keep the defaults of what they set."""
-    return {name: value for name, value in options.items() if value is not None}
+class SettingsCommand(TyperCommand):
+    """A command with an argument ENV and an option --agent, which takes the settings of both as options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own, words, positional = self._split(args)
+        agent = own[own.index("--agent") + 1] if "--agent" in own else DEFAULT_AGENT
+        ctx.meta[_WORDS] = words
+        ctx.meta[_NAMED] = (positional[0] if positional else None, agent)
+        return super().parse_args(ctx, own)
+
+    def _split(self, args: list[str]) -> tuple[list[str], Words, list[str]]:
+        """The command's own words, those of settings, and among the former those that are no options."""
+        params = {option: param for param in self.params for option in (*param.opts, *param.secondary_opts)}
+        own: list[str] = []
+        words: Words = []
+        positional: list[str] = []
+        rest = list(args)
+        while rest:
+            word = rest.pop(0)
+            if not word.startswith("--") or word == "--":
+                own.append(word)
+                positional.append(word)
+                continue
+            written, equals, value = word.partition("=")
+            option = written.replace("_", "-")
+            if option == "--help" or getattr(params.get(option), "is_flag", False):
+                own.append(option + equals + value)
+                continue
+            if not equals:
+                if not rest or rest[0].startswith("--"):
+                    if "--help" in args:
+                        continue
+                    raise ValueError(f"{option} needs a value")
+                value = rest.pop(0)
+            if option not in params:
+                words.append((option.removeprefix("--").replace("-", "_"), value))
+                continue
+            if option in own and not getattr(params[option], "multiple", False):
+                raise ValueError(f"{option} is given twice, as {own[own.index(option) + 1]} and as {value}")
+            own += [option, value]
+        return own, words, positional
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The common options, and the settings of what the line names."""
+        super().format_help(ctx, formatter)
+        env, agent = ctx.meta.get(_NAMED, (None, DEFAULT_AGENT))
+        if env is None:
+            return
+        choice = Choice(env, agent, ctx.meta[_WORDS])
+        console = Console()
+        for scope, settings in choice.names.scopes.items():
+            if settings:
+                console.print(_settings_panel(choice.names, scope))
+
+
+def written_settings(ctx: typer.Context) -> Words:
+    """The settings of a line, as `SettingsCommand` left them."""
+    return list(ctx.meta[_WORDS])
+
+
+class Choice:
+    """The settings of an environment and an agent that a line chooses.
+
+    env_values
+        For each setting of the environment its values, in the order in which they were written.
+    agent_settings
+        The settings of the agent, with those of its parts written as learner.confidence.
+    """
+
+    def __init__(self, env: str, agent: str, words: Words) -> None:
+        environment = registry.environment_declaration(env)
+        declaration = registry.agent_declaration(agent)
+        parts = {
+            name: part_value(declaration[name], text)
+            for written, text in words
+            if (name := written.removeprefix("agent.")) in declaration
+            and isinstance(declaration[name].kind, str)
+        }
+        parts |= _default_parts(env, agent, environment, declaration, words, parts)
+        self.names = SettingNames(env, agent, parts)
+        self.parts = parts
+        self.env_values: dict[str, list[Any]] = {}
+        self.agent_settings: dict[str, Any] = {}
+        self._texts: dict[str, str] = {}
+        for written, text in words:
+            self._add(written, text)
+        for part, value in parts.items():
+            if any(name.startswith(f"{part}.") for name in self.agent_settings):
+                self.agent_settings.setdefault(part, value)
+
+    def _add(self, written: str, text: str) -> None:
+        scope, setting = self.names.owner(written)
+        value = parsed_value(setting, text)
+        if scope == "env":
+            self.env_values.setdefault(setting.name, []).append(value)
+            return
+        name = setting.name if scope == "agent" else f"{scope}.{setting.name}"
+        if name in self._texts:
+            raise ValueError(f"{name} is given twice, as {self._texts[name]} and as {text}")
+        self._texts[name] = text
+        self.agent_settings[name] = value
+
+    def env_settings(self) -> dict[str, Any]:
+        """The settings of the environment, each of which may be given once."""
+        for name, values in self.env_values.items():
+            if len(values) > 1:
+                raise ValueError(f"{name} is given twice, as {values[0]} and as {values[1]}")
+        return {name: values[0] for name, values in self.env_values.items()}
+
+    def searched(self, written: str) -> tuple[str, Setting]:
+        """A setting of the agent that is searched: its name as `agent_settings` has it, and what it is."""
+        scope, setting = self.names.owner(written)
+        if scope == "env":
+            raise ValueError(
+                f"{setting.name} is a setting of {self.names.titles['env']}: only the agent's are searched"
+            )
+        return (setting.name if scope == "agent" else f"{scope}.{setting.name}"), setting
+
+
+def _default_parts(
+    env: str,
+    agent: str,
+    environment: Mapping[str, Setting],
+    declaration: Mapping[str, Setting],
+    words: Words,
+    parts: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The oracle that an agent takes by itself on the environment, so that its settings have names too."""
+    open_parts = [
+        name
+        for name, declared in declaration.items()
+        if declared.kind == "oracle" and declared.default is None and name not in parts
+    ]
+    if len(open_parts) != 1:
+        return {}
+    settings = {
+        name: parsed_value(environment[name], text)
+        for written, text in words
+        if (name := written.removeprefix("env.")) in environment
+    }
+    try:
+        description = registry.environment(env, **settings).describe()
+        default = registry.agent(agent).oracle_name(description)
+    except ValueError:  # what is wrong is told when the whole is made
+        return {}
+    return {open_parts[0]: default} if default in names.components("oracle") else {}
+
+
+def part_value(declared: Setting, text: str) -> str | None:
+    """The name of an oracle or learner; ValueError with the nearest where there is none of that name."""
+    if text.lower() == "none" and declared.optional:
+        return None
+    return names.find(str(declared.kind), text).name
+
+
+def parsed_value(declared: Setting, text: str) -> Any:
+    """A text as the value that a setting declares; ValueError that names the setting and its range."""
+    if isinstance(declared.kind, str):
+        return part_value(declared, text)
+    if text.lower() == "none" and declared.optional:
+        return None
+    value: Any = text
+    if declared.kind in (int, float):
+        value = _number(text, declared.kind)
+    elif declared.kind is bool:
+        value = _TRUTH.get(text.lower(), text)
+    elif declared.kind is None:
+        value = _plain_value(text)
+    return declared.check(value)
+
+
+def _number(text: str, kind: Any) -> Any:
+    """The number that a text is; the text itself where it is none, which the check of the setting refuses."""
+    try:
+        return kind(text)
+    except ValueError:
+        return text
+
+
+def _plain_value(text: str) -> Any:
+    """A value whose type nobody declares: a number, true or false, or the text."""
+    number = _number(text, int)
+    number = _number(text, float) if number is text else number
+    return {"true": True, "false": False}.get(text.lower(), text) if number is text else number
+
+
+def _settings_panel(setting_names: SettingNames, scope: str) -> Panel:
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="bold cyan", no_wrap=True)
+    table.add_column(style="yellow")
+    table.add_column()
+    for setting in setting_names.scopes[scope].values():
+        default = "required" if setting.required else f"default: {default_text(setting)}"
+        table.add_row(
+            setting_names.option(scope, setting.name),
+            escape(values_text(setting)),
+            f"{escape(setting.help)} [dim]\\[{escape(default)}][/]".strip(),
+        )
+    return Panel(
+        table, title=f"Settings of {setting_names.titles[scope]}", title_align="left", border_style="dim"
+    )
+
+
+def values_text(setting: Setting) -> str:
+    """What a setting may be, as help and reference show it: its type, or the names, and the range."""
+    if isinstance(setting.kind, str):
+        return f"name of {'an' if setting.kind[0] in 'aeiou' else 'a'} {setting.kind}"
+    if setting.choices:
+        return setting.range_text
+    plain: dict[type | None, str] = {
+        int: "integer",
+        float: "number",
+        bool: "true or false",
+        str: "text",
+        None: "any",
+    }
+    kind = plain[setting.kind] if setting.kind in plain else getattr(setting.kind, "__name__", "any")
+    return " ".join(filter(None, (kind, setting.range_text)))
+
+
+def default_text(setting: Setting) -> str:
+    """The default of a setting; of a part that is an object, its name and the settings that differ."""
+    if not isinstance(setting.kind, str) or setting.required or setting.default is None:
+        return setting.default_text
+    described = names.describe_part(setting.kind, setting.default)
+    component = names.find(setting.kind, described.pop("name"))
+    different = [
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in described.items()
+        if value != component.settings[name].default
+    ]
+    return " with ".join(filter(None, (component.name, ", ".join(different))))

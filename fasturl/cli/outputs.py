@@ -1,20 +1,23 @@
-"""Files that are whole or not there."""
+"""Where commands write: the console, and files that are whole or not there."""
 
 from __future__ import annotations
 
-import errno
 import os
-import secrets
-import stat
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import sys
 from pathlib import Path
 
+from rich.console import Console
+
 from .._base import optional
+from .._base.whole_files import whole_files as whole_files
 
 FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
 _STANDARD_OUTPUT = 1
+
+
+def wide_console() -> Console:
+    """Standard output; tables are not wrapped where it is not a terminal."""
+    return Console() if sys.stdout.isatty() else Console(width=200)
 
 
 def check_figure(target: Path) -> None:
@@ -33,64 +36,3 @@ def is_standard_output(name: str | None) -> bool:
         )
     except OSError:
         return False
-
-
-@contextmanager
-def whole_files(*wanted: str | Path | None) -> Iterator[list[Path | None]]:
-    """Drafts of the wanted files, put in their places at the end: an output is whole or not there.
-
-    Links are followed. A pipe or a device stays what it is and gets the finished output. Drafts are made
-    before the work, so that a folder that cannot be written is known before anything is computed.
-    """
-    names = [name for name in wanted if name is not None]
-    places = [os.path.realpath(name) for name in names]
-    for position, name in enumerate(names):
-        if places[position] in places[:position]:
-            raise ValueError(f"cannot write {name}: two outputs have this name")
-    with ExitStack() as stack:
-        yield [None if name is None else stack.enter_context(_whole_file(name)) for name in wanted]
-
-
-@contextmanager
-def _whole_file(name: str | Path) -> Iterator[Path]:
-    if name == "":
-        raise ValueError("cannot write '': the name of the file is empty")
-    with _refusals(name):
-        mode = _mode(name)
-        regular = mode is None or stat.S_ISREG(mode)
-        target = Path(os.path.realpath(name) if regular else name)
-        folder = target.parent if regular else Path(tempfile.gettempdir())
-        draft = folder / f".fasturl-{secrets.token_hex(8)}{target.suffix}"
-        draft.touch(exist_ok=False)
-    try:
-        yield draft
-        with _refusals(name):
-            if not regular:
-                target.write_bytes(draft.read_bytes())
-                return
-            if mode is not None:
-                draft.chmod(stat.S_IMODE(mode))
-            draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _mode(name: str | Path) -> int | None:
-    """Of what is there, if something is."""
-    try:
-        mode = os.stat(name).st_mode
-    except FileNotFoundError:
-        return None
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a folder")
-    if not os.access(name, os.W_OK):  # a rename would not ask
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    return mode
-
-
-@contextmanager
-def _refusals(name: str | Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ValueError(f"cannot write {name}: {error.strerror}") from None

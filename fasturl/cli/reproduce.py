@@ -11,7 +11,7 @@ from rich.console import Console
 
 from .._base import checks, optional
 from ..experiments.paper.figures import SEEDS
-from .options import parse_seeds
+from .options import N_JOBS_HELP, parse_seeds
 from .outputs import whole_files
 
 EPILOG = """Examples:
@@ -42,10 +42,10 @@ def reproduce(
     episodes_scale: Annotated[
         float, typer.Option(help="Shorten all runs by this factor, for a quick look.")
     ] = 1.0,
-    n_jobs: Annotated[int | None, typer.Option(help="Number of processes.", show_default="all cores")] = None,
+    n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
 ) -> None:
     """Run the experiments of Feng et al. (2020): figures, success rates and claims."""
-    from ..experiments.analysis import style as looks
+    from ..experiments.analysis import style
     from ..experiments.analysis.report import CLAIMS
     from ..experiments.paper import figures as paper
     from ..experiments.running.backends import Local
@@ -79,7 +79,7 @@ def reproduce(
         drawn = paper.draw(frame, figure)
         with whole_files(out / f"{figure}.png", out / f"{figure}.pdf") as drafts:
             for draft in filter(None, drafts):
-                looks.save(drawn, draft)
+                style.save(drawn, draft)
     summary = paper.ends(frame)
     judged = paper.claims(summary)
     with whole_files(
@@ -97,7 +97,6 @@ def reproduce(
             f"[{'green]holds' if claim.holds else 'red]fails'}[/] {claim.claim}: {claim.figures}",
             highlight=False,
         )
-    console.print(
-        f"figures {', '.join(f'{figure}.png' for figure in view.figures)} (and PDF), summary.csv and claims.json are in {out}"
-    )
+    files = ", ".join(f"{figure}.png" for figure in view.figures)
+    console.print(f"figures {files} (and PDF), summary.csv and claims.json are in {out}")
     console.print(f"took {time.perf_counter() - begin:.1f} s")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from .._base import optional
-from .options import parse_seeds
+from .options import N_JOBS_HELP, parse_seeds
+from .outputs import wide_console
 
 if TYPE_CHECKING:
     from ..experiments.running.backends import Backend
@@ -53,7 +52,7 @@ def sweep_command(
             show_default=False,
         ),
     ] = None,
-    n_jobs: Annotated[int | None, typer.Option(help="Number of processes.", show_default="all cores")] = None,
+    n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -135,16 +134,18 @@ def _show_plan(cells: Sequence[Cell], seeds: Sequence[int], blocks: Sequence[Blo
     table = Table(*varying, "missing runs", box=None, padding=(0, 2, 0, 0))
     for cell in cells:
         table.add_row(*_values(cell, varying), str(missing.get(cell, 0)))
-    console = _console()
+    console = wide_console()
     console.print(table)
     runs = sum(missing.values())
     console.print(
-        f"{len(cells)} cells x {len(seeds)} seeds: {runs:,} of {len(cells) * len(seeds):,} runs are missing, in {len(blocks):,} blocks"
+        f"{len(cells)} cells x {len(seeds)} seeds: {runs:,} of {len(cells) * len(seeds):,} runs are missing, "
+        f"in {len(blocks):,} blocks"
     )
     if blocks:
         seconds = estimate_seconds(blocks, min(workers, len(blocks)))
         console.print(
-            f"about {duration(seconds)} with {workers} worker{'s' if workers > 1 else ''} like this machine's cores"
+            f"about {duration(seconds)} with {workers} worker{'s' if workers > 1 else ''} "
+            "like this machine's cores"
         )
 
 
@@ -164,49 +165,42 @@ def _show_results(
     varying = _varying(cells)
     table = Table(*varying, "seeds", "success rate", "seconds", box=None, padding=(0, 2, 0, 0))
     for cell in cells:
-        found = near[cell.id]
-        rate = f"{sum(found.values()) / len(found):.2f}" if found else ""
-        table.add_row(*_values(cell, varying), str(len(found)), rate, f"{spent[cell.id]:.1f}")
-    console = _console()
+        successes = near[cell.id]
+        rate = f"{sum(successes.values()) / len(successes):.2f}" if successes else ""
+        table.add_row(*_values(cell, varying), str(len(successes)), rate, f"{spent[cell.id]:.1f}")
+    console = wide_console()
     console.print(table)
     console.print(
-        f"{computed:,} of {len(cells) * len(seeds):,} runs computed in {duration(seconds)}; results in {store.folder}"
+        f"{computed:,} of {len(cells) * len(seeds):,} runs computed in {duration(seconds)}; "
+        f"results in {store.folder}"
     )
-
-
-def _console() -> Console:
-    return (
-        Console() if sys.stdout.isatty() else Console(width=200)
-    )  # do not wrap the table when it is not shown on a terminal
 
 
 def _fields(cell: Cell) -> dict[str, Any]:
-    agent = {name: value for name, value in cell.agent_settings.items() if name != "oracle_settings"}
-    oracle = {
-        f"oracle.{name}": value for name, value in (cell.agent_settings.get("oracle_settings") or {}).items()
+    """A cell as columns of a table; what the environment has too is the agent's with its owner: agent.name."""
+    from ..experiments.running.cells import flat_settings
+
+    environment = {"env": cell.env} | flat_settings(cell.env_settings)
+    agent = {
+        f"agent.{name}" if name in environment else name: value
+        for name, value in flat_settings(cell.agent_settings).items()
     }
-    return (
-        {"env": cell.env}
-        | cell.env_settings
-        | {"agent": cell.agent}
-        | agent
-        | oracle
-        | {"episodes": cell.episodes}
-    )
+    return environment | {"agent": cell.agent} | agent | {"episodes": cell.episodes}
 
 
 def _varying(cells: Sequence[Cell]) -> list[str]:
     """What a cell is, and the settings in which cells of the same agent differ."""
-    seen: dict[str, dict[str, set[str]]] = {}
+    values_of: dict[str, dict[str, set[str]]] = {}
     for cell in cells:
         for name, value in _fields(cell).items():
-            seen.setdefault(name, {}).setdefault(cell.agent, set()).add(str(value))
-    always = ("env", "horizon", "agent", "episodes")
-    return [
+            values_of.setdefault(name, {}).setdefault(cell.agent, set()).add(str(value))
+    always = ("env", "agent", "episodes")
+    columns = [
         name
-        for name, values in seen.items()
+        for name, values in values_of.items()
         if name in always or any(len(different) > 1 for different in values.values())
     ]
+    return [*(name for name in columns if name != "episodes"), "episodes"]
 
 
 def _values(cell: Cell, names: Sequence[str]) -> list[str]:

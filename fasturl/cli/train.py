@@ -10,112 +10,46 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..agents.url import AS_WRITTEN_BATCH, AS_WRITTEN_DEFAULTS, DEFAULT_LEARNER
-from ..learners.learners import OracleQ
+from .. import registry
 from ..run import Run
 from ..training import train
-from .options import given, parse_seeds
+from .options import (
+    AGENT_HELP,
+    DEFAULT_AGENT,
+    ENV_HELP,
+    N_JOBS_HELP,
+    SEE_SETTINGS,
+    Choice,
+    SettingsCommand,
+    parse_seeds,
+    written_settings,
+)
 from .outputs import check_figure, is_standard_output, whole_files
 
-EPILOG = """Examples:
+EPILOG = f"""{SEE_SETTINGS.format(command="train")}
 
-fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent url --oracle kmeans
+Examples:
 
-fasturl train lock-gaussian --horizon 10 --noise 0.2 --agent oracleq-lat --episodes 20000 --seeds 1000:1050 --json result.json
+fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent url --oracle kmeans --n-init 5
 
-fasturl train lock-bernoulli --horizon 2 --agent url --form as-written --episodes 30 --batch 10 --epsilon 0.3 --delta 0.3 --seeds 1"""
+fasturl train lock-gaussian --noise 0.2 --agent oracleq-lat --seeds 1000:1050 --json result.json
 
-
-# defaults as the help tells them, told by those who have them
-_CONFIDENCE = f"{OracleQ().confidence:g}; url {DEFAULT_LEARNER.confidence:g}"
-_SCHEDULE = f"{OracleQ().schedule}; url {DEFAULT_LEARNER.schedule}"
-_BATCH = f"from the horizon; as written {AS_WRITTEN_BATCH}"
-_AS_WRITTEN = {name: f"{value:g}" for name, value in AS_WRITTEN_DEFAULTS.items()}
+fasturl train lock-bernoulli --horizon 2 --agent url-as-written --episodes 30 --epsilon 0.3 --seeds 1"""
 
 
 def register(app: typer.Typer) -> None:
-    app.command("train", epilog=EPILOG)(train_command)
+    app.command("train", cls=SettingsCommand, epilog=EPILOG)(train_command)
 
 
 def train_command(
-    env: Annotated[
-        str, typer.Argument(metavar="ENV", help="lock-bernoulli or lock-gaussian", show_default=False)
-    ],
-    agent: Annotated[str, typer.Option(help=f"One of {', '.join(catalog.AGENTS)}.")] = "url",
-    horizon: Annotated[int, typer.Option(help="Number of levels that are acted in.")] = 20,
-    switch: Annotated[
-        float | None,
-        typer.Option(help="Chance that a good action leads to the other live state.", show_default="0"),
-    ] = None,
-    noise: Annotated[
-        float | None, typer.Option(help="lock-gaussian: standard deviation of the noise.", show_default="0.1")
-    ] = None,
+    ctx: typer.Context,
+    env: Annotated[str, typer.Argument(metavar="ENV", help=ENV_HELP, show_default=False)],
+    agent: Annotated[str, typer.Option(help=AGENT_HELP)] = DEFAULT_AGENT,
     episodes: Annotated[
-        int, typer.Option(help="Trajectories of each run; as written: the learner's episodes.")
+        int, typer.Option(help="Trajectories of each run; of url-as-written, the learner's episodes.")
     ] = 50_000,
     seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = "50",
-    learning_rate: Annotated[
-        float | None, typer.Option(help="Of the learner.", show_default="the learner's")
-    ] = None,
-    confidence: Annotated[
-        float | None, typer.Option(help="oracleq, url: scale of the bonus.", show_default=_CONFIDENCE)
-    ] = None,
-    failure_probability: Annotated[
-        float | None,
-        typer.Option(
-            help="oracleq, url with jin: probability that the bonus is too small.", show_default="0.05"
-        ),
-    ] = None,
-    exploration_fraction: Annotated[
-        float | None,
-        typer.Option(help="qlearning: share of the episodes over which epsilon falls.", show_default="0.5"),
-    ] = None,
-    schedule: Annotated[
-        str | None, typer.Option(help="oracleq, url: constant or jin.", show_default=_SCHEDULE)
-    ] = None,
-    oracle: Annotated[
-        str | None,
-        typer.Option(help="url: kmeans, dbscan or gmm.", show_default="kmeans for bits, gmm for reals"),
-    ] = None,
-    form: Annotated[
-        str | None, typer.Option(help="url: practical or as-written.", show_default="practical")
-    ] = None,
-    batch: Annotated[
-        int | None, typer.Option(help="url: trajectories of a batch.", show_default=_BATCH)
-    ] = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option(help="url as written: distance from optimal.", show_default=_AS_WRITTEN["epsilon"]),
-    ] = None,
-    delta: Annotated[
-        float | None,
-        typer.Option(help="url as written: probability of failure.", show_default=_AS_WRITTEN["delta"]),
-    ] = None,
-    epsilon_1: Annotated[
-        float | None,
-        typer.Option(
-            "--epsilon-1",
-            help="url as written: error of the decoders.",
-            show_default=_AS_WRITTEN["epsilon_1"],
-        ),
-    ] = None,
-    delta_1: Annotated[
-        float | None,
-        typer.Option(
-            "--delta-1",
-            help="url as written: their probability of failure.",
-            show_default=_AS_WRITTEN["delta_1"],
-        ),
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="pcid: linear or neural.", show_default="linear")] = None,
-    clusters: Annotated[
-        int | None, typer.Option(help="pcid: largest number of states of a level.", show_default="3")
-    ] = None,
-    samples_per_level: Annotated[
-        int | None,
-        typer.Option(help="pcid: episodes that each level is learned from.", show_default="from the horizon"),
-    ] = None,
-    n_jobs: Annotated[int | None, typer.Option(help="Number of threads.", show_default="all cores")] = None,
+    n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
     json_file: Annotated[
         str | None,
         typer.Option(
@@ -131,34 +65,18 @@ def train_command(
     ] = None,
 ) -> None:
     """Train one agent on one environment over many seeds."""
-    environment = catalog.environment(env, **given(horizon=horizon, switch=switch, noise=noise))
-    settings = given(
-        learning_rate=learning_rate,
-        confidence=confidence,
-        failure_probability=failure_probability,
-        exploration_fraction=exploration_fraction,
-        schedule=schedule,
-        oracle=oracle,
-        form=form,
-        batch=batch,
-        epsilon=epsilon,
-        delta=delta,
-        epsilon_1=epsilon_1,
-        delta_1=delta_1,
-        model=model,
-        n_clusters=clusters,
-        samples_per_level=samples_per_level,
-    )
-    player = catalog.agent(agent, **settings)
+    choice = Choice(env, agent, written_settings(ctx))
+    environment = registry.environment(env, **choice.env_settings())
+    player = registry.agent(agent, **choice.agent_settings)
     if plot:
         check_figure(plot)
     printed = is_standard_output(json_file)
     with whole_files(None if printed else json_file, plot) as (json_path, plot_path):
         run = train(environment, player, episodes, parse_seeds(seeds), n_jobs=n_jobs)
         if plot_path:
-            from ..experiments.analysis import style as looks
+            from ..experiments.analysis import style
 
-            looks.save(run.plot().figure, plot_path)  # type: ignore[arg-type]  # no subfigures here
+            style.save(run.plot().figure, plot_path)  # type: ignore[arg-type]  # no subfigures here
         if json_path:
             json_path.write_text(json.dumps(run.summary(), indent=1) + "\n")
     if printed:
@@ -174,7 +92,7 @@ def _print_table(run: Run) -> None:
     table.add_column()
     n_seeds = len(run.seeds)
     table.add_row("agent", run.agent if run.oracle is None else f"{run.agent} with {run.oracle}")
-    table.add_row("trajectories", f"{run.trajectories[-1]:,} x {n_seeds} seed{'s' if n_seeds > 1 else ''}")
+    table.add_row("trajectories", f"{run.total_trajectories:,} x {n_seeds} seed{'s' if n_seeds > 1 else ''}")
     table.add_row(
         "average reward",
         f"{summary['average_reward_mean']:.4f}, standard deviation {summary['average_reward_std']:.4f}",

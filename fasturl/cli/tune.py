@@ -11,39 +11,46 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..experiments.tuning.problem import TUNING_SEEDS, Problem, Range
-from ..experiments.tuning.search import METHODS, TPE_TRIALS, Tuning, study_file, tune
-from .options import given, parse_seeds
+from .._base.schema import Range, Setting
+from ..experiments.tuning.problem import TUNING_SEEDS, Problem
+from ..experiments.tuning.search import METHODS, TPE_TRIALS, Search, Tuning, tune
+from ..experiments.tuning.storage import study_file
+from .options import (
+    AGENT_HELP,
+    DEFAULT_AGENT,
+    ENV_HELP,
+    N_JOBS_HELP,
+    SEE_SETTINGS,
+    Choice,
+    SettingsCommand,
+    parse_seeds,
+    parsed_value,
+    written_settings,
+)
 from .outputs import is_standard_output, whole_files
 
 STUDY = "fasturl-tuning.db"
-SHOWN = 5
+BEST = 5
+"""Trials that are printed, the best first."""
 
-EPILOG = """Examples:
+EPILOG = f"""{SEE_SETTINGS.format(command="tune")} A setting of the environment may be given several times:
+all its values count alike.
 
-fasturl tune lock-bernoulli --horizon 5 --switch 0 --switch 0.2 --switch 0.5 --agent oracleq-lat --episodes 20000 --method grid
+Examples:
 
-fasturl tune lock-gaussian --horizon 10 --noise 0.2 --agent url --search batch=25:400 --search learning_rate=none,0.03,0.1 --trials 40"""
+fasturl tune lock-bernoulli --horizon 5 --switch 0 --switch 0.5 --agent oracleq-lat --method grid
+
+fasturl tune lock-gaussian --noise 0.2 --agent url --search batch=25:400 --search confidence=1e-6:1e-3"""
 
 
 def register(app: typer.Typer) -> None:
-    app.command("tune", epilog=EPILOG)(tune_command)
+    app.command("tune", cls=SettingsCommand, epilog=EPILOG)(tune_command)
 
 
 def tune_command(
-    env: Annotated[
-        str, typer.Argument(metavar="ENV", help="lock-bernoulli or lock-gaussian", show_default=False)
-    ],
-    agent: Annotated[str, typer.Option(help=f"One of {', '.join(catalog.AGENTS)}.")] = "url",
-    horizon: Annotated[int, typer.Option(help="Number of levels that are acted in.")] = 20,
-    switch: Annotated[
-        list[float] | None,
-        typer.Option(help="As for train; given several times, all count alike.", show_default="0"),
-    ] = None,
-    noise: Annotated[
-        list[float] | None,
-        typer.Option(help="lock-gaussian: as for train, also several.", show_default="0.1"),
-    ] = None,
+    ctx: typer.Context,
+    env: Annotated[str, typer.Argument(metavar="ENV", help=ENV_HELP, show_default=False)],
+    agent: Annotated[str, typer.Option(help=AGENT_HELP)] = DEFAULT_AGENT,
     episodes: Annotated[int, typer.Option(help="Trajectories of each run.")] = 50_000,
     seeds: Annotated[
         str, typer.Option(help="A range outside 0..49, which are for judging.")
@@ -52,14 +59,18 @@ def tune_command(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUES",
-            help="What to search, as learning_rate=0.01,0.1 or =0.001:1 (a range, logarithmic); none is the agent's default.",
-            show_default="the paper's grid",
+            help="What to search, as learning_rate=0.01,0.1 or =0.001:1 (a range, logarithmic); none is the "
+            "agent's default.",
+            show_default="what the agent and its learner declare",
         ),
     ] = None,
     fixed: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the agent to keep.", show_default=False
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of the agent to keep, as --NAME VALUE.",
+            show_default=False,
         ),
     ] = None,
     method: Annotated[str, typer.Option(help=" or ".join(METHODS) + ".")] = "tpe",
@@ -79,9 +90,9 @@ def tune_command(
         typer.Option(metavar="URL", help="A database for Optuna instead of a file.", show_default=False),
     ] = None,
     prune: Annotated[bool, typer.Option(help="Give up trials that do worse on their first seeds.")] = True,
-    block: Annotated[int, typer.Option(help="Seeds between two looks at whether to give up.")] = 5,
+    block: Annotated[int, typer.Option(help="After how many seeds each to think of giving up.")] = 5,
     sampler_seed: Annotated[int, typer.Option(help="The same seed makes the same trials.")] = 0,
-    n_jobs: Annotated[int | None, typer.Option(help="Number of threads.", show_default="all cores")] = None,
+    n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
     json_file: Annotated[
         str | None,
         typer.Option(
@@ -93,38 +104,30 @@ def tune_command(
     ] = None,
 ) -> None:
     """Search for the hyperparameters of an agent; stop it at will and run it again to go on."""
+    choice = Choice(env, agent, [*written_settings(ctx), *_pairs("--set", fixed or []).items()])
     problem = Problem.make(
         env,
         agent,
         episodes=episodes,
-        env_settings=given(horizon=horizon, switch=switch, noise=noise),
-        fixed={name: _value(text) for name, text in _pairs("--set", fixed or []).items()},
-        search={name: _values(text) for name, text in _pairs("--search", search).items()} if search else None,
+        env_settings=choice.env_values,
+        fixed=choice.agent_settings,
+        search=_searched(choice, search) if search else None,
         seeds=parse_seeds(seeds),
     )
+    how = Search(method, trials, prune, block, sampler_seed)
     study = Path(STUDY) if study is None and storage is None else study
     printed = is_standard_output(json_file)
-    kept = study_file(study, storage)
-    if json_file and kept and os.path.realpath(json_file) == os.path.realpath(kept):
+    file = study_file(study, storage)
+    if json_file and file and os.path.realpath(json_file) == os.path.realpath(file):
         raise ValueError(f"cannot write {json_file}: the study is kept there")
     with whole_files(None if printed else json_file) as (json_path,):
-        found = tune(
-            problem,
-            method=method,
-            trials=trials,
-            study=study,
-            storage=storage,
-            prune=prune,
-            block=block,
-            sampler_seed=sampler_seed,
-            n_jobs=n_jobs,
-        )
+        tuning = tune(problem, how, study=study, storage=storage, n_jobs=n_jobs)
         if json_path:
-            json_path.write_text(json.dumps(found.summary(), indent=1) + "\n")
+            json_path.write_text(json.dumps(tuning.summary(), indent=1) + "\n")
     if printed:
-        print(json.dumps(found.summary(), indent=1))
+        print(json.dumps(tuning.summary(), indent=1))
     else:
-        _print_tables(found)
+        _print_tables(tuning)
 
 
 def _pairs(option: str, texts: list[str]) -> dict[str, str]:
@@ -143,34 +146,41 @@ def _pair(text: str) -> tuple[str, str]:
     return name.replace("-", "_"), rest
 
 
-def _values(text: str) -> Range | list[Any]:
+def _searched(choice: Choice, texts: list[str]) -> dict[str, Range | list[Any]]:
+    """What --search asks for, by the full names of settings."""
+    space: dict[str, Range | list[Any]] = {}
+    for written, text in _pairs("--search", texts).items():
+        name, setting = choice.searched(written)
+        if name in space:
+            raise ValueError(f"--search {name} is given twice")
+        space[name] = _values(setting, text)
+    return space
+
+
+def _values(setting: Setting, text: str) -> Range | list[Any]:
     low, colon, high = text.partition(":")
     if not colon:
-        return [_value(part) for part in text.split(",")]
-    ends = _value(low), _value(high)
-    if not all(isinstance(end, int | float) for end in ends):
-        raise ValueError(f"a range is written LOW:HIGH with two numbers, got {text!r}")
-    return Range(*ends)
+        # none stands for the agent's own default, whatever the setting
+        return [None if part.lower() == "none" else parsed_value(setting, part) for part in text.split(",")]
+    return Range(_end(low, text), _end(high, text))
 
 
-def _value(text: str) -> Any:
-    if text.lower() == "none":
-        return None
+def _end(end: str, text: str) -> float:
     for kind in (int, float):
         try:
-            return kind(text)
+            return kind(end)
         except ValueError:
             continue
-    return text
+    raise ValueError(f"a range is written LOW:HIGH with two numbers, got {text!r}")
 
 
-def _print_tables(found: Tuning) -> None:
+def _print_tables(tuning: Tuning) -> None:
     console = Console()
-    names = list(found.problem.space)
-    failed = [trial.reason for trial in found.trials if trial.reason]
-    pruned = sum(trial.pruned for trial in found.trials) - len(failed)
+    names = list(tuning.problem.space)
+    failed = [trial.reason for trial in tuning.trials if trial.reason]
+    pruned = sum(trial.pruned for trial in tuning.trials) - len(failed)
     console.print(
-        f"{found.problem}\n{len(found.trials)} trials, {pruned} of them given up early", highlight=False
+        f"{tuning.problem}\n{len(tuning.trials)} trials, {pruned} of them given up early", highlight=False
     )
     if failed:
         console.print(f"{len(failed)} could not be trained; the first: {failed[0]}", highlight=False)
@@ -178,11 +188,11 @@ def _print_tables(found: Tuning) -> None:
     for name in (*names, "average reward"):
         table.add_column(name, justify="right")
     whole = sorted(
-        (trial for trial in found.trials if not trial.pruned), key=lambda trial: -trial.average_reward
+        (trial for trial in tuning.trials if not trial.pruned), key=lambda trial: -trial.average_reward
     )
-    for rank, trial in enumerate(whole[:SHOWN]):
+    for rank, trial in enumerate(whole[:BEST]):
         cells = [f"{trial.settings.get(name, 'default')}" for name in names]
         table.add_row(*cells, f"{trial.average_reward:.4f}", style="bold" if rank == 0 else None)
     console.print(table)
-    for command in found.problem.commands(found.best.settings):
+    for command in tuning.problem.commands(tuning.best.settings):
         console.print(command, soft_wrap=True, highlight=False, markup=False)

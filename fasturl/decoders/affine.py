@@ -59,11 +59,11 @@ class AffineMap:
             return np.concatenate([self(real) for real in real_blocks(block)], axis=2)
         scratch = np.empty((self.bias.size, block.n_levels), np.float32)
         _decoding.affine_scores(
-            block.noise, block.means, block.head, self.weights, self.bias, scratch, scores
+            block.noise, block.means, block.n_informative, self.weights, self.bias, scratch, scores
         )
         if self.curvature is not None:
             squares = np.empty((2, block.n_levels), np.float32)
-            _decoding.add_squares(block.noise, block.means, block.head, self.curvature, squares, scores)
+            _decoding.add_squares(block.noise, block.means, block.n_informative, self.curvature, squares, scores)
         return scores
 
     def block(self, block: Block) -> RealBlock:

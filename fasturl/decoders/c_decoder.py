@@ -60,7 +60,7 @@ class CDecoder(Decoder):
         plugin_loops.decoder_labels(
             real.noise,
             real.means,
-            real.head,
+            real.n_informative,
             level,
             np.uint64(self._function.address),
             np.uint64(self._context.address),

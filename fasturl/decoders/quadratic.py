@@ -42,8 +42,8 @@ class QuadraticDecoder(Decoder):
 
     def _scores(self, real: RealBlock) -> Reals:
         scores = np.empty((real.n_episodes, self._bias.size, real.n_states, real.n_levels), np.float32)
-        scratch = np.empty((real.head + 2, real.n_levels), np.float32)
+        scratch = np.empty((real.n_informative + 2, real.n_levels), np.float32)
         _decoding.quadratic_scores(
-            real.noise, real.means, real.head, self._factors, self._centres, self._bias, scratch, scores
+            real.noise, real.means, real.n_informative, self._factors, self._centres, self._bias, scratch, scores
         )
         return scores

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._base.streams import Streams
 from .._kernels import vector as _vector
+from ..problems.block_mdp import policy_table as checked_policy
 from ..problems.emissions import cumulative
-from ..problems.models import Environment, emission_rngs
-from ..problems.models import policy_table as checked_policy
+from ..problems.environment import Environment, emission_rngs
 
 
 class Episodes(NamedTuple):
@@ -43,36 +43,46 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
     episodes
         Number of episodes.
     seed
-        The lock, the noise and the luck are those of the first episodes of a run with this seed.
+        The instance, the noise and the random transitions and rewards are those of the first episodes of a
+        run with this seed.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> lock = fu.LockBernoulli(horizon=5)
+    >>> episodes = rollout(lock, lock.optimal_policy(seed=3), episodes=100, seed=3)
+    >>> episodes.observations.shape
+    (600, 8)
     """
-    family = _family(env)
+    environment = _environment(env)
     count = checks.integer("episodes", episodes, least=1)
     streams = Streams(checks.seed("seed", seed))
-    model = family.draw(streams)
-    levels = model.horizon + 1
-    table = cumulative(checked_policy(policy_table, model.horizon, max(model.n_states), model.n_actions))
+    instance = environment.draw_checked(streams)
+    levels = instance.horizon + 1
+    table = cumulative(
+        checked_policy(policy_table, instance.horizon, max(instance.n_states), instance.n_actions)
+    )
     states = np.empty((count, levels), np.int64)
-    actions = np.empty((count, model.horizon), np.int64)
-    rewards = np.empty((count, model.horizon))
+    actions = np.empty((count, instance.horizon), np.int64)
+    rewards = np.empty((count, instance.horizon))
     _vector.play_policy(
-        model.dynamics, table, streams.row("dynamics"), streams.row("policy"), states, actions, rewards
+        instance.dynamics, table, streams.row("dynamics"), streams.row("policy"), states, actions, rewards
     )
     observations: NDArray[Any] = states.reshape(-1)
-    if model.emission is not None:
-        size = model.emission.block_episodes
-        lanes = emission_rngs(streams)
-        seen = [
-            model.emission.draw(lanes, len(part)).observe(part)
-            for part in (states[n : n + size] for n in range(0, count, size))
-        ]
-        observations = np.concatenate(seen).reshape(count * levels, -1)
+    if instance.emission is not None:
+        size = instance.emission.block_episodes
+        rngs = emission_rngs(streams)
+        parts = [states[n : n + size] for n in range(0, count, size)]
+        blocks = [instance.emission.draw(rngs, len(part)).observe(part) for part in parts]
+        observations = np.concatenate(blocks).reshape(count * levels, -1)
     return Episodes(observations, actions.reshape(-1), rewards.reshape(-1), states.reshape(-1))
 
 
-def _family(env: Any) -> Environment:
-    family = env if isinstance(env, Environment) else getattr(getattr(env, "unwrapped", None), "family", None)
-    if not isinstance(family, Environment):
+def _environment(env: Any) -> Environment:
+    inside = getattr(getattr(env, "unwrapped", None), "environment", None)
+    environment = env if isinstance(env, Environment) else inside
+    if not isinstance(environment, Environment):
         raise ValueError(
             f"env must be an environment of fasturl or of fasturl.envs, got {checks.short_repr(env)}"
         )
-    return family
+    return environment

@@ -1,24 +1,84 @@
-"""The ids under which Gymnasium finds the environments."""
+"""The ids under which Gymnasium finds environments: `fasturl/<class name>-v0` for every family that is known
+by name, and `fasturl/BlockMDP-v0` for tables that a user hands over.
+
+This file is also run by itself, as soon as Gymnasium is imported (see `startup`). So it imports nothing of
+the package, which would bring Numba along: where fasturl is not in use yet, families are read off the texts
+of entry points.
+"""
 
 from __future__ import annotations
 
+import sys
+import warnings
+from importlib import metadata
+from typing import Any, NamedTuple
+
 import gymnasium
 
-IDS = ("fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0", "fasturl/BlockMDP-v0")
+_NAMESPACE = "fasturl/"
+_GROUP = "fasturl.environments"
+"""Entry points of families, as in `fasturl._base.names`."""
+
+
+class _Family(NamedTuple):
+    """A family by name: the package that it comes from, and where its class is, as module:name."""
+
+    name: str
+    package: str
+    target: str
+
+    @property
+    def id(self) -> str:
+        """LockBernoulli of any module is fasturl/LockBernoulli-v0."""
+        return f"{_NAMESPACE}{self.target.rpartition(':')[2].rpartition('.')[2]}-v0"
 
 
 def register() -> None:
-    """Add the environments to Gymnasium's registry, once.
+    """Add all environments to Gymnasium's registry, once.
 
-    Called when Gymnasium is imported (see `startup`) and when `fasturl.envs` is. It is also the package's
-    entry point in the group `gymnasium.envs`, which Gymnasium before version 1.0, and whatever else reads the
-    group, loads by itself.
+    Called when Gymnasium is imported, when `fasturl.envs` is, and when a program registers a family. It is
+    also the package's entry point in the group `gymnasium.envs`, which Gymnasium before version 1.0, and
+    whatever else reads the group, loads by itself.
     """
-    for name in IDS:
-        if name not in gymnasium.registry:
-            kind = name.removeprefix("fasturl/").removesuffix("-v0")
-            gymnasium.register(
-                name,
-                entry_point=f"fasturl.envs:{kind}Env",
-                vector_entry_point=f"fasturl.envs:{kind}VectorEnv",
-            )
+    _add(f"{_NAMESPACE}BlockMDP-v0", "BlockMDP", {})
+    clashes = []
+    for family in _families():
+        if family.id not in gymnasium.registry:
+            _add(family.id, "Scalar", {"env": family.name}, vector="Vector")
+        elif gymnasium.registry[family.id].kwargs.get("env") != family.name:
+            clashes.append(family)
+    for family in clashes:  # at the end: a warning may be an error, and nobody else is to blame
+        warnings.warn(
+            f"environment {family.name!r} of the package {family.package} gets no Gymnasium id, "
+            f"since {family.id} is taken: make it as fasturl.envs.ScalarEnv({family.name!r})",
+            stacklevel=2,
+        )
+
+
+def ids() -> list[str]:
+    """The ids of the environments that Gymnasium knows from fasturl."""
+    return sorted(identity for identity in gymnasium.registry if identity.startswith(_NAMESPACE))
+
+
+def _add(identity: str, form: str, kwargs: dict[str, Any], vector: str | None = None) -> None:
+    if identity not in gymnasium.registry:
+        gymnasium.register(
+            identity,
+            entry_point=f"fasturl.envs:{form}Env",
+            vector_entry_point=f"fasturl.envs:{vector or form + 'Vector'}Env",
+            kwargs=kwargs,
+        )
+
+
+def _families() -> list[_Family]:
+    """Every family that is known by name, those of fasturl first."""
+    components = getattr(sys.modules.get("fasturl._base.names"), "components", None)
+    if components is not None:
+        return [_Family(one.name, one.package, one.target) for one in components("environment").values()]
+    entries = metadata.entry_points(group=_GROUP)
+    families = [_Family(entry.name, entry.dist.name if entry.dist else "", entry.value) for entry in entries]
+    families.sort(key=lambda family: (family.package != "fasturl", family.package, family.name))
+    first_of_name: dict[str, _Family] = {}
+    for family in families:
+        first_of_name.setdefault(family.name, family)
+    return list(first_of_name.values())

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from .._base.streams import Streams
 from .._kernels import dynamics as _dynamics
-from ..problems.models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_rngs
-from . import spaces
+from ..problems.block_mdp import BlockMDP
+from ..problems.environment import Environment, emission_rngs
+from . import arguments, spaces
 from .ladder import Ladder
 
 
@@ -20,24 +21,56 @@ class ScalarEnv(gymnasium.Env[Any, int]):
     """A Block MDP to act in, level by level.
 
     An episode has `horizon` steps and then terminates. `info` holds the `level` (1 to horizon + 1), the
-    `latent_state` and the `optimal_value` of an episode.
+    `latent_state`, and the `optimal_value` of an episode on this instance.
+
+    env
+        An environment of fasturl, such as `LockBernoulli(horizon=5)`, or the name that a family is registered
+        under, such as "lock-bernoulli".
+    observe
+        "observation" shows what the emission gives, "latent" the latent state as a number.
+    render_mode
+        "ansi" for texts, "rgb_array" for pictures, None for neither.
+    settings
+        Settings of the family, where `env` is a name.
+
+    Examples
+    --------
+    >>> env = ScalarEnv("lock-bernoulli", horizon=5, observe="latent")
+    >>> env.reset(seed=0)
+    (0, {'level': 1, 'latent_state': 0, 'optimal_value': 0.5})
     """
 
-    metadata = spaces.METADATA
+    metadata = arguments.METADATA
 
-    def __init__(self, family: Environment, observe: str, render_mode: str | None) -> None:
-        self._emission = spaces.shown_emission(family, observe)
-        self.family, self.observe = family, observe
-        self.render_mode = spaces.render_mode(render_mode)
-        self.observation_space = spaces.observation_space(family, self._emission)
-        self.action_space = spaces.action_space(family)
-        self.optimal_value = family.optimal_value()
-        self.model: BlockMDP | None = None
+    def __init__(
+        self,
+        env: Environment | str,
+        *,
+        observe: str = "observation",
+        render_mode: str | None = None,
+        **settings: Any,
+    ) -> None:
+        self.environment = arguments.environment(env, settings)
+        self.render_mode = arguments.render_mode(render_mode)
+        self._latent = arguments.shows_latent_states(self.environment, observe)
+        self.observation_space = spaces.observation_space(self.environment, self._latent)
+        self.action_space = spaces.action_space(self.environment)
+        self._horizon = self.environment.describe().horizon
+        self._instance: BlockMDP | None = None
+        self._optimal_value = np.nan
         self._streams: Streams | None = None
-        self._path: list[int] = []
+        self._states: list[int] = []
         self._actions: list[int] = []
         self._rewards: list[float] = []
-        self._looks: NDArray[np.generic] | None = None
+        self._observations: NDArray[np.generic] | None = None
+        """What each state shows at each level of this episode: [H+1, S, D]."""
+
+    @property
+    def instance(self) -> BlockMDP:
+        """The instance that is played now."""
+        if self._instance is None:
+            raise gymnasium.error.ResetNeeded("env has no instance before the first call of env.reset()")
+        return self._instance
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -45,98 +78,81 @@ class ScalarEnv(gymnasium.Env[Any, int]):
         """Begin an episode.
 
         seed
-            Begins new streams, and so a new lock: what `fasturl.train` meets with this seed. Without one, the
-            streams go on.
+            Begins new streams, and so a new instance: the one that `fasturl.train` meets with this seed.
+            Without a seed, the streams go on.
         options
-            {"new_lock": True} draws new action labels.
+            {"new_instance": True} draws the next instance of the family.
         """
-        new_lock = spaces.wants_new_lock(self.family, options)
+        new_instance = arguments.wants_new_instance(self.environment, arguments.reset_options(options))
         super().reset(seed=seed)
-        if seed is not None or self._streams is None or self.model is None:
-            self._streams = Streams(self._entropy())
-            self.model = self.family.draw(self._streams)
-        elif new_lock:
-            self.model = self.family.draw(self._streams)
-        if self._emission is not None:
-            self._looks = self._emission.draw(emission_rngs(self._streams), 1).every_state()[0]
-        self._path = [int(_dynamics.start_state(self.model.dynamics, self._streams.row("dynamics")))]
-        self._actions, self._rewards = [], []
+        streams = self._streams
+        if seed is not None or streams is None:
+            streams, new_instance = Streams(self._entropy()), True
+        if new_instance or self._instance is None:
+            self._instance = self.environment.draw_checked(streams)
+            self._optimal_value = self._instance.optimal_value()
+        self._streams = streams
+        if not self._latent:
+            assert self._instance.emission is not None, "as the family declares"
+            block = self._instance.emission.draw(emission_rngs(streams), 1)
+            self._observations = block.every_state()[0]
+        start = _dynamics.start_state(self._instance.dynamics, streams.row("dynamics"))
+        self._states, self._actions, self._rewards = [int(start)], [], []
         return self._observation(), self._info()
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        if self.model is None or self._streams is None:
+        if self._instance is None or self._streams is None:
             raise gymnasium.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
-        level = len(self._actions)
-        if level == self.family.horizon:
+        h = len(self._actions)
+        if h == self._horizon:
             raise gymnasium.error.ResetNeeded(
                 "Cannot call env.step() after the episode has terminated: call env.reset()"
             )
         if not self.action_space.contains(action):
             raise gymnasium.error.InvalidAction(f"{action!r} ({type(action)}) is not in {self.action_space}")
-        luck = self._streams.row("dynamics")
-        state, reward = _dynamics.step(self.model.dynamics, luck, level, self._path[-1], int(action))
-        self._path.append(int(state))
+        dynamics_rng = self._streams.row("dynamics")
+        state, reward = _dynamics.step(
+            self._instance.dynamics, dynamics_rng, h, self._states[-1], int(action)
+        )
+        self._states.append(int(state))
         self._actions.append(int(action))
         self._rewards.append(float(reward))
-        return self._observation(), float(reward), level + 1 == self.family.horizon, False, self._info()
+        return self._observation(), float(reward), h + 1 == self._horizon, False, self._info()
 
     def render(self) -> Any:
         """A text for render_mode="ansi", a picture uint8[height, width, 3] for "rgb_array"."""
         if self.render_mode is None:
             gymnasium.logger.warn(
-                "render() shows nothing without a render mode: make the environment with render_mode='ansi' or 'rgb_array'"
+                "render() shows nothing without a render mode: "
+                "make the environment with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        if self.model is None:
+        if self._instance is None:
             raise gymnasium.error.ResetNeeded("Cannot call env.render() before calling env.reset()")
-        ladder = Ladder(self.model, self._path, self._actions, sum(self._rewards))
+        ladder = Ladder(self._instance, self._states, self._actions, sum(self._rewards))
         return ladder.text() if self.render_mode == "ansi" else ladder.picture()
 
     def _observation(self) -> Any:
-        if self._looks is None:
-            return self._path[-1]
-        seen = self._looks[len(self._actions), self._path[-1]].copy()
-        return seen.view(np.int8) if seen.dtype == np.uint8 else seen
+        if self._observations is None:
+            return self._states[-1]
+        observation = self._observations[len(self._actions), self._states[-1]].copy()
+        return observation.view(np.int8) if observation.dtype == np.uint8 else observation
 
     def _info(self) -> dict[str, Any]:
-        return {"level": len(self._path), "latent_state": self._path[-1], "optimal_value": self.optimal_value}
+        return {
+            "level": len(self._states),
+            "latent_state": self._states[-1],
+            "optimal_value": self._optimal_value,
+        }
 
     def _entropy(self) -> int:
         seed = self.np_random_seed
-        return (
-            seed if seed >= 0 else int(self.np_random.integers(2**63))
-        )  # -1: somebody has put a generator of their own there
-
-
-class LockBernoulliEnv(ScalarEnv):
-    """The combination lock seen through bits."""
-
-    def __init__(
-        self,
-        horizon: int = 20,
-        switch: float = 0.0,
-        observe: str = "observation",
-        render_mode: str | None = None,
-    ) -> None:
-        super().__init__(LockBernoulli(horizon, switch), observe, render_mode)
-
-
-class LockGaussianEnv(ScalarEnv):
-    """The combination lock seen through reals."""
-
-    def __init__(
-        self,
-        horizon: int = 20,
-        switch: float = 0.0,
-        noise: float = 0.1,
-        observe: str = "observation",
-        render_mode: str | None = None,
-    ) -> None:
-        super().__init__(LockGaussian(horizon, switch, noise), observe, render_mode)
+        # a seed of -1 says that somebody has put a generator of their own there
+        return seed if seed >= 0 else int(self.np_random.integers(2**63))
 
 
 class BlockMDPEnv(ScalarEnv):
-    """Any `fasturl.BlockMDP`."""
+    """`fasturl/BlockMDP-v0`: a `fasturl.BlockMDP` of your own, handed over as `model`."""
 
     def __init__(self, model: BlockMDP, observe: str = "observation", render_mode: str | None = None) -> None:
-        super().__init__(spaces.block_mdp(model), observe, render_mode)
+        super().__init__(arguments.block_mdp(model), observe=observe, render_mode=render_mode)

@@ -6,81 +6,109 @@ kernel call begins all of them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium import vector
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .._base import checks
 from .._base.streams import Streams
-from .._kernels import vector as _vector
-from .._kernels.records import Players, SharedTables
-from ..problems.emissions import cumulative
-from ..problems.models import BlockMDP, Environment, LockBernoulli, LockGaussian, emission_rngs
-from . import spaces
+from .._kernels.records import Players
+from ..problems.block_mdp import BlockMDP
+from ..problems.buffers import (
+    Actions,
+    LatentStates,
+    Mask,
+    ObservationBuffer,
+    Observations,
+    StoredObservations,
+)
+from ..problems.environment import Environment, emission_rngs
+from . import arguments, spaces
 from .ladder import Ladder
-from .sights import Actions, Mask, Seen, sight
+from .paths import Paths
 
 
-class BlockVectorEnv(VectorEnv[Any, Any, Any]):
-    """`num_envs` Block MDPs, each with streams of its own.
+class VectorEnv(vector.VectorEnv[Any, Any, Any]):
+    """`num_envs` Block MDPs of one family, each with streams and an instance of its own.
 
+    env, observe, render_mode, settings
+        As those of `ScalarEnv`.
+    num_envs
+        Number of environments, 1 or more.
+    copy
+        Whether each call returns observations in an array of its own, or the same array every time,
+        overwritten.
     autoreset_mode
         One of Gymnasium's three. NEXT_STEP: the step after the last begins the next episode and ignores the
         action. SAME_STEP: the last step of an episode begins the next one, and `info` holds `final_obs` and
         `final_info`. DISABLED: environments are reset by hand, some of them with options={"reset_mask":
         array}.
-    copy
-        Whether each call returns observations in an array of its own, or the same array every time,
-        overwritten.
+
+    Examples
+    --------
+    >>> envs = VectorEnv("lock-bernoulli", num_envs=3, horizon=5)
+    >>> observations, infos = envs.reset(seed=0)
+    >>> observations.shape, infos["optimal_value"].tolist()
+    ((3, 8), [0.5, 0.5, 0.5])
     """
 
-    # declared so by Gymnasium
-    metadata = {**spaces.METADATA, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    # Gymnasium declares it as a variable of the class
+    metadata = {**arguments.METADATA, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
         self,
-        family: Environment,
-        num_envs: int,
-        observe: str,
-        copy: bool,
-        autoreset_mode: str | AutoresetMode,
-        render_mode: str | None,
+        env: Environment | str,
+        num_envs: int = 1,
+        *,
+        observe: str = "observation",
+        copy: bool = True,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **settings: Any,
     ) -> None:
-        emission = spaces.shown_emission(family, observe)
-        self.family, self.observe, self.copy = family, observe, spaces.flag("copy", copy)
+        self.environment = arguments.environment(env, settings)
+        self._latent = arguments.shows_latent_states(self.environment, observe)
+        self.copy = checks.flag("copy", copy)
         self.num_envs = checks.integer("num_envs", num_envs, least=1)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
-        self.render_mode = spaces.render_mode(render_mode)
+        self.render_mode = arguments.render_mode(render_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_action_space = spaces.action_space(family)
-        self.single_observation_space = spaces.observation_space(family, emission)
+        self.single_action_space = spaces.action_space(self.environment)
+        self.single_observation_space = spaces.observation_space(self.environment, self._latent)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.optimal_value = family.optimal_value()
-        self._chances, self._tables = _tables(family, self.num_envs)
+        self._description = self.environment.describe()
+        self._tables = self.environment.vector_tables(self.num_envs)
         self._players = Players(
             luck=np.zeros((self.num_envs, 4), np.uint64),
             lanes=np.zeros((self.num_envs, 4, 4), np.uint64),
             levels=np.zeros(self.num_envs, np.int64),
             states=np.zeros(self.num_envs, np.int64),
         )
-        self._locks = np.zeros((self.num_envs, 4), np.uint64)
         self._seeds: list[int | None] = [None] * self.num_envs
-        self._sight = sight(emission, self.num_envs)
-        self._room = self._sight.empty()
-        self._begun = False
-        self._over = 0
-        self._trails = _Trails(family.horizon, self.num_envs) if self.render_mode else None
+        self._buffer: ObservationBuffer | None = None
+        self._reused: Observations = np.empty(0)
+        self._shared_emission = True
+        self._n_over = 0
+        self._paths = Paths(self._description.horizon, self.num_envs) if self.render_mode else None
 
     @property
     # as Gymnasium's own vector environments have it
     def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]
         """The seed of each environment."""
         return tuple(self._seeds)
+
+    def instance(self, index: int) -> BlockMDP:
+        """The instance that environment `index` plays now."""
+        if self._buffer is None:
+            raise gymnasium.error.ResetNeeded("envs have no instances before the first call of envs.reset()")
+        return self._tables.instance(checks.integer("index", index, least=0, most=self.num_envs - 1))
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -91,251 +119,186 @@ class BlockVectorEnv(VectorEnv[Any, Any, Any]):
             An integer n gives the environments the seeds n, n + 1, ...; a list has one seed, or None, for
             each.
         options
-            "new_lock": True draws new action labels. "reset_mask": which environments to reset, a bool array.
+            "new_instance": True draws the next instance of each environment. "reset_mask": which environments
+            to reset, a bool array.
         """
-        new_lock = spaces.wants_new_lock(self.family, options)
-        mask = self._reset_mask(options)
+        chosen = arguments.reset_options(options, ("new_instance", "reset_mask"))
+        new_instance = arguments.wants_new_instance(self.environment, chosen)
+        mask = self._reset_mask(chosen)
         everywhere = bool(mask.all())
-        if not (everywhere or self._begun):
+        if not (everywhere or self._buffer):
             raise gymnasium.error.ResetNeeded(
                 "Cannot reset some environments before all have been reset once"
             )
         seeds = self._reset_seeds(seed)
-        redraw = mask & new_lock
+        redraw = mask & new_instance
         for e in np.flatnonzero(mask).tolist():
             if seeds[e] is not None or self._seeds[e] is None:
-                self._plant(e, seeds[e])
+                self._seed(e, seeds[e])
                 redraw[e] = True
-        if not isinstance(self.family, BlockMDP):
-            order = np.empty(self.family.n_actions, np.int64)
-            _vector.draw_locks(self._locks, redraw, order, self._tables.ways)
-        seen = self._empty()
-        self._begin(mask, seen)
-        self._begun = True
-        self._over = int((self._players.levels == self.family.horizon).sum())
-        return seen, self._infos(None if everywhere else mask)
+        if redraw.any():
+            self._tables.draw(redraw)
+            self._fit_buffer()
+        assert self._buffer is not None, "the first reset draws all instances"
+        observations = self._empty(self._buffer)
+        self._begin(self._buffer, mask, observations)
+        self._n_over = int((self._players.levels == self._description.horizon).sum())
+        return observations, self._infos(None if everywhere else mask)
 
     def step(self, actions: Any) -> tuple[Any, NDArray[np.float64], Mask, Mask, dict[str, Any]]:
-        if not self._begun:
+        buffer, players = self._buffer, self._players
+        if buffer is None:
             raise gymnasium.error.ResetNeeded("Cannot call envs.step() before calling envs.reset()")
         chosen = self._checked(actions)
-        waiting = self._players.levels == self.family.horizon if self._over else None
+        waiting = players.levels == self._description.horizon if self._n_over else None
         if waiting is not None and self.autoreset_mode is AutoresetMode.DISABLED:
             raise gymnasium.error.ResetNeeded(
-                f"Cannot call envs.step() while episodes are over: reset environments {np.flatnonzero(waiting).tolist()} first"
+                "Cannot call envs.step() while episodes are over: "
+                f"reset environments {np.flatnonzero(waiting).tolist()} first"
             )
-        seen, rewards, ended = self._empty(), np.empty(self.num_envs), np.empty(self.num_envs, np.bool_)
-        self._over = self._sight.step(self._tables, self._players, chosen, seen, rewards, ended)
-        if self._trails is not None:
-            self._trails.step(self._players, chosen, rewards, waiting)
+        observations = self._empty(buffer)
+        rewards, ended = np.empty(self.num_envs), np.empty(self.num_envs, np.bool_)
+        self._n_over = buffer.step(self._tables.arrays, players, chosen, observations, rewards, ended)
+        if self._paths is not None:
+            self._paths.step(players, chosen, rewards, waiting)
         if waiting is not None:
-            self._begin(waiting, seen)
+            self._begin(buffer, waiting, observations)
         infos: dict[str, Any] = {}
-        if self._over and self.autoreset_mode is AutoresetMode.SAME_STEP:
-            infos = {"final_obs": self._final(seen, ended), "_final_obs": ended.copy()}
+        if self._n_over and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            infos = {"final_obs": self._final(observations, ended), "_final_obs": ended.copy()}
             infos |= {"final_info": self._infos(ended), "_final_info": ended.copy()}
-            self._begin(ended, seen)
-            self._over = 0
+            self._begin(buffer, ended, observations)
+            self._n_over = 0
         infos |= self._infos(None)
-        return seen, rewards, ended, np.zeros(self.num_envs, np.bool_), infos
+        return observations, rewards, ended, np.zeros(self.num_envs, np.bool_), infos
 
     def render(self) -> tuple[Any, ...] | None:
         """A text or a picture for each environment."""
-        if self._trails is None:
+        if self._paths is None:
             gymnasium.logger.warn(
                 "render() shows nothing without a render mode: make it with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        if not self._begun:
+        if self._buffer is None:
             raise gymnasium.error.ResetNeeded("Cannot call envs.render() before calling envs.reset()")
         ladders = [
-            Ladder(self.model(e), *self._trails.of(e, self._players.levels[e])) for e in range(self.num_envs)
+            Ladder(self.instance(e), *self._paths.of(e, self._players.levels[e]))
+            for e in range(self.num_envs)
         ]
         return tuple(ladder.text() if self.render_mode == "ansi" else ladder.picture() for ladder in ladders)
 
-    def model(self, index: int) -> BlockMDP:
-        """The model that environment `index` has now."""
-        if isinstance(self.family, BlockMDP):
-            return self.family
-        return BlockMDP(
-            self._chances[self._tables.ways[:, index]], self._tables.rewards, emission=self.family.emission
-        )
+    def _fit_buffer(self) -> None:
+        """Make the buffer for the instances once they are drawn: that of their emission, or one for any
+        emissions where instances have their own; ValueError where later instances do not fit it."""
+        emission, emissions = self.environment.emission, self._tables.emissions
+        shared = self._latent or all(one is emission for one in emissions)
+        if self._buffer is None:
+            if self._latent or emission is None:
+                self._buffer = LatentStates(self.num_envs)
+            elif shared:
+                self._buffer = emission.observation_buffer(self.num_envs)
+            else:
+                n_levels, n_states = self._description.horizon + 1, self._description.max_states
+                self._buffer = StoredObservations(emissions, n_levels, n_states)
+            self._reused, self._shared_emission = self._buffer.empty(), shared
+        elif self._shared_emission and not shared:
+            raise ValueError(
+                f"draw of {type(self.environment).__name__} must give all instances "
+                "the emission of the family, or each its own, got both"
+            )
 
-    def _empty(self) -> Seen:
-        return self._sight.empty() if self.copy else self._room
+    def _empty(self, buffer: ObservationBuffer) -> Observations:
+        return buffer.empty() if self.copy else self._reused
 
-    def _begin(self, mask: Mask, seen: Seen) -> None:
-        self._sight.begin(self._tables, self._players, mask, seen)
-        if self._trails is not None:
-            self._trails.begin(self._players, mask)
+    def _begin(self, buffer: ObservationBuffer, mask: Mask, observations: Observations) -> None:
+        buffer.begin(self._tables.arrays, self._players, mask, observations)
+        if self._paths is not None:
+            self._paths.begin(self._players, mask)
 
-    def _plant(self, e: int, seed: int | None) -> None:
+    def _seed(self, e: int, seed: int | None) -> None:
         """New streams for environment e."""
-        # an integer when not given
-        planted = int(np.random.SeedSequence().entropy) if seed is None else seed  # type: ignore[arg-type]
-        streams = Streams(planted)
-        self._seeds[e] = planted
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        streams = Streams(seed)
+        self._seeds[e] = seed
+        self._tables.seed(e, streams)
         self._players.luck[e] = streams.row("dynamics")
         self._players.lanes[e] = emission_rngs(streams)
-        self._locks[e] = streams.row("lock")
 
     def _reset_seeds(self, seed: int | list[int | None] | None) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
         if not isinstance(seed, list | tuple):
-            first = spaces.python_seed(seed)
+            first = arguments.python_seed(seed)
             return [first + e for e in range(self.num_envs)]
         if len(seed) != self.num_envs:
             raise ValueError(
-                f"If seeds are passed as a list the length must match num_envs={self.num_envs} but got length={len(seed)}."
+                "If seeds are passed as a list the length must match "
+                f"num_envs={self.num_envs} but got length={len(seed)}."
             )
-        return [None if one is None else spaces.python_seed(one) for one in seed]
+        return [None if one is None else arguments.python_seed(one) for one in seed]
 
-    def _reset_mask(self, options: dict[str, Any] | None) -> Mask:
-        if options is None or "reset_mask" not in options:
+    def _reset_mask(self, options: Mapping[str, Any]) -> Mask:
+        if "reset_mask" not in options:
             return np.ones(self.num_envs, np.bool_)
         mask = options["reset_mask"]
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
             raise TypeError(f"`options['reset_mask']` must be a numpy array of dtype bool, got {mask!r}")
         if mask.shape != (self.num_envs,) or not mask.any():
             raise ValueError(
-                f"`options['reset_mask']` must have shape {(self.num_envs,)} and at least one True value, got {mask!r}"
+                f"`options['reset_mask']` must have shape {(self.num_envs,)} "
+                f"and at least one True value, got {mask!r}"
             )
         return mask.copy()
 
     def _checked(self, actions: Any) -> Actions:
         """Actions that cannot lead a kernel outside its tables."""
         try:
-            given = np.asarray(actions)
+            array = np.asarray(actions)
         except ValueError:  # rows of different lengths
-            given = np.empty(0)
-        if given.shape == (self.num_envs,) and given.dtype.kind in "iu":
-            chosen = np.ascontiguousarray(given, np.int64)
-            if (
-                chosen.view(np.uint64).max() < self.family.n_actions
-            ):  # one pass: as unsigned numbers, negative ones are huge
+            array = np.empty(0)
+        if array.shape == (self.num_envs,) and array.dtype.kind in "iu":
+            chosen = np.ascontiguousarray(array, np.int64)
+            # one pass: as unsigned numbers, negative ones are huge
+            if chosen.view(np.uint64).max() < self._description.n_actions:
                 return chosen
         raise gymnasium.error.InvalidAction(f"{actions!r} ({type(actions)}) is not in {self.action_space}")
 
     def _infos(self, mask: Mask | None) -> dict[str, Any]:
         """The info of all environments, or of those in the mask: each key has a mask of its own beside it."""
-        everyone = {
+        values = {
             "level": self._players.levels + 1,
             "latent_state": self._players.states.copy(),
-            "optimal_value": np.full(self.num_envs, self.optimal_value),
+            "optimal_value": self._tables.optimal_values.copy(),
         }
-        present = np.ones((len(everyone), self.num_envs), np.bool_)
+        masks = np.ones((len(values), self.num_envs), np.bool_)
         if mask is not None:
-            present[:] = mask
+            masks[:] = mask
         infos: dict[str, Any] = {}
-        for (key, value), where in zip(everyone.items(), present, strict=True):
+        for (key, value), where in zip(values.items(), masks, strict=True):
             infos[key] = value if mask is None else np.where(mask, value, value.dtype.type(0))
             infos[f"_{key}"] = where
         return infos
 
-    def _final(self, seen: Seen, ended: Mask) -> NDArray[np.object_]:
+    def _final(self, observations: Observations, ended: Mask) -> NDArray[np.object_]:
+        """The last observations of episodes that ended, None for the others."""
         final = np.full(self.num_envs, None, dtype=object)
         where = np.flatnonzero(ended)
-        last = seen[where]
+        last = observations[where]
         rows = last.tolist() if last.ndim == 1 else last
         for e, row in zip(where.tolist(), rows, strict=True):
             final[e] = row
         return final
 
 
-class LockBernoulliVectorEnv(BlockVectorEnv):
-    """Combination locks seen through bits."""
+class BlockMDPVectorEnv(VectorEnv):
+    """`fasturl/BlockMDP-v0`: one `fasturl.BlockMDP` of your own, `model`, played many times side by side."""
 
-    def __init__(
-        self,
-        num_envs: int = 1,
-        horizon: int = 20,
-        switch: float = 0.0,
-        observe: str = "observation",
-        copy: bool = True,
-        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        render_mode: str | None = None,
-    ) -> None:
-        super().__init__(LockBernoulli(horizon, switch), num_envs, observe, copy, autoreset_mode, render_mode)
-
-
-class LockGaussianVectorEnv(BlockVectorEnv):
-    """Combination locks seen through reals."""
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        horizon: int = 20,
-        switch: float = 0.0,
-        noise: float = 0.1,
-        observe: str = "observation",
-        copy: bool = True,
-        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        render_mode: str | None = None,
-    ) -> None:
-        super().__init__(
-            LockGaussian(horizon, switch, noise), num_envs, observe, copy, autoreset_mode, render_mode
-        )
-
-
-class BlockMDPVectorEnv(BlockVectorEnv):
-    """One `fasturl.BlockMDP`, played many times side by side."""
-
-    def __init__(
-        self,
-        model: BlockMDP,
-        num_envs: int = 1,
-        observe: str = "observation",
-        copy: bool = True,
-        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        render_mode: str | None = None,
-    ) -> None:
-        super().__init__(spaces.block_mdp(model), num_envs, observe, copy, autoreset_mode, render_mode)
-
-
-class _Trails:
-    """The episodes under way, as pictures show them."""
-
-    def __init__(self, horizon: int, n_envs: int) -> None:
-        self.paths = np.zeros((n_envs, horizon + 1), np.int64)
-        self.actions = np.zeros((n_envs, horizon), np.int64)
-        self.returns = np.zeros(n_envs)
-
-    def begin(self, players: Players, mask: Mask) -> None:
-        self.paths[mask, 0] = players.states[mask]
-        self.returns[mask] = 0.0
-
-    def step(
-        self, players: Players, actions: Actions, rewards: NDArray[np.float64], waiting: Mask | None
-    ) -> None:
-        moved = np.arange(actions.size) if waiting is None else np.flatnonzero(~waiting)
-        levels = players.levels[moved]
-        self.paths[moved, levels] = players.states[moved]
-        self.actions[moved, levels - 1] = actions[moved]
-        self.returns[moved] += rewards[moved]
-
-    def of(self, e: int, level: int) -> tuple[list[int], list[int], float]:
-        return self.paths[e, : level + 1].tolist(), self.actions[e, :level].tolist(), float(self.returns[e])
+    def __init__(self, model: BlockMDP, num_envs: int = 1, **arguments_of_vectors: Any) -> None:
+        super().__init__(arguments.block_mdp(model), num_envs, **arguments_of_vectors)
 
 
 def _autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
     if isinstance(mode, AutoresetMode):
         return mode
     return AutoresetMode(checks.choice("autoreset_mode", mode, [known.value for known in AutoresetMode]))
-
-
-def _tables(family: Environment, n_envs: int) -> tuple[NDArray[np.float64], SharedTables]:
-    """The distributions that actions lead to, and the tables that kernels take."""
-    model = family.instance()
-    dynamics = model.dynamics
-    horizon, size, n_actions, _ = model.transitions.shape
-    if isinstance(family, LockBernoulli | LockGaussian):
-        on = 1.0 - family.switch
-        chances = np.array([[on, family.switch, 0.0], [family.switch, on, 0.0], [0.0, 0.0, 1.0]])
-        ways: NDArray[np.integer] = np.zeros((horizon, n_envs, size, n_actions), np.uint8)
-    else:
-        chances = model.transitions.reshape(-1, size)
-        ways = np.arange(len(chances), dtype=np.int32).reshape(horizon, 1, size, n_actions)
-    return chances, SharedTables(
-        dynamics.start, cumulative(chances), ways, dynamics.rewards, dynamics.random_rewards
-    )

@@ -4,6 +4,8 @@ A cell is one environment and one agent with all their settings. A sweep runs ce
 comes out; figures, statistics and reports read only what is stored.
 """
 
+from .paper.reproduce import Reproduction as Reproduction
+from .paper.reproduce import reproduce as reproduce
 from .running.backends import Dask as Dask
 from .running.backends import Local as Local
 from .running.backends import Ray as Ray

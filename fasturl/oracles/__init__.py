@@ -8,5 +8,6 @@ from .._base import compile_cache as _compile_cache
 
 with _compile_cache.keeping_in(_compile_cache.folder()):
     from .dbscan import DBSCAN as DBSCAN
+    from .fitting import fit_decoder as fit_decoder
     from .gmm import GMM as GMM
     from .kmeans import KMeans as KMeans

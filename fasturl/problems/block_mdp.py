@@ -23,6 +23,7 @@ from .._kernels import planning as _planning
 from .._kernels.records import Dynamics
 from .emissions import Emission, cumulative
 from .environment import Environment
+from .vector_tables import SharedInstance, VectorTables
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +78,8 @@ class BlockMDP(Environment):
         for h, table in enumerate(levels):
             if table.ndim != 3 or 0 in table.shape:
                 raise ValueError(
-                    f"transitions at level {h + 1} must have shape [states, actions, next states], got {table.shape}"
+                    f"transitions at level {h + 1} must have shape [states, actions, next states], "
+                    f"got {table.shape}"
                 )
         self.horizon = len(levels)
         self.n_actions = levels[0].shape[1]
@@ -100,7 +102,8 @@ class BlockMDP(Environment):
         self.start = self._start(start)
         if not (emission is None or isinstance(emission, Emission)):
             raise ValueError(
-                f"emission must be None or one of fasturl.problems.emissions such as Gaussian, got {checks.short_repr(emission)}"
+                "emission must be None or one of fasturl.problems.emissions such as Gaussian, "
+                f"got {checks.short_repr(emission)}"
             )
         self.max_states = size if max_states is None else checks.integer("max_states", max_states, least=size)
         self.reward_range = self._reward_range(reward_range)
@@ -111,13 +114,13 @@ class BlockMDP(Environment):
     def _trusted(cls, transitions: Floats, rewards: Floats, emission: Emission | None) -> BlockMDP:
         """An instance of tables [H, S, A, S] that need no checks, with Bernoulli rewards and state 0 at the
         start."""
-        model = cls.__new__(cls)
-        model.horizon, size, model.n_actions, _ = transitions.shape
-        model.n_states, model.max_states = (size,) * (model.horizon + 1), size
-        model.reward_draw = "bernoulli"
-        model.transitions, model.rewards, model.start = transitions, rewards, np.eye(size)[0]
-        model._finish(emission)
-        return model
+        instance = cls.__new__(cls)
+        instance.horizon, size, instance.n_actions, _ = transitions.shape
+        instance.n_states, instance.max_states = (size,) * (instance.horizon + 1), size
+        instance.reward_draw = "bernoulli"
+        instance.transitions, instance.rewards, instance.start = transitions, rewards, np.eye(size)[0]
+        instance._finish(emission)
+        return instance
 
     def _finish(self, emission: Emission | None) -> None:
         self.emission = emission and emission.sized(self.horizon + 1, self.transitions.shape[1])
@@ -133,21 +136,32 @@ class BlockMDP(Environment):
     def draw(self, streams: Streams) -> BlockMDP:
         return self
 
+    @property
+    def single_instance(self) -> bool:
+        return self.draws_as(BlockMDP)
+
+    def vector_tables(self, n_envs: int) -> VectorTables:
+        return SharedInstance(self, n_envs) if self.single_instance else super().vector_tables(n_envs)
+
     def declared_by(self, family: Environment) -> BlockMDP:
         """This instance with what its family declares; ValueError where the two do not fit."""
         if family is self:
             return self
         declared = family.describe()
-        sizes = (self.horizon, self.n_actions)
-        if sizes != (declared.horizon, declared.n_actions):
+        draws = f"draw of {type(family).__name__} must give"
+        if (self.horizon, self.n_actions) != (declared.horizon, declared.n_actions):
             raise ValueError(
-                f"draw of {type(family).__name__} must give {declared.horizon} levels and {declared.n_actions} actions as declared, "
-                f"got {sizes[0]} and {sizes[1]}"
+                f"{draws} {declared.horizon} levels and {declared.n_actions} actions as declared, "
+                f"got {self.horizon} and {self.n_actions}"
             )
         if max(self.n_states) > declared.max_states:
             raise ValueError(
-                f"draw of {type(family).__name__} must give at most max_states = {declared.max_states} states a level, "
-                f"got {max(self.n_states)}"
+                f"{draws} at most max_states = {declared.max_states} states a level, got {max(self.n_states)}"
+            )
+        observations = self.emission and self.emission.observation_space
+        if declared.observations not in (None, observations):
+            raise ValueError(
+                f"{draws} observations of {declared.observations} as declared, got {observations or 'none'}"
             )
         instance = copy.copy(self)
         instance.max_states, instance.reward_range = declared.max_states, declared.reward_range
@@ -166,10 +180,12 @@ class BlockMDP(Environment):
 
     def _reward_table(self, rewards: ArrayLike | Sequence[ArrayLike]) -> Floats:
         table = np.zeros_like(self.transitions)
-        given = [level.astype(np.float64) for level in _levels("rewards", rewards)]
-        if len(given) != self.horizon:
-            raise ValueError(f"rewards must have {self.horizon} levels as transitions have, got {len(given)}")
-        for h, level in enumerate(given):
+        levels = [level.astype(np.float64) for level in _levels("rewards", rewards)]
+        if len(levels) != self.horizon:
+            raise ValueError(
+                f"rewards must have {self.horizon} levels as transitions have, got {len(levels)}"
+            )
+        for h, level in enumerate(levels):
             shape = (self.n_states[h], self.n_actions, self.n_states[h + 1])
             try:
                 if level.ndim not in (2, 3):
@@ -183,27 +199,24 @@ class BlockMDP(Environment):
             fine = np.abs(means) <= LARGEST_REWARD
             if not fine.all():
                 raise ValueError(
-                    f"rewards at level {h + 1} must be finite and at most {LARGEST_REWARD:g} in size, got {means[~fine][0]}"
+                    f"rewards at level {h + 1} must be finite and at most {LARGEST_REWARD:g} in size, "
+                    f"got {means[~fine][0]}"
                 )
             if self.reward_draw == "bernoulli" and (means.min() < 0 or means.max() > 1):
                 raise ValueError(
-                    f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', got {means.min():g}..{means.max():g}"
+                    f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', "
+                    f"got {means.min():g}..{means.max():g}"
                 )
             table[h, : shape[0], :, : shape[2]] = means
         return table
 
     def _reward_range(self, declared: tuple[float, float] | None) -> tuple[float, float]:
         if declared is None:
-            means = [
-                table[:n, :, :m]
-                for table, n, m in zip(self.rewards, self.n_states, self.n_states[1:], strict=False)
-            ]
-            drawn = self.reward_draw == "bernoulli"
-            return (
-                (0.0, 1.0)
-                if drawn
-                else (min(float(t.min()) for t in means), max(float(t.max()) for t in means))
-            )
+            if self.reward_draw == "bernoulli":
+                return 0.0, 1.0
+            sizes = zip(self.rewards, self.n_states, self.n_states[1:], strict=False)
+            means = [table[:n, :, :m] for table, n, m in sizes]
+            return min(float(level.min()) for level in means), max(float(level.max()) for level in means)
         low, high = (checks.real("reward_range", end) for end in declared)
         if not low <= high:
             raise ValueError(
@@ -221,12 +234,12 @@ class BlockMDP(Environment):
         if not checks.are_several(start):
             distribution[checks.integer("start", start, least=0, most=self.n_states[0] - 1)] = 1.0
             return distribution
-        given = checks.real_array("start", start)
-        if given.shape != (self.n_states[0],):
+        chances = checks.real_array("start", start)
+        if chances.shape != (self.n_states[0],):
             raise ValueError(
                 f"start must be a state or {self.n_states[0]} probabilities, got {checks.short_repr(start)}"
             )
-        distribution[: given.size] = checks.probabilities("start", given, "states")
+        distribution[: chances.size] = checks.probabilities("start", chances, "states")
         return distribution
 
     def _optimal_tables(self) -> tuple[Floats, Floats]:
@@ -247,24 +260,25 @@ class BlockMDP(Environment):
 
 def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int) -> Floats:
     """A policy as probabilities [H, S, A], from actions [H, S] or from probabilities."""
-    given = checks.real_array("policy", policy)
-    if given.shape == (horizon, n_states) and np.issubdtype(given.dtype, np.integer):
-        if given.min() < 0 or given.max() >= n_actions:
+    table = checks.real_array("policy", policy)
+    if table.shape == (horizon, n_states) and np.issubdtype(table.dtype, np.integer):
+        if table.min() < 0 or table.max() >= n_actions:
             raise ValueError(
-                f"policy must hold actions from 0 to {n_actions - 1}, got {given.min()}..{given.max()}"
+                f"policy must hold actions from 0 to {n_actions - 1}, got {table.min()}..{table.max()}"
             )
-        return np.asarray(np.eye(n_actions)[given])
-    if given.shape == (horizon, n_states, n_actions) and np.issubdtype(given.dtype, np.floating):
-        return np.ascontiguousarray(checks.probabilities("policy", given, "actions"))
+        return np.asarray(np.eye(n_actions)[table])
+    if table.shape == (horizon, n_states, n_actions) and np.issubdtype(table.dtype, np.floating):
+        return np.ascontiguousarray(checks.probabilities("policy", table, "actions"))
     raise ValueError(
         f"policy must be an integer array of shape {(horizon, n_states)} or a float array of shape "
-        f"{(horizon, n_states, n_actions)}, got {given.dtype} of shape {given.shape}"
+        f"{(horizon, n_states, n_actions)}, got {table.dtype} of shape {table.shape}"
     )
 
 
 def _levels(name: str, tables: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[Any]]:
     if not checks.are_several(tables):
         raise ValueError(
-            f"{name} must be an array or a sequence of arrays, one for each level, got {checks.short_repr(tables)}"
+            f"{name} must be an array or a sequence of arrays, one for each level, "
+            f"got {checks.short_repr(tables)}"
         )
     return [checks.real_array(f"{name} at level {h}", table) for h, table in enumerate(tables, start=1)]

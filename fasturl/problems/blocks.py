@@ -13,7 +13,7 @@ from .._kernels import emission as _emission
 Floats = NDArray[np.float64]
 Reals = NDArray[np.float32]
 Words = NDArray[np.uint64]
-Stream = NDArray[np.uint64]
+Rngs = NDArray[np.uint64]
 States = NDArray[np.int64]
 
 
@@ -51,7 +51,7 @@ class RealBlock(Block):
     """[E, D or more, L]"""
     means: Reals
     """[S, D, L]"""
-    head: int
+    n_informative: int
     """Coordinates from here on have mean 0 in every state."""
 
     def __post_init__(self) -> None:
@@ -66,10 +66,10 @@ class RealBlock(Block):
 
     def level(self, h: int) -> RealBlock:
         noise, means = self.noise[:, :, h : h + 1], self.means[:, :, h : h + 1]
-        return RealBlock(np.ascontiguousarray(noise), np.ascontiguousarray(means), self.head)
+        return RealBlock(np.ascontiguousarray(noise), np.ascontiguousarray(means), self.n_informative)
 
     def episodes(self, first: int, end: int) -> RealBlock:
-        return RealBlock(self.noise[first:end], self.means, self.head)
+        return RealBlock(self.noise[first:end], self.means, self.n_informative)
 
 
 @dataclass(frozen=True)
@@ -106,23 +106,23 @@ class BitBlock(Block):
 class ObservationBlock(Block):
     """Observations of every state as they are, [E, L, S, D]."""
 
-    seen: Reals
+    observations: Reals
 
     def __post_init__(self) -> None:
         for name, value in zip(
-            ("n_episodes", "n_levels", "n_states", "dimension"), self.seen.shape, strict=True
+            ("n_episodes", "n_levels", "n_states", "dimension"), self.observations.shape, strict=True
         ):
             object.__setattr__(self, name, value)
 
     def observe(self, states: States) -> Reals:
         episodes, levels = np.ogrid[: self.n_episodes, : self.n_levels]
-        return np.asarray(self.seen[episodes, levels, states])
+        return np.asarray(self.observations[episodes, levels, states])
 
     def level(self, h: int) -> ObservationBlock:
-        return ObservationBlock(self.seen[:, h : h + 1])
+        return ObservationBlock(self.observations[:, h : h + 1])
 
     def episodes(self, first: int, end: int) -> ObservationBlock:
-        return ObservationBlock(self.seen[first:end])
+        return ObservationBlock(self.observations[first:end])
 
     def every_state(self) -> Reals:
-        return self.seen
+        return self.observations

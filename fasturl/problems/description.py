@@ -29,6 +29,9 @@ class ObservationSpace:
         """Whether there are finitely many observations."""
         return self.kind == "bits"
 
+    def __str__(self) -> str:
+        return f"{self.dimension} {self.kind}"
+
 
 @dataclass(frozen=True)
 class Description:

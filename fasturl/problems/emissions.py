@@ -2,12 +2,14 @@
 
 An emission draws noise for a block of episodes from the emission stream, without knowing policy or state. The
 block can then show the observation along any path of states, or hand all of them at once to a decoder.
-`Bernoulli` and `Categorical` give bits (uint8 zeros and ones), `Gaussian` gives float32.
+`Bernoulli` and `Categorical` give bits (uint8 zeros and ones), `Gaussian` and `CEmission` give float32. An
+emission of your own is a subclass of `Emission`.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -18,17 +20,38 @@ from .._base import checks, plugin_loops
 from .._base.c_functions import CFunction, Context, explain
 from .._kernels import dynamics as _dynamics
 from .._kernels import emission as _emission
-from .blocks import BitBlock, Block, Floats, RealBlock, ObservationBlock, Stream, Words
+from .blocks import BitBlock, Block, Floats, ObservationBlock, RealBlock, Rngs, Words
+from .buffers import NormalsAroundMeans, ObservationBuffer, StoredObservations
+from .description import ObservationSpace
 
-LANES = 4
-"""Generators side by side in an emission stream."""
+N_RNGS = 4
+"""Number of generators side by side in an emission stream."""
 LARGEST = 1e15
-"""Of means and noise: observations are float32, and their squares have to be finite."""
+"""Upper limit on means and noise: observations are float32, and their squares have to be finite."""
 _BLOCK_BYTES = 1 << 20  # a usual L2 cache; from there on, larger blocks are no faster
+_NORMAL_REACH = 7.0
+"""Standard deviations that no normal of ours exceeds: made of 32 bits, they reach 6.8."""
 
 
 class Emission(ABC):
-    """How latent states look: what draws the noise of blocks of episodes."""
+    """How latent states look: draws the noise of blocks of episodes.
+
+    A subclass has the attributes `n_levels` (H+1), `n_states` (the largest number of states of a level),
+    `dimension` (number of coordinates of an observation) and `discrete` (True for bits, False for reals), and
+    implements `draw`. An episode must take a fixed number of draws, so that episode n meets the same noise
+    whatever the size of the blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fasturl.problems.blocks import ObservationBlock
+    >>> class OneHot(Emission):
+    ...     discrete, n_levels, n_states, dimension = False, 4, 3, 3
+    ...     def draw(self, rngs, episodes):
+    ...         return ObservationBlock(np.broadcast_to(np.eye(3, dtype=np.float32), (episodes, 4, 3, 3)))
+    >>> OneHot().bounds()
+    (-inf, inf)
+    """
 
     n_levels: int
     n_states: int
@@ -36,36 +59,64 @@ class Emission(ABC):
     discrete: bool
 
     @abstractmethod
-    def draw(self, lanes: Stream, episodes: int) -> Block:
-        """The noise of the next episodes."""
+    def draw(self, rngs: Rngs, episodes: int) -> Block:
+        """The noise of the next episodes, from the four generators `rngs` (uint64[4, 4]), which advance."""
 
     def sized(self, n_levels: int, n_states: int) -> Self:
-        """The emission for a model of this size, which may be refused."""
+        """The emission for a Block MDP of this size; ValueError where it was made for another."""
         if (self.n_levels, self.n_states) != (n_levels, n_states):
             raise ValueError(
-                f"emission must be made for {n_levels} levels and {n_states} states, got {self.n_levels} and {self.n_states}"
+                f"emission must be made for {n_levels} levels and {n_states} states, "
+                f"got {self.n_levels} and {self.n_states}"
             )
         return self
+
+    def bounds(self) -> tuple[float, float]:
+        """Two numbers between which every coordinate of every observation lies; infinite where they are not
+        known."""
+        return (0.0, 1.0) if self.discrete else (-math.inf, math.inf)
+
+    def observation_buffer(self, n_envs: int) -> ObservationBuffer:
+        """What shows the observations of `n_envs` environments side by side.
+
+        This works for every emission, from `draw` alone. A subclass may have one that is faster and gives the
+        same bits.
+        """
+        return StoredObservations([self] * n_envs, self.n_levels, self.n_states)
+
+    @property
+    def observation_space(self) -> ObservationSpace:
+        """Kind and dimension of observations, as agents are told."""
+        return ObservationSpace("bits" if self.discrete else "reals", self.dimension)
 
     @property
     def block_episodes(self) -> int:
         """How many episodes make a block that stays in the cache."""
         return max(16, min(512, _BLOCK_BYTES // self._episode_bytes()))
 
-    @abstractmethod
-    def _episode_bytes(self) -> int: ...
+    def _episode_bytes(self) -> int:
+        """Memory that an episode takes in a block."""
+        return 4 * self.n_levels * self.n_states * self.dimension
 
 
 class Gaussian(Emission):
-    """N(mean, noise^2 I) around a mean for each state, or for each level and state.
+    """Real observations N(mean, noise^2 I) around a mean for each state, or for each level and state.
 
     means
-        Array [S, D], or [H+1, S, D] where the look of a state depends on the level.
+        Array [S, D], or [H+1, S, D] where the look of a state depends on the level; at most 1e15 in size.
     noise
-        Standard deviation of every coordinate.
+        Standard deviation of every coordinate, from 0 to 1e15.
+    n_levels
+        Number of levels at which there are observations: H+1.
     rotation
-        An orthogonal matrix [D, D] applied to observations. Noise that is equal in all directions stays what
-        it is under a rotation, so it is the means that are rotated.
+        An orthogonal matrix [D, D] applied to observations; None for no rotation. Noise that is equal in all
+        directions stays what it is under a rotation, so it is the means that are rotated.
+
+    Examples
+    --------
+    >>> emission = Gaussian([[-1.0, 0.0], [1.0, 0.0]], noise=0.5, n_levels=4)
+    >>> emission.dimension, emission.bounds()
+    (2, (-4.5, 4.5))
     """
 
     discrete = False
@@ -83,29 +134,57 @@ class Gaussian(Emission):
             table = table @ _orthogonal(rotation, table.shape[2]).T
         self.n_levels, self.n_states, self.dimension = table.shape
         self._means = np.ascontiguousarray(table.transpose(1, 2, 0), np.float32)
-        occupied = np.flatnonzero(table.any(axis=(0, 1)))
-        self._head = int(occupied[-1]) + 1 if occupied.size else 0
+        informative = np.flatnonzero(table.any(axis=(0, 1)))
+        self._n_informative = int(informative[-1]) + 1 if informative.size else 0
 
-    def draw(self, lanes: Stream, episodes: int) -> RealBlock:
-        # normals come in pairs from words that come four at a time, so an episode has a multiple of eight
-        coordinates = next(
-            n
-            for n in range(self.dimension, self.dimension + 2 * LANES)
-            if n * self.n_levels % (2 * LANES) == 0
-        )
-        pairs = coordinates * self.n_levels // 2
-        bits = np.empty((pairs // LANES, LANES), np.uint64)
-        noise = np.empty((episodes, coordinates, self.n_levels), np.float32)
+    def draw(self, rngs: Rngs, episodes: int) -> RealBlock:
+        block = self._empty_block(episodes)
+        pairs = math.prod(block.noise.shape[1:]) // 2
+        bits = np.empty((pairs // N_RNGS, N_RNGS), np.uint64)
         halves = bits.view(np.uint32).reshape(2, pairs)
-        _emission.fill_normals(lanes, bits, halves, np.float32(self.noise), noise.reshape(episodes, 2, pairs))
-        return RealBlock(noise, self._means, self._head)
+        normals = block.noise.reshape(episodes, 2, pairs)
+        _emission.fill_normals(rngs, bits, halves, np.float32(self.noise), normals)
+        return block
+
+    def bounds(self) -> tuple[float, float]:
+        if type(self).draw is not Gaussian.draw:
+            return super().bounds()
+        low, high = float(self._means.min()), float(self._means.max())
+        reach = _NORMAL_REACH * self.noise or float(low == high)
+        return low - reach, high + reach
+
+    def observation_buffer(self, n_envs: int) -> ObservationBuffer:
+        if type(self).draw is not Gaussian.draw:
+            return super().observation_buffer(n_envs)
+        return NormalsAroundMeans(self._empty_block(0), self.noise, n_envs)
+
+    def _empty_block(self, episodes: int) -> RealBlock:
+        """A block whose noise is still to be filled."""
+        # normals come in pairs from words that come four at a time, so an episode has a multiple of eight
+        coordinates = self.dimension
+        while coordinates * self.n_levels % (2 * N_RNGS):
+            coordinates += 1
+        noise = np.empty((episodes, coordinates, self.n_levels), np.float32)
+        return RealBlock(noise, self._means, self._n_informative)
 
     def _episode_bytes(self) -> int:
         return 4 * self.n_levels * self.dimension
 
 
 class Bernoulli(Emission):
-    """Independent bits: frequencies [S, D], or [H+1, S, D] where they depend on the level."""
+    """Independent bits, each set with a frequency that depends on the state, or on the level and the state.
+
+    frequencies
+        Array [S, D] of probabilities, or [H+1, S, D] where they depend on the level.
+    n_levels
+        Number of levels at which there are observations: H+1.
+
+    Examples
+    --------
+    >>> emission = Bernoulli([[0.1, 0.9, 0.5], [0.9, 0.1, 0.5]], n_levels=4)
+    >>> emission.n_states, emission.dimension
+    (2, 3)
+    """
 
     discrete = True
 
@@ -116,8 +195,8 @@ class Bernoulli(Emission):
         self.n_levels, self.n_states, self.dimension = table.shape
         self._thresholds = np.round(table * 2.0**32).astype(np.uint64)
 
-    def draw(self, lanes: Stream, episodes: int) -> BitBlock:
-        raw = raw_words(lanes, episodes, -(-self.n_levels * self.dimension // 2))
+    def draw(self, rngs: Rngs, episodes: int) -> BitBlock:
+        raw = raw_words(rngs, episodes, -(-self.n_levels * self.dimension // 2))
         words = np.empty((episodes, self.n_levels, self.n_states, -(-self.dimension // 64)), np.uint64)
         _emission.bernoulli_words(raw.view(np.uint32), self._thresholds, words)
         return BitBlock(words, self.dimension)
@@ -127,7 +206,20 @@ class Bernoulli(Emission):
 
 
 class Categorical(Emission):
-    """One of C symbols, seen as its one-hot code: probabilities [S, C], or [H+1, S, C]."""
+    """One of C symbols, observed as its one-hot code of C bits.
+
+    probabilities
+        Array [S, C] of the probabilities of the symbols in each state, or [H+1, S, C] where they depend on
+        the level; they sum to 1 over symbols.
+    n_levels
+        Number of levels at which there are observations: H+1.
+
+    Examples
+    --------
+    >>> emission = Categorical([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], n_levels=4)
+    >>> emission.n_states, emission.dimension
+    (2, 3)
+    """
 
     discrete = True
 
@@ -138,8 +230,8 @@ class Categorical(Emission):
         self.n_levels, self.n_states, self.dimension = table.shape
         self._cumulative = cumulative(table)
 
-    def draw(self, lanes: Stream, episodes: int) -> BitBlock:
-        raw = raw_words(lanes, episodes, self.n_levels)
+    def draw(self, rngs: Rngs, episodes: int) -> BitBlock:
+        raw = raw_words(rngs, episodes, self.n_levels)
         words = np.empty((episodes, self.n_levels, self.n_states, -(-self.dimension // 64)), np.uint64)
         _emission.categorical_words(raw, self._cumulative, words)
         return BitBlock(words, self.dimension)
@@ -149,19 +241,21 @@ class Categorical(Emission):
 
 
 class CEmission(Emission):
-    """An emission written in C: a function with the signature of `fasturl_emission_fn` in fasturl.h, for real
-    observations.
+    """Real observations that a C function writes: it has the signature of `fasturl_emission_fn` in fasturl.h.
 
     pointer
         A cffi function pointer, a ctypes function or a Numba cfunc. It is called from many threads at once,
         without the GIL.
     dimension
-        Number of coordinates of an observation.
+        Number of coordinates of an observation, 1 or more.
     context
         What the function gets as its last argument: None, a NumPy array (its memory), or a pointer of cffi or
         ctypes.
+    n_levels, n_states
+        Numbers of levels (H+1) and states; by default those of the Block MDP that the emission is given to.
 
-    Numbers of levels and states are those of the model that it is given to, unless they are given here.
+    `docs/c-plugins.md` has complete examples, such as
+    `BlockMDP(transitions, rewards, emission=CEmission(library.observe, dimension=8))`.
     """
 
     discrete = False
@@ -182,28 +276,27 @@ class CEmission(Emission):
         self.n_states = 0 if n_states is None else checks.integer("n_states", n_states, least=1)
 
     def sized(self, n_levels: int, n_states: int) -> Self:
-        made = copy.copy(self)
-        made.n_levels, made.n_states = self.n_levels or n_levels, self.n_states or n_states
-        return super(CEmission, made).sized(n_levels, n_states)
+        sized = copy.copy(self)
+        sized.n_levels, sized.n_states = self.n_levels or n_levels, self.n_states or n_states
+        return super(CEmission, sized).sized(n_levels, n_states)
 
-    def draw(self, lanes: Stream, episodes: int) -> ObservationBlock:
-        seen = np.empty((episodes, self.n_levels, self.n_states, self.dimension), np.float32)
-        problem, seeds = np.zeros(3, np.int64), np.empty((1, LANES), np.uint64)
+    def draw(self, rngs: Rngs, episodes: int) -> ObservationBlock:
+        observations = np.empty((episodes, self.n_levels, self.n_states, self.dimension), np.float32)
+        problem, seeds = np.zeros(3, np.int64), np.empty((1, N_RNGS), np.uint64)
         function, context = np.uint64(self._function.address), np.uint64(self._context.address)
         plugin_loops.emission_observations(
-            lanes, function, context, seeds, np.empty(4, np.uint64), seen, problem
+            rngs, function, context, seeds, np.empty(4, np.uint64), observations, problem
         )
         if problem[0] == plugin_loops.NUMBER:
-            wrong = seen[:, problem[1], :, problem[2]]
+            level, coordinate = problem[1], problem[2]
+            wrong = observations[:, level, :, coordinate]
             value = wrong[~np.isfinite(wrong)][0]
             raise ValueError(
-                f"{self._function.name} must give finite numbers, got {value} in coordinate {problem[2]} at level {problem[1]}"
+                f"{self._function.name} must give finite numbers, "
+                f"got {value} in coordinate {coordinate} at level {level + 1}"
             )
         explain(problem, self._function, "finite numbers")
-        return ObservationBlock(seen)
-
-    def _episode_bytes(self) -> int:
-        return 4 * self.n_levels * self.n_states * self.dimension
+        return ObservationBlock(observations)
 
 
 def cumulative(chances: Floats) -> Floats:
@@ -216,12 +309,13 @@ def cumulative(chances: Floats) -> Floats:
 
 def _per_level(name: str, table: ArrayLike, n_levels: int) -> NDArray[Any]:
     levels = checks.integer("n_levels", n_levels, least=1)
-    given = checks.real_array(name, table)
-    if given.ndim not in (2, 3) or 0 in given.shape or (given.ndim == 3 and given.shape[0] != levels):
+    array = checks.real_array(name, table)
+    if array.ndim not in (2, 3) or 0 in array.shape or (array.ndim == 3 and array.shape[0] != levels):
         raise ValueError(
-            f"{name} must have shape [states, coordinates] or [{levels}, states, coordinates], got {given.shape}"
+            f"{name} must have shape [states, coordinates] or [{levels}, states, coordinates], "
+            f"got {array.shape}"
         )
-    return np.broadcast_to(given, (levels, *given.shape[-2:]))
+    return np.broadcast_to(array, (levels, *array.shape[-2:]))
 
 
 def _orthogonal(rotation: ArrayLike, size: int) -> Floats:
@@ -229,13 +323,14 @@ def _orthogonal(rotation: ArrayLike, size: int) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         if matrix.shape != (size, size) or not np.allclose(matrix @ matrix.T, np.eye(size), atol=1e-6):
             raise ValueError(
-                f"rotation must be an orthogonal matrix of shape {(size, size)}, got {checks.short_repr(rotation)}"
+                f"rotation must be an orthogonal matrix of shape {(size, size)}, "
+                f"got {checks.short_repr(rotation)}"
             )
     return matrix
 
 
-def raw_words(lanes: Stream, episodes: int, count: int) -> Words:
+def raw_words(rngs: Rngs, episodes: int, count: int) -> Words:
     """Rows of at least `count` raw words, one row for each episode."""
-    raw = np.empty((episodes, -(-count // LANES), LANES), np.uint64)
-    _emission.fill_words(lanes, raw)
+    raw = np.empty((episodes, -(-count // N_RNGS), N_RNGS), np.uint64)
+    _emission.fill_words(rngs, raw)
     return raw.reshape(episodes, -1)

@@ -15,21 +15,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._base.names import default_name, find_class
-from .._base.schema import settings_of
+from .._base.schema import Declared, settings_of
 from .._base.streams import Streams
-from .description import Description, ObservationSpace, greatest_return
-from .emissions import LANES, Emission
+from .description import Description, greatest_return
+from .emissions import N_RNGS, Emission
+from .vector_tables import InstanceTables, VectorTables
 
 if TYPE_CHECKING:
     from .block_mdp import BlockMDP
 
 
-class Environment(ABC):
+class Environment(Declared, ABC):
     """What an agent can be trained on: fixed sizes, and an instance for each seed.
 
     A subclass has, as attributes or properties, `horizon`, `n_actions`, `max_states` (an upper bound on the
     number of latent states of a level) and `emission`, and it implements `draw`. Where it knows more it may
-    declare it: `reward_range`, and `max_return`, the greatest return of an episode.
+    declare it: `reward_range`; `max_return`, the greatest return of an episode; `optimal_value`, where there
+    is a formula; `vector_tables`, where instances fit into less memory. Settings that it declares by
+    `fasturl.setting` are checked when it is made.
 
     Examples
     --------
@@ -44,7 +47,8 @@ class Environment(ABC):
     n_actions: int
     max_states: int
     emission: Emission | None = None
-    """How latent states look; None where they can only be seen as they are."""
+    """How latent states look; None where they can only be seen as they are. Where `draw` gives instances
+    emissions of their own, this is one of the same kind, dimension and bounds."""
     reward_range: tuple[float, float] = (0.0, 1.0)
     max_return: float | None = None
     """The greatest return that can be ahead at any level; if it is None, what follows from the range of
@@ -58,19 +62,16 @@ class Environment(ABC):
     def describe(self) -> Description:
         """What an agent may know."""
         horizon = checks.integer("horizon", self.horizon, least=1)
-        greatest = self.reward_range[1]
-        shown = self.emission
+        max_return = self.max_return
+        if max_return is None:
+            max_return = greatest_return(horizon, self.reward_range[1])
         return Description(
             horizon=horizon,
             n_actions=checks.integer("n_actions", self.n_actions, least=1),
             max_states=checks.integer("max_states", self.max_states, least=1),
             reward_range=self.reward_range,
-            max_return=greatest_return(horizon, greatest)
-            if self.max_return is None
-            else float(self.max_return),
-            observations=ObservationSpace("bits" if shown.discrete else "reals", shown.dimension)
-            if shown
-            else None,
+            max_return=float(max_return),
+            observations=None if self.emission is None else self.emission.observation_space,
         )
 
     def instance(self, seed: int = 0) -> BlockMDP:
@@ -78,8 +79,32 @@ class Environment(ABC):
         return self.draw_checked(Streams(checks.seed("seed", seed)))
 
     def draw_checked(self, streams: Streams) -> BlockMDP:
-        """As `draw`, with what came out checked against what was declared, and carrying the declaration."""
-        return self.draw(streams).declared_by(self)
+        """As `draw`, with the instance checked against what the family declares, and carrying the
+        declaration."""
+        instance = self.draw(streams)
+        if not hasattr(instance, "declared_by"):
+            raise ValueError(
+                f"draw of {type(self).__name__} must give a BlockMDP, got {checks.short_repr(instance)}"
+            )
+        return instance.declared_by(self)
+
+    @property
+    def single_instance(self) -> bool:
+        """Whether every seed meets the same instance."""
+        return False
+
+    def vector_tables(self, n_envs: int) -> VectorTables:
+        """The instances of `n_envs` environments side by side, as vector environments take them.
+
+        This works for every family, from `draw` alone. A family may declare tables that are smaller and
+        faster; they hold for its own `draw`, not for that of a subclass (see `draws_as`).
+        """
+        return InstanceTables(self, n_envs)
+
+    def draws_as(self, family: type[Environment]) -> bool:
+        """Whether instances are drawn by the `draw` of `family`, not by one that a subclass has put in its
+        place: what a family knows of its instances holds only then."""
+        return type(self).draw is family.draw
 
     def optimal_value(self, seed: int = 0) -> float:
         """V*: the greatest expected return of any policy, exact."""
@@ -117,4 +142,4 @@ class Environment(ABC):
 
 def emission_rngs(streams: Streams) -> NDArray[np.uint64]:
     """The emission stream as the generators that `Emission.draw` takes."""
-    return streams.rows("emission", LANES)
+    return streams.rows("emission", N_RNGS)

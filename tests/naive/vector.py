@@ -35,7 +35,10 @@ def draw_locks(streams, mask, order, ways):
 def _dynamics(tables, e):
     """The tables of one environment."""
     ways = tables.ways[:, e % tables.ways.shape[1]]
-    return Dynamics(tables.start, tables.outcomes[ways], tables.rewards, tables.random_rewards)
+    own = e % len(tables.start)
+    return Dynamics(
+        tables.start[own], tables.outcomes[ways], tables.rewards[:, own], tables.random_rewards[:, own]
+    )
 
 
 def begin_latent(tables, players, mask, out):

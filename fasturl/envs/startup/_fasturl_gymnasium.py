@@ -1,4 +1,5 @@
-"""Registers the environments of fasturl as soon as Gymnasium is imported, by whoever imports it.
+"""Registers the environments of fasturl, and of packages that add families to it, as soon as Gymnasium is
+imported, by whoever imports it.
 
 Gymnasium loads no plugins of its own accord since version 1.0. So the package installs this file beside
 itself, and a `.pth` file that imports it whenever an interpreter starts. All it does then is to wait for an
@@ -37,19 +38,27 @@ class _WaitForGymnasium:
 
 
 def _register() -> None:
-    """Runs fasturl/envs/registration.py by itself: an import of the package would bring Numba along."""
-    from importlib.util import find_spec
-    from runpy import run_path
-
-    package = find_spec("fasturl")
-    if package is None or not package.submodule_search_locations:
-        return
+    """Run fasturl/envs/registration.py by itself: an import of the package would bring Numba along."""
     try:
-        run_path(f"{package.submodule_search_locations[0]}/envs/registration.py")["register"]()
-    except Exception as error:  # Gymnasium itself is fine, and somebody is waiting for it
-        from warnings import warn
+        from importlib.util import find_spec
+        from runpy import run_path
 
-        warn(f"the environments of fasturl could not be registered: {error!r}", stacklevel=2)
+        package = find_spec("fasturl")
+        if package is not None and package.submodule_search_locations:
+            run_path(f"{package.submodule_search_locations[0]}/envs/registration.py")["register"]()
+    except Warning as warning:  # where warnings are errors
+        print(warning, file=sys.stderr)
+    except Exception as error:  # Gymnasium itself is fine, and somebody is waiting for it
+        _warn(f"the environments of fasturl could not be registered: {error!r}")
+
+
+def _warn(text: str) -> None:
+    from warnings import warn
+
+    try:
+        warn(text, stacklevel=2)
+    except Warning:  # where warnings are errors
+        print(text, file=sys.stderr)
 
 
 sys.meta_path.insert(0, _WaitForGymnasium())

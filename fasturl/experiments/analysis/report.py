@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._version import __version__
 from ...run import NEAR_OPTIMAL
-from ..paper.figures import View
+from ..paper.view import View
 from ..running.store import Store
 from . import figures as plots
 from . import statistics, summaries

@@ -1,4 +1,4 @@
-"""How figures look: colours, lines, sizes, ticks, and how they are written.
+"""The style of figures: colours, lines, sizes, ticks, and how they are written.
 
 Agents have the same colours and lines in every figure, told apart by colour-blind readers and in grey.
 Figures are as wide as the text of a two-column paper.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -21,22 +22,44 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TEXT_WIDTH = 6.9
-"""Inches: both columns of a two-column paper."""
+"""Width of a figure in inches: both columns of a two-column paper."""
 PANEL_HEIGHT = 1.75
+"""Height of a row of panels in inches."""
 TEXT_LINE = 0.14
 """Inches from one line of a legend or a title to the next."""
 
-# Okabe and Ito's palette
+class Paint(NamedTuple):
+    """A colour in two shades: one for white paper, and its counterpart that is as legible on a dark page."""
+
+    light: str
+    dark: str
+
+
+# Okabe and Ito's palette. This is the one place that knows agents by name, for their colours and their order
+# in figures; an agent that is not listed gets one of the colours below.
 COLOURS = {
-    "url": "#D55E00",
-    "oracleq-lat": "#0072B2",
-    "qlearning-lat": "#56B4E9",
-    "pcid": "#CC79A7",
-    "oracleq-obs": "#009E73",
-    "qlearning-obs": "#E69F00",
+    "url": Paint("#D55E00", "#F5843F"),
+    "url-as-written": Paint("#8C564B", "#C49A8E"),
+    "oracleq-lat": Paint("#0072B2", "#58A9E0"),
+    "qlearning-lat": Paint("#56B4E9", "#9AD4F5"),
+    "pcid": Paint("#CC79A7", "#E6A3C8"),
+    "oracleq-obs": Paint("#009E73", "#35C79B"),
+    "qlearning-obs": Paint("#E69F00", "#E69F00"),
 }
-_MORE_COLOURS = ("#000000", "#7F7F7F", "#8C564B", "#5D3A9B")
+# mostly Tol's muted palette, without what resembles a colour above or is too pale on white
+OTHER_COLOURS = (
+    Paint("#332288", "#9C8FE8"),
+    Paint("#999933", "#C6C65C"),
+    Paint("#AA4499", "#D583C8"),
+    Paint("#7F7F7F", "#9A9A9A"),
+    Paint("#661100", "#D08B7A"),
+    Paint("#44AA99", "#6CCFBE"),
+    Paint("#882255", "#D0709F"),
+    Paint("#6699CC", "#A9C8EA"),
+    Paint("#117733", "#5FB67D"),
+)
 _LINES: dict[str, Any] = {
+    "url-as-written": (0, (4, 1, 1, 1)),
     "qlearning-lat": (0, (5, 1.5)),
     "pcid": (0, (6, 1.5, 1.5, 1.5)),
     "oracleq-obs": (0, (1.5, 1.2)),
@@ -51,6 +74,7 @@ _VARIANT_LINES: tuple[Any, ...] = (
 )
 _MARKERS = "osD^vPX*"
 _DEEPEST = 0.65
+"""The largest share of black in the shades that tell variants of an agent apart."""
 
 STYLE: dict[str, Any] = {
     "font.size": 7.5,
@@ -79,7 +103,7 @@ STYLE: dict[str, Any] = {
 
 
 def style() -> AbstractContextManager[Any]:
-    """Figures made inside this context have the looks of this file."""
+    """Figures made inside this context have the style of this file."""
     return cast(
         "AbstractContextManager[Any]",
         optional.need("matplotlib", "experiments", "a figure").rc_context(STYLE),
@@ -112,33 +136,75 @@ def save(figure: Figure, path: str | Path) -> None:
         raise ValueError(f"cannot write {path}: write .png, .pdf or .svg") from None
 
 
-def colour(agent: str) -> str:
-    """An agent's colour, the same everywhere."""
-    return COLOURS.get(agent) or _MORE_COLOURS[sum(agent.encode()) % len(_MORE_COLOURS)]
-
-
-class Look(NamedTuple):
-    """How a line of a figure is drawn, on white."""
+class LineStyle(NamedTuple):
+    """How a line of a figure is drawn."""
 
     colour: str
-    line: Any
+    """On white."""
+    dark: str
+    """On a dark page."""
+    dashes: Any
+    """As Matplotlib takes them."""
     marker: str
-    depth: float
-    """How much ink is mixed into the agent's colour."""
 
 
-def look(agent: str, label: str, labels: Iterable[str]) -> Look:
-    """Colour, line and marker of the agent; where it comes in variants, shades from deep to its own, each
-    with its own line and marker."""
-    variants = [other for other in dict.fromkeys(labels) if other.partition(",")[0] == agent]
-    own = list(COLOURS).index(agent) if agent in COLOURS else len(COLOURS)
-    if len(variants) <= 1:
-        return Look(colour(agent), _LINES.get(agent, "-"), _MARKERS[own % len(_MARKERS)], 0.0)
-    position = variants.index(label)
-    steps = len(variants) - 1
-    depth = min(0.2 * steps, _DEEPEST) * (1 - position / steps)
-    line, marker = _VARIANT_LINES[position % len(_VARIANT_LINES)], _MARKERS[(own + position) % len(_MARKERS)]
-    return Look(mixed(colour(agent), "#000000", depth), line, marker, depth)
+def agent_rank(agent: str) -> tuple[int, str]:
+    """Sort key of agents: those with a colour of their own in the order of `COLOURS`, then others by name."""
+    known = list(COLOURS)
+    return (known.index(agent) if agent in COLOURS else len(known), agent)
+
+
+def paints(agents: Iterable[str]) -> dict[str, Paint]:
+    """The colours of the agents of one figure, all different.
+
+    An agent that `COLOURS` does not list gets the colour that its name hashes to, so that it keeps it from one
+    figure to the next; where two hash to the same, the later one by name takes the next that is free. When all
+    are taken they are used again with black in them.
+    """
+    names = sorted(set(agents), key=agent_rank)
+    chosen = {agent: COLOURS[agent] for agent in names if agent in COLOURS}
+    size = len(OTHER_COLOURS)
+    taken: set[tuple[int, int]] = set()
+    for position, agent in enumerate(names[len(chosen) :]):
+        turn = position // size  # how often all of the colours have been used
+        slots = ((_digest(agent) + step) % size for step in range(size))
+        slot = next(slot for slot in slots if (turn, slot) not in taken)
+        taken.add((turn, slot))
+        light, dark = OTHER_COLOURS[slot]
+        depth = 1 - 0.6**turn
+        chosen[agent] = Paint(mixed(light, "#000000", depth), mixed(dark, "#FFFFFF", depth))
+    return chosen
+
+
+def line_styles(agents: Mapping[str, str]) -> dict[str, LineStyle]:
+    """The style of each line of a figure; `agents` gives the agent of each line's label, in the order of the
+    legend.
+
+    An agent has its colour, line and marker; where it comes in variants these are shades from deep to its own
+    colour, each with its own line and marker.
+    """
+    colours = paints(agents.values())
+    styles = {}
+    for agent, paint in colours.items():
+        variants = [label for label, owner in agents.items() if owner == agent]
+        steps = len(variants) - 1
+        known = agent in COLOURS
+        first_marker = agent_rank(agent)[0] if known else _digest(agent)
+        own_line = _LINES.get(agent, "-") if known else _VARIANT_LINES[_digest(agent) % len(_VARIANT_LINES)]
+        for position, label in enumerate(variants):
+            depth = min(0.2 * steps, _DEEPEST) * (1 - position / steps) if steps else 0.0
+            styles[label] = LineStyle(
+                colour=mixed(paint.light, "#000000", depth),
+                dark=mixed(paint.dark, "#FFFFFF", depth),
+                dashes=_VARIANT_LINES[position % len(_VARIANT_LINES)] if steps else own_line,
+                marker=_MARKERS[(first_marker + position) % len(_MARKERS)],
+            )
+    return styles
+
+
+def _digest(agent: str) -> int:
+    """A number that belongs to a name, in every process."""
+    return zlib.crc32(agent.encode())
 
 
 def mixed(paint: str, ink: str, depth: float) -> str:

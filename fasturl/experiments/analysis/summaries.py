@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import registry
 from ..._base import checks, optional
+from ..._base.names import RESERVED
+from ...run import mean_optimal_value
 from . import statistics
 
 if TYPE_CHECKING:
@@ -26,31 +29,9 @@ BANDS = {
     "std": "one standard deviation",
     "ci": f"{statistics.LEVEL:.0%} bootstrap confidence interval of the mean",
 }
-AGENT_ORDER = ("url", "oracleq-lat", "qlearning-lat", "pcid", "oracleq-obs", "qlearning-obs")
-_RESULTS = {
-    "cell",
-    "seed",
-    "trajectories",
-    "average_reward",
-    "value",
-    "value_error",
-    "near_optimal",
-    "v_star",
-}
-_SUMMARY = {
-    "seeds",
-    "successes",
-    "success_rate",
-    "success_low",
-    "success_high",
-    "reached",
-    "needed",
-    "needed_low",
-    "needed_high",
-    "label",
-} | {f"{what}_{name}" for what in ("reward", "value") for name in ("mean", "std", "iqm", "low", "high")}
-_NAMES = {"env", "agent", "episodes", "points", "oracle"}
-_PREFIXES = ("agent.", "oracle.")
+_RUN = ("env", "agent", "oracle", "learner", "episodes", "points")
+"""The columns besides settings that say what was run."""
+_PREFIXES = ("agent.", "oracle.", "learner.")
 
 
 @dataclass(frozen=True)
@@ -80,28 +61,32 @@ def curve(rows: pandas.DataFrame) -> Curve:
 
 
 def env_settings(frame: pandas.DataFrame) -> list[str]:
-    """The columns that are settings of the environment: horizon, switch, noise, ..."""
-    ranks = {"noise": 0, "horizon": 1, "switch": 2}
-    found = [
-        name
-        for name in frame.columns
-        if name not in _RESULTS | _SUMMARY | _NAMES and not name.startswith(_PREFIXES)
-    ]
-    return sorted(found, key=lambda name: (ranks.get(name, 3), name))
+    """The columns that are settings of environments, in the order in which they are declared.
+
+    They have their own names: any that is neither a column of results, which no environment may call a setting,
+    nor one with the name of an agent or a part before it.
+    """
+    return [name for name in frame.columns if name not in RESERVED and not name.startswith(_PREFIXES)]
 
 
 def parameters(frame: pandas.DataFrame) -> list[str]:
     """All columns that say what was run, as opposed to what came out."""
-    return [name for name in frame.columns if name not in _RESULTS | _SUMMARY]
+    env = set(env_settings(frame))
+    return [name for name in frame.columns if name in env or name in _RUN or name.startswith(_PREFIXES)]
 
 
 def parameter(frame: pandas.DataFrame, name: str) -> str:
-    """The column of a parameter: "learning_rate" will do for "agent.learning_rate", "n_init" for
+    """The column of a setting: "learning_rate" will do for "agent.learning_rate", "n_init" for
     "oracle.n_init"."""
+    return _columns_called(frame, name)[0]
+
+
+def _columns_called(frame: pandas.DataFrame, name: str) -> list[str]:
+    """All columns of a setting: one agent may have itself what another has in a part."""
     known = parameters(frame)
-    for column in (name, *(prefix + name for prefix in _PREFIXES)):
-        if column in known:
-            return column
+    columns = [column for column in (name, *(prefix + name for prefix in _PREFIXES)) if column in known]
+    if columns:
+        return columns
     short = list(dict.fromkeys(map(short_name, known)))
     raise ValueError(
         f"{name} is not a parameter of these results{checks.nearest(name, short)}; they have {', '.join(short)}"
@@ -109,7 +94,7 @@ def parameter(frame: pandas.DataFrame, name: str) -> str:
 
 
 def short_name(column: str) -> str:
-    """A parameter as a person calls it."""
+    """A setting as a person calls it."""
     for prefix in _PREFIXES:
         column = column.removeprefix(prefix)
     return column
@@ -120,31 +105,34 @@ def in_words(column: str) -> str:
 
 
 def select(frame: pandas.DataFrame, conditions: Iterable[str]) -> pandas.DataFrame:
-    """The rows for which conditions such as "horizon=10" hold; of several for the same parameter, one."""
-    wanted: dict[str, list[Any]] = {}
+    """The rows for which conditions such as "horizon=10" hold; of several for the same setting, one."""
+    wanted: dict[str, set[str]] = {}
     asked = list(conditions)
+    cells = _cells(frame)
     for condition in asked:
         name, equals, text = condition.partition("=")
         if not equals:
             raise ValueError(f"a condition is written NAME=VALUE, for example horizon=10, got {condition!r}")
-        column = parameter(frame, name)
-        present = {show(value): value for value in frame[column].unique()}
+        present = {show(value) for column in _columns_called(frame, name) for value in cells[column]}
         if show(text) not in present:
             raise ValueError(
                 f"there are no results with {name} {text}; {name} is {', '.join(sorted(present, key=setting_rank))}"
             )
-        wanted.setdefault(column, []).append(present[show(text)])
-    for column, values in wanted.items():
-        frame = frame[frame[column].isin(values)]
-    if asked and frame.empty:
+        wanted.setdefault(name, set()).add(show(text))
+    for name, texts in wanted.items():
+        columns = cells[_columns_called(frame, name)]
+        cells = cells[columns.map(show).isin(texts).any(axis="columns")]
+    if asked and cells.empty:
         raise ValueError(f"there are no results with {' and '.join(asked)}")
-    return frame
+    return frame[frame["cell"].isin(cells.index)] if asked else frame
 
 
 def show(value: Any) -> str:
     """A setting as a person writes it."""
     if _missing(value):
         return "default"
+    if isinstance(value, bool | np.bool_) or str(value).lower() in ("true", "false"):
+        return str(value).lower()
     try:
         return f"{float(value):.6g}"
     except (TypeError, ValueError):
@@ -155,7 +143,7 @@ def labels(frame: pandas.DataFrame) -> dict[str, str]:
     """A name for each cell: its agent, and the settings it takes to tell it from other cells of that agent in
     the same environment.
 
-    Agents come in their order, and those of one agent by the settings in their names: numbers by size.
+    Agents come in the order of the registry, and those of one agent by the settings in their names: numbers by size.
     """
     cells = _cells(frame)
     places = {"env", *env_settings(frame)}
@@ -186,8 +174,9 @@ def setting_rank(text: str) -> tuple[float, str]:
 
 
 def agent_rank(agent: str) -> tuple[int, str]:
-    """Agents are always listed in the same order."""
-    return (AGENT_ORDER.index(agent) if agent in AGENT_ORDER else len(AGENT_ORDER), agent)
+    """Agents are always listed in the same order: that of the registry, then those that it does not know."""
+    known = registry.agent_names()
+    return (known.index(agent) if agent in known else len(known), agent)
 
 
 def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
@@ -201,53 +190,62 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
     reached: how many did.
     """
     pd = optional.need("pandas", "experiments", "a table of results")
-    rows = []
-    for cell, group in frame.groupby("cell", sort=False):
-        drawn, first = curve(group), group.iloc[0]
-        runs = group.drop_duplicates("seed").sort_values("seed")
-        last, values, successes = (
-            drawn.samples[:, -1],
-            runs["value"].to_numpy(),
-            int(runs["near_optimal"].sum()),
-        )
-        needed = statistics.near_optimal_from(
-            drawn.trajectories, drawn.samples, first["v_star"], runs["near_optimal"]
-        )
-        success, reward = (
-            statistics.wilson_interval(successes, len(runs)),
-            statistics.bootstrap_interval(last),
-        )
-        value, middle = statistics.bootstrap_interval(values), statistics.median_interval(needed)
-        if middle.low == -math.inf:  # the whole line
-            middle = statistics.Interval(math.nan, math.nan)
-        rows.append(
-            {
-                "cell": cell,
-                **{name: first[name] for name in parameters(frame)},
-                "v_star": first["v_star"],
-                "seeds": len(runs),
-            }
-            | {
-                "successes": successes,
-                "success_rate": successes / len(runs),
-                "success_low": success.low,
-                "success_high": success.high,
-            }
-            | {"trajectories": int(drawn.trajectories[-1])}
-            | {
-                "reward_mean": last.mean(),
-                "reward_std": last.std(),
-                "reward_iqm": statistics.interquartile_mean(last),
-            }
-            | {"reward_low": reward.low, "reward_high": reward.high}
-            | {"value_mean": values.mean(), "value_iqm": statistics.interquartile_mean(values)}
-            | {"value_low": value.low, "value_high": value.high}
-            | {"needed": statistics.median(needed), "needed_low": middle.low, "needed_high": middle.high}
-            | {"reached": int(np.isfinite(needed).sum())}
-        )
-    order = {cell: position for position, cell in enumerate(labels(frame))}
-    table: pandas.DataFrame = pd.DataFrame(sorted(rows, key=lambda row: order[row["cell"]]))
+    rows = {cell: _cell_figures(group) for cell, group in frame.groupby("cell", sort=False)}
+    cells = list(labels(frame))
+    settings = _cells(frame).loc[cells, parameters(frame)].reset_index()
+    figures = pd.DataFrame([rows[cell] for cell in cells])
+    table: pandas.DataFrame = pd.concat([settings, figures], axis="columns")
     return table.sort_values(["env", *env_settings(frame)], kind="stable", ignore_index=True)
+
+
+def _cell_figures(rows: pandas.DataFrame) -> dict[str, Any]:
+    """The line of one cell, from its rows, without its settings."""
+    averages = curve(rows)
+    runs = rows.drop_duplicates("seed").sort_values("seed")
+    last, values, optimal_values = (
+        averages.samples[:, -1],
+        runs["value"].to_numpy(),
+        runs["optimal_value"].to_numpy(),
+    )
+    successes = int(runs["near_optimal"].sum())
+    needed = _needed(averages, optimal_values, runs["near_optimal"].to_numpy())
+    success = statistics.wilson_interval(successes, len(runs))
+    reward, value = statistics.bootstrap_interval(last), statistics.bootstrap_interval(values)
+    middle = statistics.median_interval(needed)
+    if middle.low == -math.inf:  # the whole line
+        middle = statistics.Interval(math.nan, math.nan)
+    return {
+        "v_star": mean_optimal_value(optimal_values),
+        "seeds": len(runs),
+        "successes": successes,
+        "success_rate": successes / len(runs),
+        "success_low": success.low,
+        "success_high": success.high,
+        "trajectories": int(averages.trajectories[-1]),
+        "reward_mean": last.mean(),
+        "reward_std": last.std(),
+        "reward_iqm": statistics.interquartile_mean(last),
+        "reward_low": reward.low,
+        "reward_high": reward.high,
+        "value_mean": values.mean(),
+        "value_iqm": statistics.interquartile_mean(values),
+        "value_low": value.low,
+        "value_high": value.high,
+        "needed": statistics.median(needed),
+        "needed_low": middle.low,
+        "needed_high": middle.high,
+        "reached": int(np.isfinite(needed).sum()),
+    }
+
+
+def _needed(averages: Curve, optimal_values: Floats, near_optimal: NDArray[np.bool_]) -> Floats:
+    """How many trajectories each seed needed to play near-optimally, judged by the seed's own V*: [seeds]."""
+    return np.array(
+        [
+            statistics.near_optimal_from(averages.trajectories, samples, v_star, success)
+            for samples, v_star, success in zip(averages.samples, optimal_values, near_optimal, strict=True)
+        ]
+    )
 
 
 def _cells(frame: pandas.DataFrame) -> pandas.DataFrame:
@@ -263,4 +261,5 @@ def _kinds(settings: pandas.DataFrame, names: list[str], where: Any) -> int:
 
 
 def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and np.isnan(value))
+    pd = optional.need("pandas", "experiments", "a table of results")
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))

@@ -1,4 +1,4 @@
-"""Where blocks are computed: processes of this machine, a Dask cluster or a Ray cluster behind one small
+"""Where a sweep is computed: processes of this machine, a Dask cluster or a Ray cluster behind one small
 face."""
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _WATCH_SECONDS = 0.5
 _KNOCK_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0
 """Time allowed to connect once the port is known to be open."""
-_LONELY_SECONDS = 60.0
+_DESERTED_SECONDS = 60.0
 """How long a cluster may be without workers: long enough for one that is restarted or takes the place of
 another."""
-_KEPT = "what was written is kept, and the same command continues from there"
+_RESUME = "what was written is kept, and the same command continues from there"
 
 
 class WorkersLost(OSError):
@@ -41,7 +41,7 @@ class WorkersLost(OSError):
 
 class Backend(Protocol):
     def workers(self) -> int:
-        """How many blocks are computed at a time; ValueError where nothing can be computed."""
+        """How many items are computed at a time; ValueError where nothing can be computed."""
 
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
         """The function of every item, in the order in which they are done."""
@@ -79,7 +79,7 @@ class Local:
                 for result in results:  # noqa: UP028  # closed below, where nobody is to be warned
                     yield result
             except BrokenProcessPool:
-                raise WorkersLost(f"a worker process died (killed, or out of memory): {_KEPT}") from None
+                raise WorkersLost(f"a worker process died (killed, or out of memory): {_RESUME}") from None
             finally:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # that work in progress is given up
@@ -141,7 +141,7 @@ class Dask:
             _silenced("distributed.client"),
             self._client() as client,
         ):  # it logs a page of traceback when the scheduler is lost
-            # a block whose worker dies is given to another by the scheduler: the same seeds, the same results
+            # an item whose worker dies is given to another by the scheduler: the same seeds, the same results
             futures = distributed.as_completed(client.map(function, items, pure=False), loop=client.loop)
             try:
                 while not futures.is_empty():
@@ -154,12 +154,12 @@ class Dask:
                 raise self._not_installed(error) from None
             except (CancelledError, distributed.KilledWorker, distributed.core.CommClosedError) as error:
                 raise WorkersLost(
-                    f"the Dask cluster at {self.address} gave up: {_first_line(error)}; {_KEPT}"
+                    f"the Dask cluster at {self.address} gave up: {_first_line(error)}; {_RESUME}"
                 ) from None
 
     def _wait(self, client: Any, futures: Any) -> None:
         """Until something is done: Dask alone would wait for ever where there is nobody to do it."""
-        lonely = 0.0
+        deserted_since = 0.0
         while not futures.has_ready():
             with futures.thread_condition:
                 if futures.thread_condition.wait(_WATCH_SECONDS):
@@ -168,17 +168,17 @@ class Dask:
                 workers = client.nthreads()
             except OSError:
                 raise WorkersLost(
-                    f"the Dask cluster at {self.address} gave up: its scheduler does not answer; {_KEPT}"
+                    f"the Dask cluster at {self.address} gave up: its scheduler does not answer; {_RESUME}"
                 ) from None
             if workers:
-                lonely = 0.0
-            elif not lonely:
-                lonely = time.monotonic()
+                deserted_since = 0.0
+            elif not deserted_since:
+                deserted_since = time.monotonic()
                 print(
                     f"the Dask cluster at {self.address} has no workers, waiting", file=sys.stderr, flush=True
                 )
-            elif time.monotonic() - lonely > _LONELY_SECONDS:
-                raise WorkersLost(f"the Dask cluster at {self.address} has no workers any more; {_KEPT}")
+            elif time.monotonic() - deserted_since > _DESERTED_SECONDS:
+                raise WorkersLost(f"the Dask cluster at {self.address} has no workers any more; {_RESUME}")
 
     def _not_installed(self, error: ImportError) -> ValueError:
         return ValueError(
@@ -201,7 +201,7 @@ class Dask:
             raise ValueError(f"the Dask scheduler at {self.address} has no workers") from None
         # a lambda is sent as it is: a function of fasturl's could not even be received where fasturl is
         # missing
-        answers = client.run(lambda: bool(__import__("fasturl.experiments.sweeping")), on_error="return")
+        answers = client.run(lambda module: bool(__import__(module)), __name__, on_error="return")
         for answer in answers.values():
             if isinstance(answer, ImportError):
                 client.close()
@@ -230,7 +230,7 @@ class Ray:
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except ray.exceptions.RayError as error:
-            raise WorkersLost(f"the Ray cluster gave up: {_first_line(error)}; {_KEPT}") from None
+            raise WorkersLost(f"the Ray cluster gave up: {_first_line(error)}; {_RESUME}") from None
         finally:
             for reference in waiting:
                 ray.cancel(reference, force=True)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ... import registry
-from ..._base import checks
-from ..._base.names import receive
+from ..._base import checks, names
 from ...agents.agent import Agent
 from ...problems.environment import Environment
 
@@ -54,12 +55,12 @@ class Cell:
         points: int = POINTS,
     ) -> Cell:
         """A cell from the settings that differ from the defaults; whatever cannot be trained is refused here."""
-        described = registry.agent_settings(agent, agent_settings)
+        described = _canonical(agent, registry.agent_settings(agent, agent_settings))
         cell = cls(
             env,
-            _canonical(registry.environment_settings(env, env_settings)),
+            _canonical(env, registry.environment_settings(env, env_settings)),
             agent,
-            _canonical(described),
+            described,
             checks.integer("episodes", episodes, least=1),
             checks.integer("points", points, least=1),
             registry.origins(env, agent, described),
@@ -92,6 +93,22 @@ class Cell:
     def player(self) -> Agent:
         return registry.agent(self.agent, **self.agent_settings)
 
+    def check_components(self) -> None:
+        """ValueError where this process lacks a class of the cell, or has it from another version of its
+        package."""
+        for component, origin in self.origins.items():
+            kind, name = component.split(" ", 1)
+            known = names.components(kind).get(name)
+            if known is None:
+                raise ValueError(
+                    f"{kind} {name!r} is not known on the worker: install the package {origin} there too"
+                )
+            if not known.carried and known.origin != origin:
+                raise ValueError(
+                    f"{kind} {name!r} is of the package {known.origin} on the worker and of {origin} in the cell: "
+                    "install the same everywhere"
+                )
+
     def __str__(self) -> str:
         return f"{self.env}{_listed(self.env_settings)}: {self.agent}{_listed(self.agent_settings)}, {self.episodes:,} episodes"
 
@@ -104,7 +121,7 @@ class Cell:
 
 def _unpickled(config: dict[str, Any], components: list[tuple[str, str, type]]) -> Cell:
     """A cell in another process, where the classes that a program registered become known with it."""
-    receive(components)
+    names.receive(components)
     return Cell.from_config(config)
 
 
@@ -127,8 +144,26 @@ def _listed(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _canonical(value: Any) -> Any:
-    """The same settings have the same id, whether a 0 was written as 0 or as 0.0."""
-    if isinstance(value, dict):
-        return {key: _canonical(inner) for key, inner in value.items()}
+def _canonical(owner: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as files keep them: the same ones have the same id, whether a 0 was written as 0 or as 0.0.
+    ValueError for one that no file can keep."""
+    plain = {name: _plain(value) for name, value in settings.items()}
+    for name, value in plain.items():
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} of {owner} must be a number, a text or a list of them where results are kept, "
+                f"got {checks.short_repr(value)}"
+            ) from None
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, np.generic):
+        value = value.item()
     return int(value) if isinstance(value, float) and value.is_integer() else value

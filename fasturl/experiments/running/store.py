@@ -1,27 +1,21 @@
-"""Results on disk: one small Parquet file for each cell and block of seeds.
+"""Results on disk: a folder with one small Parquet file for each cell and block of seeds.
 
 A file is written under a temporary name, flushed, and renamed only when it is whole, so a crash leaves no
 half result. Its name ends in a digest of its bytes: a file is never replaced by something else, and one whose
 bytes have changed is damaged. Readers skip a damaged file; a sweep moves it to `damaged/`. Files with other
-names are ignored. Rows are tidy, one for each seed and point of the curve, and depend on the configuration
-alone; configuration, versions, timings and diagnostics are in the file's metadata.
+names are ignored. What is in a file is in `files`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import functools
-import hashlib
 import json
 import os
-import platform
 import re
 import tempfile
 import time
 import warnings
 from collections.abc import Collection, Iterable, Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +23,12 @@ import numpy as np
 
 from ..._base import checks, optional
 from ..._version import __version__
+from ...run import mean_optimal_value
+from . import files
 from .cells import Cell
+from .columns import settings_frame
+from .files import FORMAT as FORMAT
+from .files import seeds_in_name
 from .processes import is_gone, this_process
 
 if TYPE_CHECKING:
@@ -38,25 +37,12 @@ if TYPE_CHECKING:
     from ...run import Run
 
 _MANIFEST = "fasturl-results.json"
-_KEY = b"fasturl"
 _DRAFT = ".draft-"
 _FORGOTTEN_SECONDS = 24 * 3600.0
-FORMAT = 3
-"""Raised when what a file holds, or what a run of the same configuration gives, changes."""
 
 _CELL_NAME = re.compile("[0-9a-f]{16}")
 _FILE_NAME = re.compile(r"\d+-\d+-\d+-[0-9a-f]{16}\.parquet")
 _MOST_SEED = 2**63 - 1
-_TYPES = {
-    "horizon": "int64",
-    "switch": "float64",
-    "noise": "float64",
-    "episodes": "int64",
-    "points": "int64",
-    "v_star": "float64",
-}
-"""Of the frame, as in the files: a column does not become one of integers when all switches are 0."""
-_RESULTS = ("seed", "trajectories", "average_reward", "value", "value_error", "near_optimal")
 
 
 def stored_seeds(value: int | Iterable[int]) -> list[int]:
@@ -155,7 +141,7 @@ class Store:
         none sets aside what another relies on.
         """
         found: set[int] = set()
-        for path in sorted(paths, key=lambda path: (-_named(path)[2], path.name)):
+        for path in sorted(paths, key=lambda path: (-seeds_in_name(path)[2], path.name)):
             held = self._seeds_of(path)
             if held and self._writes and found.issuperset(held):
                 with contextlib.suppress(OSError):  # it does no harm where it is
@@ -168,7 +154,7 @@ class Store:
         paths = [
             path
             for path in self._files(cell)
-            if _named(path)[0] <= max(seeds) and min(seeds) <= _named(path)[1]
+            if seeds_in_name(path)[0] <= max(seeds) and min(seeds) <= seeds_in_name(path)[1]
         ]
         try:
             return self._gathered(paths)
@@ -186,10 +172,9 @@ class Store:
         fresh = [position for position, seed in enumerate(run.seeds) if seed not in there]
         if not fresh:
             return
-        run = _part(run, fresh)
-        stem = _stem(run.seeds)
-        content = _parquet(cell, run, made_with)
-        target = folder / f"{stem}-{_digest(cell.id, stem, content)}.parquet"
+        run = files.part_of_run(run, fresh)
+        content = files.encode(cell, run, made_with)
+        target = folder / files.file_name(cell.id, run.seeds, content)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._write_whole(target, content)
@@ -204,7 +189,6 @@ class Store:
     ) -> Iterator[Any]:
         """Every undamaged file as an Arrow table with its metadata, in a fixed order: all of them, or those
         of some cells."""
-        pa, parquet = _pyarrow()
         chosen = None if columns is None else list(columns)
         paths = (
             self._all_files()
@@ -213,7 +197,7 @@ class Store:
         )
         for path in paths:
             if (content := self._content(path)) is not None:
-                yield parquet.ParquetFile(pa.BufferReader(content)).read(columns=chosen, use_threads=False)
+                yield files.decode(content, chosen)
 
     def about(self) -> list[dict[str, Any]]:
         """The metadata of every file: configuration, versions, timings, diagnostics."""
@@ -222,29 +206,30 @@ class Store:
 
     def about_table(self, table: Any) -> dict[str, Any]:
         """The metadata of one of `tables`."""
-        return self._checked(table.schema.metadata)
+        return self._checked(files.annotations_of_table(table))
 
     def _about_content(self, content: bytes) -> dict[str, Any]:
-        pa, parquet = _pyarrow()
-        return self._checked(parquet.read_metadata(pa.BufferReader(content)).metadata)
+        return self._checked(files.annotations_of_content(content))
 
-    def _checked(self, annotations: dict[bytes, bytes]) -> dict[str, Any]:
-        about: dict[str, Any] = json.loads(annotations[_KEY])
+    def _checked(self, about: dict[str, Any]) -> dict[str, Any]:
         if about["format"] != FORMAT:
             raise self._refusal(about["versions"]["fasturl"], about["format"])
         return about
 
     def frame(self) -> pandas.DataFrame:
-        """All results, tidy: one row for each cell, seed and point, with the settings as columns."""
+        """All results, tidy: one row for each cell, seed and point, with the settings as columns.
+
+        `optimal_value` is V* of the instance that a seed met, `v_star` the mean over the seeds of a cell.
+        """
         pd = optional.need("pandas", "experiments", "loading results")
-        pa, _ = _pyarrow()
+        pa, _ = files.pyarrow()
         parts, owners = [], []
-        settings: dict[str, dict[str, Any]] = {}
-        for table in self.tables(_RESULTS):
+        cells: dict[str, dict[str, Any]] = {}
+        for table in self.tables(files.RESULTS):
             about = self.about_table(table)
-            settings.setdefault(about["cell"], _settings(about))
+            cells.setdefault(about["cell"], about)
             parts.append(table.replace_schema_metadata(None))
-            owners.append(len(settings) - 1)  # files come cell by cell
+            owners.append(len(cells) - 1)  # files come cell by cell
         if not parts:
             raise ValueError(f"there are no results in {self.folder}")
         whole = pa.concat_tables(parts).to_pandas()
@@ -254,10 +239,11 @@ class Store:
         # two processes on one folder may both have computed a seed; they agree to the last bit
         key = np.stack([codes, whole["seed"], whole["trajectories"]])
         fresh = np.append(True, np.any(np.diff(key), axis=0))
-        columns = pd.DataFrame(list(settings.values())).astype(_TYPES)
+        whole, codes = whole[fresh].reset_index(drop=True), codes[fresh]
+        columns = settings_frame(list(cells.values()))
+        columns["v_star"] = _mean_optimal_values(codes, whole)
         frame: pandas.DataFrame = pd.concat(
-            [columns.take(codes[fresh]).reset_index(drop=True), whole[fresh].reset_index(drop=True)],
-            axis="columns",
+            [columns.take(codes).reset_index(drop=True), whole], axis="columns"
         )
         return frame
 
@@ -278,14 +264,13 @@ class Store:
 
     def _content(self, path: Path) -> bytes | None:
         """The bytes of a file, or None if they are not those that were written."""
-        stem, _, digest = path.stem.rpartition("-")
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             return None  # set aside by another process just now
         except OSError as error:  # says nothing of the file: a network may be down
             raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
-        if _digest(path.parent.name, stem, content) == digest:
+        if files.is_undamaged(path, content):
             return content
         if self._writes:
             self._set_aside(path, f"{path.parent.name}-{path.name}", "its results count as missing")
@@ -298,7 +283,7 @@ class Store:
         tells."""
         if (content := self._content(path)) is None:
             return ()
-        first, last, count = _named(path)
+        first, last, count = seeds_in_name(path)
         seeds: Collection[int] = (
             range(first, last + 1) if last - first + 1 == count else self._about_content(content)["seeds"]
         )
@@ -355,89 +340,11 @@ def load(folder: str | os.PathLike[str]) -> pandas.DataFrame:
     return Store(folder).frame()
 
 
-@functools.cache
-def versions() -> dict[str, str]:
-    packages = ("numba", "numpy", "scikit-learn", "pyarrow")
-    return {
-        "fasturl": __version__,
-        "python": platform.python_version(),
-        **{name: metadata.version(name) for name in packages},
-    }
-
-
-def _part(run: Run, positions: list[int]) -> Run:
-    """A run with some of its seeds, and their share of its time."""
-    arrays = ("optimal_values", "final_average", "average_reward", "values", "value_errors")
-    fields: dict[str, Any] = {name: getattr(run, name)[positions] for name in arrays}
-    fields |= {
-        name: [getattr(run, name)[position] for position in positions] for name in ("seeds", "diagnostics")
-    }
-    return dataclasses.replace(run, **fields, wall_seconds=run.wall_seconds * len(positions) / len(run.seeds))
-
-
-def _parquet(cell: Cell, run: Run, made_with: dict[str, str]) -> bytes:
-    """What a file holds. The columns are the same for all cells, so that any reader can take all files for
-    one table."""
-    pa, parquet = _pyarrow()
-    points, n_seeds = run.trajectories.size, len(run.seeds)
-    rows = points * n_seeds
-    about = {
-        "format": FORMAT,
-        "cell": cell.id,
-        "config": cell.config,
-        "oracle": run.oracle,
-        "v_star": run.v_star,
-        "seeds": run.seeds,
-        "versions": made_with,
-        "wall_seconds": run.wall_seconds,
-        "diagnostics": run.diagnostics,
-    }
-    same = {
-        "cell": (pa.string(), cell.id),
-        "env": (pa.string(), cell.env),
-        "horizon": (pa.int64(), cell.env_settings.get("horizon")),
-        "switch": (pa.float64(), cell.env_settings.get("switch")),
-        "noise": (pa.float64(), cell.env_settings.get("noise")),
-        "agent": (pa.string(), cell.agent),
-        "oracle": (pa.string(), run.oracle),
-        "episodes": (pa.int64(), cell.episodes),
-    }
-    columns = {name: pa.repeat(pa.scalar(value, kind), rows) for name, (kind, value) in same.items()} | {
-        "seed": np.repeat(np.array(run.seeds, np.int64), points),
-        "trajectories": np.tile(run.trajectories, n_seeds),
-        "average_reward": run.average_reward.ravel(),
-        "value": np.repeat(run.values, points),
-        "value_error": np.repeat(run.value_errors, points),
-        "near_optimal": np.repeat(run.near_optimal, points),
-    }
-    table = pa.table(columns).replace_schema_metadata(
-        {_KEY: json.dumps(about, default=lambda number: number.item()).encode()}
-    )
-    sink = pa.BufferOutputStream()
-    parquet.write_table(table, sink, compression="zstd", write_page_checksum=True)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
-
-
-def _settings(about: dict[str, Any]) -> dict[str, Any]:
-    """The columns of the frame that are the same for a whole cell."""
-    config = about["config"]
-    agent = dict(config["agent_settings"])
-    eyes = agent.pop("oracle_settings", None) or {}
-    columns = {
-        "cell": about["cell"],
-        "env": config["env"],
-        **config["env_settings"],
-        "noise": config["env_settings"].get("noise"),
-        "agent": config["agent"],
-        "oracle": about["oracle"],
-        **{f"oracle.{key}": value for key, value in eyes.items()},
-        **{f"agent.{key}": value for key, value in agent.items()},
-        "episodes": config["episodes"],
-        "points": config["points"],
-        "v_star": about["v_star"],
-    }
-    return {name: np.nan if value is None else value for name, value in columns.items()}
+def _mean_optimal_values(codes: Any, rows: pandas.DataFrame) -> list[float]:
+    """The mean of V* over the seeds of each cell: its rows, sorted by cell and seed, have the cell's number."""
+    first = np.append(True, np.diff(codes).astype(bool) | np.diff(rows["seed"]).astype(bool))
+    values, owners = rows["optimal_value"].to_numpy()[first], codes[first]
+    return [mean_optimal_value(of_cell) for of_cell in np.split(values, np.flatnonzero(np.diff(owners)) + 1)]
 
 
 def _manifest(path: Path) -> dict[str, Any]:
@@ -445,24 +352,3 @@ def _manifest(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError
     return content
-
-
-def _stem(seeds: Iterable[int]) -> str:
-    chosen = sorted(seeds)
-    return f"{chosen[0]}-{chosen[-1]}-{len(chosen)}"
-
-
-def _named(path: Path) -> tuple[int, int, int]:
-    """First and last seed of a file, and how many it holds, as its name tells."""
-    first, last, count = map(int, path.stem.split("-")[:3])
-    return first, last, count
-
-
-def _digest(cell: str, stem: str, content: bytes) -> str:
-    return hashlib.blake2b(f"{cell}/{stem}\n".encode() + content, digest_size=8).hexdigest()
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    return optional.need("pyarrow", "experiments", "storing results"), optional.need(
-        "pyarrow.parquet", "experiments", "storing results"
-    )

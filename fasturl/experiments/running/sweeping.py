@@ -1,6 +1,6 @@
 """Run cells over seeds, on this machine or on many, and keep what comes out.
 
-The work is cut into blocks: some seeds of one cell. Workers compute, this process writes; a block that is
+The work is cut into seed blocks: some seeds of one cell. Workers compute, this process writes; a seed block that is
 written is never computed again. Where the work is done does not change a bit of it, so a sweep may be stopped
 anywhere, resumed elsewhere, or run twice at once.
 """
@@ -21,7 +21,8 @@ from ..._version import __version__
 from ...training import available_cores, train
 from .backends import Backend, Local
 from .cells import Cell
-from .store import Store, stored_seeds, versions
+from .files import versions
+from .store import Store, stored_seeds
 
 if TYPE_CHECKING:
     import pandas
@@ -36,7 +37,7 @@ _LINE_SECONDS = 60.0  # a night's log can still be read
 
 
 @dataclass(frozen=True)
-class Block:
+class SeedBlock:
     """Some seeds of a cell: what one worker computes at a time."""
 
     cell: Cell
@@ -62,12 +63,8 @@ def sweep(
     What is there already is not computed again. `backend` says where to compute: processes of this machine if
     not given.
     """
-    chosen, wanted = stored_seeds(seeds), list(cells)
-    if backend is not None and n_jobs is not None:
-        raise ValueError(
-            f"n_jobs is for processes of this machine: leave it out where a backend is given, got {checks.short_repr(n_jobs)}"
-        )
-    place = backend or Local(n_jobs)
+    chosen, wanted = stored_seeds(seeds), _checked_cells(cells)
+    place = chosen_backend(backend, n_jobs)
     place.workers()
     if not wanted:
         raise ValueError("there is nothing to run: the grid is empty")
@@ -78,7 +75,28 @@ def sweep(
     return store.frame()
 
 
-def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> list[Block]:
+def chosen_backend(backend: Backend | None, n_jobs: int | None) -> Backend:
+    """Where to compute: the backend, or else `n_jobs` processes of this machine."""
+    if backend is not None and n_jobs is not None:
+        raise ValueError(
+            "n_jobs is for processes of this machine: leave it out where a backend is given, "
+            f"got {checks.short_repr(n_jobs)}"
+        )
+    return backend or Local(n_jobs)
+
+
+def _checked_cells(cells: Iterable[Cell]) -> list[Cell]:
+    """ValueError for anything that is not a cell."""
+    if not checks.are_several(cells):
+        raise ValueError(f"cells must be several of Cell.make(...), got {checks.short_repr(cells)}")
+    wanted = list(cells)
+    for cell in wanted:
+        if not isinstance(cell, Cell):
+            raise ValueError(f"cells must be made by Cell.make(...), got {checks.short_repr(cell)}")
+    return wanted
+
+
+def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> list[SeedBlock]:
     """The blocks that are still missing.
 
     A block is long against the costs of a file and short against the sweep: a sweep makes some thousand
@@ -95,18 +113,20 @@ def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> li
     blocks = []
     for cell, left in missing.items():
         size = max(1, min(most_seeds, most_steps // run_steps(cell)))
-        blocks += [Block(cell, tuple(left[first : first + size])) for first in range(0, len(left), size)]
+        blocks += [SeedBlock(cell, tuple(left[first : first + size])) for first in range(0, len(left), size)]
     # the longest first: the last blocks to finish are then short
     return sorted(blocks, key=lambda block: -block.steps)
 
 
 def run_steps(cell: Cell) -> int:
     """Steps of one run."""
-    env = cell.environment()
-    return cell.player().trajectories(env, cell.episodes) * env.horizon
+    description = cell.environment().describe()
+    return cell.player().trajectories(description, cell.episodes) * description.horizon
 
 
-def complete(store: Store, blocks: Sequence[Block], backend: Backend, progress: bool | None = None) -> None:
+def complete(
+    store: Store, blocks: Sequence[SeedBlock], backend: Backend, progress: bool | None = None
+) -> None:
     """Compute the blocks and write each as soon as it is there; ValueError at the end if cells cannot be
     trained."""
     if not blocks:
@@ -130,7 +150,7 @@ def complete(store: Store, blocks: Sequence[Block], backend: Backend, progress: 
         raise ValueError(f"{count}; {'the first' if len(failed) > 1 else 'it'} is {first}: {failed[first]}")
 
 
-def compute(block: Block) -> tuple[Block, Run | str, dict[str, str]]:
+def compute(block: SeedBlock) -> tuple[SeedBlock, Run | str, dict[str, str]]:
     """What a worker does: the runs, or the reason why they cannot be made, and the versions that it has.
 
     A reason is handed back like a result, so that one cell that cannot be trained does not end the work on
@@ -138,6 +158,7 @@ def compute(block: Block) -> tuple[Block, Run | str, dict[str, str]]:
     """
     cell = block.cell
     try:
+        cell.check_components()
         run = train(
             cell.environment(),
             cell.player(),
@@ -152,7 +173,7 @@ def compute(block: Block) -> tuple[Block, Run | str, dict[str, str]]:
     return block, run, versions()
 
 
-def estimate_seconds(blocks: Sequence[Block], n_workers: int | None = None) -> float:
+def estimate_seconds(blocks: Sequence[SeedBlock], n_workers: int | None = None) -> float:
     """How long the blocks should take, judged from short runs on this machine.
 
     One seed of a cell is played with a tenth and with a fifth of its episodes: what starts a run is told
@@ -206,7 +227,7 @@ def _run_seconds(cell: Cell) -> tuple[float, float]:
 
 
 @contextmanager
-def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Callable[[Block], None]]:
+def _progress(blocks: Sequence[SeedBlock], wanted: bool | None) -> Iterator[Callable[[SeedBlock], None]]:
     """Cells done, seeds done, time left: a bar on a terminal, otherwise a line a minute."""
     if wanted is False:
         yield lambda block: None
@@ -217,12 +238,12 @@ def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Callable
     n_cells, n_seeds, n_steps = len(left), sum(left.values()), sum(block.steps for block in blocks)
     begin, steps = time.monotonic(), 0
 
-    def count(block: Block) -> None:
+    def count(block: SeedBlock) -> None:
         nonlocal steps
         left[block.cell] -= len(block.seeds)
         steps += block.steps
 
-    def told() -> str:
+    def text() -> str:
         cells_done = sum(1 for seeds in left.values() if seeds == 0)
         counts = f"cells {cells_done}/{n_cells}  seeds {n_seeds - sum(left.values())}/{n_seeds}"
         if not steps:
@@ -234,14 +255,14 @@ def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Callable
         )
 
     if wanted is None and not sys.stderr.isatty():
-        said = begin
+        last_line = begin
 
-        def tell(block: Block) -> None:
-            nonlocal said
+        def tell(block: SeedBlock) -> None:
+            nonlocal last_line
             count(block)
-            if (now := time.monotonic()) - said >= _LINE_SECONDS:
-                said = now
-                print(told(), file=sys.stderr, flush=True)
+            if (now := time.monotonic()) - last_line >= _LINE_SECONDS:
+                last_line = now
+                print(text(), file=sys.stderr, flush=True)
 
         yield tell
         return
@@ -251,10 +272,10 @@ def _progress(blocks: Sequence[Block], wanted: bool | None) -> Iterator[Callable
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     # drawn ten times a second, as it would be, it takes two per cent of a core from the workers
     with Progress(*columns, console=Console(stderr=True), refresh_per_second=2) as bar:
-        task = bar.add_task(told(), total=n_steps)
+        task = bar.add_task(text(), total=n_steps)
 
-        def advance(block: Block) -> None:
+        def advance(block: SeedBlock) -> None:
             count(block)
-            bar.update(task, advance=block.steps, description=told())
+            bar.update(task, advance=block.steps, description=text())
 
         yield advance

@@ -1,1 +1,1 @@
-"""Tuning: what is searched, and the search."""
+"""Tuning: what is searched (`problem`), the search (`search`), and where studies are kept (`storage`)."""

@@ -29,26 +29,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import checks, optional
+from ..._base.schema import Range
 from ..running.processes import is_gone, this_process
 from ..running.store import FORMAT
-from .problem import Problem, Range
+from .problem import Problem, grid_values
+from .storage import opened
 
 if TYPE_CHECKING:
     import optuna
-    from sqlalchemy import URL
 
 METHODS = ("grid", "tpe")
 TPE_TRIALS = 50
 
 _PRUNING_P = 0.05
-_HEARTBEAT_SECONDS = 30
-_LOOKS = 30  # more than there are tables, each of which is made once
 _DRAW = "draw"
 _PROCESS = "process"
 _REASON = "reason"
@@ -104,65 +102,97 @@ class Tuning:
         }
 
 
+@dataclass(frozen=True)
+class Search:
+    """How a space is searched.
+
+    method
+        "tpe" samples ranges with the tree-structured Parzen estimator, "grid" tries every combination.
+    trials
+        Finished trials to have, counting those that the study holds already; if not given, the whole grid, or
+        50 for TPE.
+    prune, block
+        Whether to give trials up early, and after how many seeds each to think of it.
+    sampler_seed
+        The same seed makes the same trials.
+    """
+
+    method: str = "tpe"
+    trials: int | None = None
+    prune: bool = True
+    block: int = 5
+    sampler_seed: int = 0
+
+    def __post_init__(self) -> None:
+        checks.choice("method", self.method, METHODS)
+        if self.trials is not None:
+            checks.keep(self, trials=checks.integer("trials", self.trials, least=1))
+        checks.keep(
+            self,
+            prune=checks.flag("prune", self.prune),
+            block=checks.integer("block", self.block, least=1),
+            sampler_seed=checks.integer("sampler_seed", self.sampler_seed, least=0),
+        )
+
+    def n_trials(self, grid: list[dict[str, Any]] | None) -> int:
+        """How many trials there are to make; a grid has no more than its points."""
+        if grid is None:
+            return self.trials or TPE_TRIALS
+        return min(self.trials or len(grid), len(grid))
+
+
 def tune(
     problem: Problem,
+    search: Search | None = None,
     *,
-    method: str = "tpe",
-    trials: int | None = None,
     study: str | os.PathLike[str] | None = None,
     storage: str | None = None,
-    prune: bool = True,
-    block: int = 5,
-    sampler_seed: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Tuning:
-    """Search until `trials` trials are finished, counting those that the study holds already.
+    """Search for the settings that do best, until as many trials are finished as `search` asks for.
 
-    trials
-        If not given, the whole grid, or 50 for TPE.
+    search
+        How to search; `Search()` if not given.
     study
         A file to keep the study in (SQLite); the same arguments with the same file go on where the last
         search stopped. One file can hold many studies.
     storage
         Instead of a file: the URL of a database that Optuna can use. Several machines may then search at
         once.
-    prune, block
-        Whether to give trials up early, and after how many seeds each to think of it.
-    sampler_seed
-        The same seed makes the same trials.
+    n_jobs
+        How many runs are computed at the same time; as many as there are cores if not given.
+    progress
+        Whether to show a progress bar; if not given, where standard error is a terminal.
     """
-    checks.choice("method", method, METHODS)
-    grid = problem.grid() if method == "grid" else None
-    wanted = (
-        (len(grid) if grid else TPE_TRIALS) if trials is None else checks.integer("trials", trials, least=1)
-    )
-    wanted = min(wanted, len(grid)) if grid else wanted
-    block = checks.integer("block", block, least=1)
-    sampler_seed = checks.integer("sampler_seed", sampler_seed, least=0)
+    search = search or Search()
+    grid = problem.grid() if search.method == "grid" else None
     if n_jobs is not None:
         checks.integer("n_jobs", n_jobs, least=1)
     optuna = optional.need("optuna", "tune", "tuning")
-    name = f"{problem.agent} on {problem.env} {_digest(problem, method, prune, block, sampler_seed)}"
-    with _quiet_optuna(), _opened(study, storage) as kept:
+    name = f"{problem.agent} on {problem.env} {_digest(problem, search)}"
+    with _quiet_optuna(), opened(study, storage) as rdb:
         pruner = (
-            optuna.pruners.WilcoxonPruner(p_threshold=_PRUNING_P) if prune else optuna.pruners.NopPruner()
+            optuna.pruners.WilcoxonPruner(p_threshold=_PRUNING_P)
+            if search.prune
+            else optuna.pruners.NopPruner()
         )
         record = optuna.create_study(
-            storage=kept, study_name=name, load_if_exists=True, direction="maximize", pruner=pruner
+            storage=rdb, study_name=name, load_if_exists=True, direction="maximize", pruner=pruner
         )
-        search = _Search(problem, record, grid, sampler_seed, block, n_jobs)
+        trials = _Trials(problem, record, grid, search, n_jobs)
+        wanted = search.n_trials(grid)
         with _progress(wanted, len(problem.seeds), progress) as show:
-            while (draw := search.next_draw(wanted)) is not None:
-                search.make(draw, show)
-        return Tuning(problem, name, [_read(trial, problem) for trial in search.finished()])
+            while (draw := trials.next_draw(wanted)) is not None:
+                trials.make(draw, show)
+        return Tuning(problem, name, [_read(trial, problem) for trial in trials.finished()])
 
 
 Show = Callable[["list[optuna.trial.FrozenTrial]", int], None]
 """Told of the finished trials and of the seeds that the current one has."""
 
 
-class _Search:
+class _Trials:
     """The trials of one study."""
 
     def __init__(
@@ -170,16 +200,15 @@ class _Search:
         problem: Problem,
         study: optuna.Study,
         grid: list[dict[str, Any]] | None,
-        sampler_seed: int,
-        block: int,
+        search: Search,
         n_jobs: int | None,
     ) -> None:
-        self.problem, self.study, self.grid, self.block, self.n_jobs = problem, study, grid, block, n_jobs
-        self.sampler_seed = sampler_seed
+        self.problem, self.study, self.grid, self.n_jobs = problem, study, grid, n_jobs
+        self.block, self.sampler_seed = search.block, search.sampler_seed
         if grid:
             # in a random order the first trials are spread out, and pruning has something good to compare
             # with soon
-            np.random.default_rng(sampler_seed).shuffle(grid)
+            np.random.default_rng(search.sampler_seed).shuffle(grid)
 
     def finished(self) -> list[optuna.trial.FrozenTrial]:
         """If two processes made the same, one trial of the two, and rather a whole one than one that was
@@ -241,11 +270,11 @@ class _Search:
         import optuna
 
         trial.set_user_attr(_PROCESS, this_process())
-        drawn = {name: self._suggest(trial, name) for name in self.problem.space}
-        if self.grid and drawn != self.grid[draw]:
+        point = {name: self._suggest(trial, name) for name in self.problem.space}
+        if self.grid and point != self.grid[draw]:
             raise optuna.TrialPruned  # somebody has put settings of their own into the study's queue
         trial.set_user_attr(_DRAW, draw)
-        settings = self.problem.settings(drawn)
+        settings = self.problem.settings(point)
         rewards: list[float] = []
         for first in range(0, len(self.problem.seeds), self.block):
             part = self.problem.seeds[first : first + self.block]
@@ -267,7 +296,7 @@ class _Search:
         if not isinstance(values, Range):
             return trial.suggest_categorical(name, values)
         if self.grid:
-            return trial.suggest_categorical(name, values.grid())
+            return trial.suggest_categorical(name, grid_values(values))
         if values.whole:
             return trial.suggest_int(name, int(values.low), int(values.high), log=True)
         return trial.suggest_float(name, values.low, values.high, log=True)
@@ -294,7 +323,8 @@ def _read(trial: optuna.trial.FrozenTrial, problem: Problem) -> Trial:
     return Trial(problem.settings(trial.params), mean, len(rewards), pruned, trial.user_attrs.get(_REASON))
 
 
-def _digest(problem: Problem, method: str, prune: bool, block: int, sampler_seed: int) -> str:
+def _digest(problem: Problem, search: Search) -> str:
+    """What tells studies apart: all that the trials depend on, and the packages that components come from."""
     space = {
         name: [values.low, values.high, "range"] if isinstance(values, Range) else list(values)
         for name, values in problem.space.items()
@@ -308,117 +338,10 @@ def _digest(problem: Problem, method: str, prune: bool, block: int, sampler_seed
         space,
         problem.episodes,
         problem.seeds,
+        problem.origins,
     ]
-    return hashlib.sha256(
-        json.dumps([*about, method, prune, block, sampler_seed], sort_keys=True).encode()
-    ).hexdigest()[:12]
-
-
-@contextmanager
-def _opened(study: str | os.PathLike[str] | None, storage: str | None) -> Iterator[Any]:
-    """Optuna's storage: a file, a database, or memory alone."""
-    if study is not None and storage is not None:
-        raise ValueError("study and storage are two places for one thing: give one of them")
-    import optuna
-
-    if study is None and storage is None:
-        yield optuna.storages.InMemoryStorage()
-        return
-    url = storage or _sqlite_url(_writable(Path(study or "")))
-    where = str(study or _parsed(url).render_as_string(hide_password=True))
-    with _storage_errors(where, ImportError, ValueError, RuntimeError):
-        kept = _connected(url)
-    try:
-        with _storage_errors(where):
-            yield kept
-    finally:
-        _close(kept)
-
-
-def _connected(url: str) -> optuna.storages.RDBStorage:
-    """Who finds an empty database makes Optuna's tables; who comes while another makes them looks again."""
-    from sqlalchemy.exc import DatabaseError, IntegrityError
-
-    for _ in range(_LOOKS):
-        try:
-            return _connect(url)
-        except DatabaseError as error:
-            if not (isinstance(error, IntegrityError) or "already exists" in str(error)):
-                raise
-    return _connect(url)
-
-
-def _connect(url: str) -> optuna.storages.RDBStorage:
-    """A storage that cannot be used, a file that is no database for one, is closed again."""
-    from optuna.storages import RDBStorage
-
-    kept = RDBStorage.__new__(RDBStorage)
-    try:
-        RDBStorage.__init__(
-            kept, url, heartbeat_interval=_HEARTBEAT_SECONDS, grace_period=3 * _HEARTBEAT_SECONDS
-        )
-    except BaseException:
-        if hasattr(kept, "engine"):
-            _close(kept)
-        raise
-    return kept
-
-
-def _close(kept: optuna.storages.RDBStorage) -> None:
-    kept.remove_session()
-    kept.engine.dispose()
-
-
-def _writable(path: Path) -> Path:
-    if path.is_dir():
-        raise ValueError(f"cannot write {path}: it is a folder")
-    if not path.parent.is_dir():
-        raise ValueError(f"cannot write {path}: there is no folder {path.parent}")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise ValueError(f"cannot write {path}: permission denied")
-    return path.resolve()
-
-
-def study_file(study: str | os.PathLike[str] | None, storage: str | None) -> Path | None:
-    """The file that a study is kept in, if it is kept in one."""
-    if storage is None:
-        return None if study is None else Path(study)
-    url = _parsed(storage)
-    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
-
-
-def _sqlite_url(path: Path) -> str:
-    """With what has a meaning in URLs quoted, so that a file may have any name."""
-    from sqlalchemy import URL
-
-    return URL.create("sqlite", database=str(path)).render_as_string()
-
-
-def _parsed(url: str) -> URL:
-    optional.need("sqlalchemy", "tune", "tuning")
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        return make_url(url)
-    except ArgumentError:
-        raise ValueError(
-            f"storage must be a URL such as sqlite:///study.db or postgresql://user@host/name, got {url!r}"
-        ) from None
-
-
-@contextmanager
-def _storage_errors(where: str, *more: type[Exception]) -> Iterator[None]:
-    from optuna.exceptions import StorageInternalError
-    from sqlalchemy.exc import SQLAlchemyError
-
-    kinds: tuple[type[Exception], ...] = (SQLAlchemyError, StorageInternalError, *more)
-    try:
-        yield
-    except kinds as error:
-        cause = error.__cause__ if isinstance(error, StorageInternalError) and error.__cause__ else error
-        reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
-        raise ValueError(f"cannot use the study in {where}: {reason}") from error
+    how = [search.method, search.prune, search.block, search.sampler_seed]
+    return hashlib.sha256(json.dumps([*about, *how], sort_keys=True).encode()).hexdigest()[:12]
 
 
 @contextmanager

@@ -1,30 +1,27 @@
-"""`fasturl plot` and `fasturl report`: figures and a page from stored results."""
+"""`fasturl plot`: figures from stored results."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .._base import checks
-from .outputs import check_figure, is_standard_output, whole_files
+from .outputs import check_figure, whole_files
 
-PLOT_EPILOG = """Examples:
+EPILOG = """Examples:
 
 fasturl plot results --band ci --out curves.pdf
 
 fasturl plot results --kind scaling --where switch=0.2
 
 fasturl plot results --kind heatmap --x learning_rate --y confidence --where agent=oracleq-lat"""
-REPORT_EPILOG = "Example: fasturl report results --out report.html"
 KINDS = ("curves", "success", "scaling", "heatmap")
 
 
 def register(app: typer.Typer) -> None:
-    app.command("plot", epilog=PLOT_EPILOG)(plot_command)
-    app.command("report", epilog=REPORT_EPILOG)(report_command)
+    app.command("plot", epilog=EPILOG)(plot_command)
 
 
 def plot_command(
@@ -64,8 +61,7 @@ def plot_command(
 ) -> None:
     """Draw stored results: learning curves, success rates, scaling with the horizon, or a heat map."""
     from ..experiments.analysis import figures as plots
-    from ..experiments.analysis import style as looks
-    from ..experiments.analysis import summaries
+    from ..experiments.analysis import style, summaries
     from ..experiments.running import store
 
     checks.choice("kind", kind, KINDS)
@@ -98,24 +94,5 @@ def plot_command(
         else:
             figure = plots.heatmap(frame, str(x), str(y), of=show or "average-reward")
         assert draft is not None
-        looks.save(figure, draft)
+        style.save(figure, draft)
     print(f"drawn in {target}")
-
-
-def report_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
-    out: Annotated[str, typer.Option(metavar="FILE", help="The page; - is standard output.")] = "report.html",
-) -> None:
-    """Write one HTML page with figures to hover and zoom, tables, configuration and timings. It needs no
-    network."""
-    from ..experiments.analysis import report
-
-    if is_standard_output(out):
-        sys.stdout.buffer.write(
-            report.page(folder).encode()
-        )  # whatever the terminal writes, the page says that it is UTF-8
-        return
-    with whole_files(out) as (draft,):
-        assert draft is not None
-        draft.write_text(report.page(folder), encoding="utf-8")
-    print(f"written to {out}: open it in a browser")

@@ -1,4 +1,4 @@
-"""`fasturl info` and `fasturl warmup`: this machine."""
+"""`fasturl info`: this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from ..training import available_cores
 
 def register(app: typer.Typer) -> None:
     app.command()(info)
-    app.command()(warmup)
 
 
 def info() -> None:
@@ -42,16 +41,9 @@ def info() -> None:
 def _cache() -> str:
     if numba.config.DISABLE_JIT:
         return "not used: compilation is switched off by NUMBA_DISABLE_JIT"
-    kept = compile_cache.kernels_in(CACHE_FOLDER)
-    return f"warm: {kept} compiled kernels are kept" if kept else "cold: the first run compiles for a while"
-
-
-def warmup() -> None:
-    """Compile every kernel ahead, so that later runs start at once."""
-    from .compiling import (
-        warmup as compile_everything,
-    )  # with scikit-learn, which takes longer than all other imports
-
-    seconds = compile_everything()
-    where = f"kept in {CACHE_FOLDER}" if CACHE_FOLDER else "but there is no folder to keep them in"
-    print(f"kernels compiled in {seconds:.1f} s, {where}")
+    n_kernels = compile_cache.kernels_in(CACHE_FOLDER)
+    return (
+        f"warm: {n_kernels} compiled kernels are kept"
+        if n_kernels
+        else "cold: the first run compiles for a while"
+    )

@@ -1,114 +1,14 @@
-"""Block MDPs and locks: tables, checks, exact values."""
-
-import time
+"""Block MDPs as tables: their checks and exact values."""
 
 import hypothesis
-import hypothesis.strategies as st
 import naive
 import numpy as np
 import pytest
 from strategies import DRAWS, SIZES, chances, mdp
 
 import fasturl as fu
-from fasturl._base.checks import shown
 from fasturl._base.streams import Streams
 from fasturl.problems.emissions import Gaussian
-
-LOCKS = [fu.LockBernoulli, fu.LockGaussian]
-
-
-# --- locks
-# ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", LOCKS)
-@hypothesis.given(horizon=st.integers(1, 30), switch=st.floats(0, 1), seed=st.integers(0, 10**6))
-def test_every_lock_is_worth_one_half(kind, horizon, switch, seed):
-    assert kind(horizon, switch).optimal_value(seed) == pytest.approx(0.5, abs=1e-12)
-
-
-@hypothesis.given(horizon=st.integers(1, 30), switch=st.floats(0, 1), seed=st.integers(0, 10**6))
-def test_the_optimal_policy_attains_the_optimal_value(horizon, switch, seed):
-    env = fu.LockBernoulli(horizon, switch)
-    assert env.policy_value(env.optimal_policy(seed), seed) == pytest.approx(0.5, abs=1e-12)
-
-
-@hypothesis.given(horizon=st.integers(1, 20), switch=st.floats(0, 1), seed=st.integers(0, 10**6))
-def test_acting_at_random_opens_a_lock_with_probability_two_to_the_minus_horizon(horizon, switch, seed):
-    uniform = np.full((horizon, 3, 4), 0.25)
-    assert fu.LockBernoulli(horizon, switch).policy_value(uniform, seed) == pytest.approx(0.5 * 0.5**horizon)
-
-
-def test_a_lock_has_three_states_and_four_actions():
-    env = fu.LockGaussian(horizon=5, switch=0.2, noise=0.1)
-    assert (env.horizon, env.n_actions, env.n_states) == (5, 4, (3,) * 6)
-
-
-def test_a_lock_is_the_one_that_its_seed_draws():
-    """Bit for bit the reference's lock, from the seed's own stream."""
-    ref = np.empty((6, 3, 4, 3))
-    naive.draw_lock(Streams(11).row("lock").tolist(), 0.2, [0] * 4, ref)
-    np.testing.assert_array_equal(fu.LockBernoulli(6, 0.2).instance(11).transitions, ref)
-
-
-def test_locks_of_different_seeds_differ_and_both_kinds_of_lock_share_their_latent_side():
-    first, second = (fu.LockBernoulli(6, 0.2).instance(seed).transitions for seed in (0, 1))
-    assert not np.array_equal(first, second)
-    np.testing.assert_array_equal(first, fu.LockGaussian(6, 0.2, noise=0.3).instance(0).transitions)
-
-
-def test_a_lock_starts_in_state_0_and_pays_a_coin_at_the_end_to_those_alive():
-    model = fu.LockBernoulli(3).instance()
-    assert model.start.tolist() == [1.0, 0.0, 0.0]
-    assert model.rewards[:-1].max() == 0.0
-    assert model.rewards[-1].reshape(12, 3).tolist() == [[0.5, 0.5, 0.0]] * 12
-    assert model.dynamics.random_rewards.tolist() == [False, False, True]
-    assert model.max_return == 1.0
-
-
-def test_parameters_and_repr_say_which_lock_it_is():
-    assert fu.LockBernoulli(5, 0.2).parameters() == {"horizon": 5, "switch": 0.2}
-    assert fu.LockGaussian(5, 0.2, 0.1).parameters() == {"horizon": 5, "switch": 0.2, "noise": 0.1}
-    assert repr(fu.LockGaussian(5, 0.2, 0.1)) == "LockGaussian(horizon=5, switch=0.2, noise=0.1)"
-
-
-@pytest.mark.parametrize("kind", LOCKS)
-@pytest.mark.parametrize("horizon", [0, -1, 2.0, "20", None, True, np.nan, [3], 10**400], ids=shown)
-def test_a_lock_refuses_other_horizons(kind, horizon):
-    with pytest.raises(ValueError, match=r"^horizon must be an integer .*, got "):
-        kind(horizon)
-
-
-@pytest.mark.parametrize("kind", LOCKS)
-@pytest.mark.parametrize("horizon", [10**7 + 1, 10**10])
-def test_a_lock_that_no_memory_holds_is_refused_before_anything_is_made(kind, horizon):
-    with pytest.raises(ValueError, match=rf"^horizon must be an integer from 1 to 10000000, got {horizon}$"):
-        kind(horizon)
-
-
-@pytest.mark.parametrize("kind", LOCKS)
-@pytest.mark.parametrize(
-    "switch", [-0.1, 1.1, np.nan, np.inf, "0.2", None, np.True_, np.complex128(0.2), 10**400], ids=shown
-)
-def test_a_lock_refuses_other_switches(kind, switch):
-    with pytest.raises(ValueError, match=r"^switch must be a number in \[0, 1\], got "):
-        kind(5, switch)
-
-
-@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf, 1e16, "0.2", None, 10**400], ids=shown)
-def test_a_gaussian_lock_refuses_other_noises(noise):
-    with pytest.raises(ValueError, match=r"^noise must be a number in \[0, 1e\+15\], got "):
-        fu.LockGaussian(5, 0.2, noise)
-
-
-@pytest.mark.parametrize("seed", [-1, 0.5, "0"])
-def test_an_instance_needs_a_seed(seed):
-    with pytest.raises(ValueError, match=r"^seed must be an integer >= 0, got "):
-        fu.LockBernoulli(5).instance(seed)
-
-
-# --- Block MDPs
-# ----------------------------------------------------------------------------------------------------
 
 # One level of one state, then two states, then one: action 0 stays safe for 0.3 later, action 1 gambles on
 # 0.8.
@@ -138,8 +38,8 @@ def test_start_may_be_a_state_or_a_distribution():
 
 @pytest.mark.parametrize("shape", [(2,), (2, 2), (2, 3), (2, 3, 2), (2, 2, 3, 3), (2, 1, 1, 1, 1)])
 def test_rewards_of_other_shapes_are_refused(shape):
-    message = r"^rewards at level 1 must have shape \(2, 3\) or \(2, 3, 2\), or a 1 in place of any of these numbers, got "
-    with pytest.raises(ValueError, match=message):
+    allowed = r"\(2, 3\) or \(2, 3, 2\), or a 1 in place of any of these numbers"
+    with pytest.raises(ValueError, match=f"^rewards at level 1 must have shape {allowed}, got "):
         fu.BlockMDP(np.full((2, 2, 3, 2), 0.5), np.zeros(shape))
 
 
@@ -223,22 +123,29 @@ def test_bernoulli_rewards_draw_only_where_a_mean_is_random():
     assert not fu.BlockMDP(transitions, rewards, reward_draw="deterministic").dynamics.random_rewards.any()
 
 
-def test_the_greatest_return_counts_only_what_can_happen():
-    """By hand: 0.3 and 0.8 can each be a 1 when drawn; an unreachable reward counts for nothing."""
-    assert fu.BlockMDP(GAMBLE, PAY).max_return == 1.0
-    assert fu.BlockMDP(GAMBLE, PAY, reward_draw="deterministic").max_return == 0.8
-    never = [np.array([[[1.0, 0.0], [1.0, 0.0]]]), np.ones((2, 2, 1))]
-    assert fu.BlockMDP(never, PAY, reward_draw="deterministic").max_return == 0.3
+def test_the_range_of_rewards_follows_from_the_tables_and_may_be_declared_wider():
+    """Entries of states that a level does not have count for nothing."""
+    assert fu.BlockMDP(GAMBLE, PAY).reward_range == (0.0, 1.0)
+    assert fu.BlockMDP(GAMBLE, PAY, reward_draw="deterministic").reward_range == (0.0, 0.8)
+    assert fu.BlockMDP([np.ones((1, 1, 1))], [[[2.0]]], reward_draw="deterministic").reward_range == (
+        2.0,
+        2.0,
+    )
+    declared = fu.BlockMDP(GAMBLE, PAY, reward_range=(-1, 2), max_return=3, max_states=7).describe()
+    assert (declared.reward_range, declared.max_return, declared.max_states) == ((-1.0, 2.0), 3.0, 7)
 
 
-def test_a_long_lock_is_set_up_in_a_moment():
-    """A loop over its levels in Python would take ten seconds or more, during which nothing could be
-    interrupted."""
-    begin = time.perf_counter()
-    model = fu.LockBernoulli(200_000, 0.2).instance()
-    assert model.max_return == 1.0
-    assert model.reachable[-1].tolist() == [True, True, True]
-    assert time.perf_counter() - begin < 5
+@pytest.mark.parametrize(
+    ("declaration", "match"),
+    [
+        ({"max_states": 1}, "^max_states must be an integer >= 2, got 1"),
+        ({"reward_range": (1, 0)}, "^reward_range must have two ends, the lower first, got "),
+        ({"max_return": "much"}, "^max_return must be a number "),
+    ],
+)
+def test_other_declarations_are_refused(declaration, match):
+    with pytest.raises(ValueError, match=match):
+        fu.BlockMDP(GAMBLE, PAY, **declaration)
 
 
 def test_deterministic_rewards_may_be_any_number():
@@ -246,7 +153,7 @@ def test_deterministic_rewards_may_be_any_number():
         np.ones((2, 1, 1, 1)), np.array([-3.0, 10.0]).reshape(2, 1, 1), reward_draw="deterministic"
     )
     assert env.optimal_value() == 7.0
-    assert env.max_return == 10.0  # what is ahead at the second level
+    assert env.reward_range == (-3.0, 10.0)
 
 
 def test_a_model_is_the_same_for_every_seed_and_cannot_be_changed():

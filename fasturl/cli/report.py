@@ -1,0 +1,36 @@
+"""`fasturl report`: a page from stored results."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .outputs import is_standard_output, whole_files
+
+EPILOG = "Example: fasturl report results --out report.html"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report", epilog=EPILOG)(report_command)
+
+
+def report_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
+    out: Annotated[str, typer.Option(metavar="FILE", help="The page; - is standard output.")] = "report.html",
+) -> None:
+    """Write one HTML page with figures to hover and zoom, tables, configuration and timings. It needs no
+    network."""
+    from ..experiments.analysis import report
+
+    if is_standard_output(out):
+        sys.stdout.buffer.write(
+            report.page(folder).encode()
+        )  # whatever the terminal writes, the page says that it is UTF-8
+        return
+    with whole_files(out) as (draft,):
+        assert draft is not None
+        draft.write_text(report.page(folder), encoding="utf-8")
+    print(f"written to {out}: open it in a browser")

@@ -1,0 +1,134 @@
+"""`fasturl warmup`: compile every kernel ahead, by training each agent for a moment.
+
+Only the kernels that call a user's C code wait for it.
+"""
+
+from __future__ import annotations
+
+import time
+from importlib.util import find_spec
+from itertools import product
+from typing import Any
+
+import numpy as np
+import typer
+
+from .. import CACHE_FOLDER, registry
+from .._base import names
+from .._base.schema import Setting
+from .._base.streams import Streams
+from ..learners.playing import draw_policy
+from ..problems.block_mdp import BlockMDP
+from ..problems.emissions import Bernoulli, Categorical, Gaussian
+from ..problems.environment import Environment
+from ..training import train
+
+_EPISODES = 300
+_HORIZON = 3
+_QUICK: dict[str, dict[str, Any]] = {
+    "url-as-written": {"epsilon": 0.9, "delta": 0.9, "batch": 10},
+    "pcid": {"samples_per_level": 60},
+}
+"""Settings with which an agent is done in a moment."""
+_MORE_PARTS: dict[str, list[dict[str, Any]]] = {
+    "oracle": [{"name": "gmm", "covariance": "full", "n_directions": "all"}]
+}
+"""Settings of parts that lead to kernels of their own."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("warmup")(warmup_command)
+
+
+def warmup_command() -> None:
+    """Compile every kernel ahead, so that later runs start at once."""
+    seconds = compile_kernels()
+    place = f"kept in {CACHE_FOLDER}" if CACHE_FOLDER else "but there is no folder to keep them in"
+    print(f"kernels compiled in {seconds:.1f} s, {place}")
+
+
+def compile_kernels() -> float:
+    """Compile or load all kernels; returns the seconds it took."""
+    begin = time.perf_counter()
+    environments = _built_in_environments()
+    for env, (name, settings) in product(environments, _built_in_agents()):
+        _train_for_a_moment(env, name, settings)
+    block_mdps = _block_mdps()
+    for env in block_mdps:
+        _train_for_a_moment(env, "url", {})
+    draw_policy(np.array([[[0.25, 0.75]]]), Streams(0).row("policy"))
+    if find_spec("gymnasium"):
+        _step_environments(block_mdps)
+    return time.perf_counter() - begin
+
+
+def _built_in_environments() -> list[Environment]:
+    """Each environment of fasturl with few levels."""
+    components = [one for one in names.components("environment").values() if one.built_in]
+    return [
+        registry.environment(one.name, **({"horizon": _HORIZON} if "horizon" in one.settings else {}))
+        for one in components
+    ]
+
+
+def _built_in_agents() -> list[tuple[str, dict[str, Any]]]:
+    """Each agent of fasturl with each part and each choice that it may have, one at a time."""
+    agents = []
+    for name in registry.agent_names():
+        component, _ = registry.agent_component(name)
+        if not component.built_in:
+            continue
+        quick = _QUICK.get(name, {})
+        agents.append((name, quick))
+        for setting in component.settings.values():
+            agents += [(name, {**quick, setting.name: value}) for value in _values_to_try(setting)]
+    return agents
+
+
+def _values_to_try(setting: Setting) -> list[Any]:
+    if not isinstance(setting.kind, str):
+        return list(setting.choices)
+    parts = [one.name for one in names.components(setting.kind).values() if one.built_in]
+    return [*parts, *_MORE_PARTS.get(setting.kind, [])]
+
+
+def _train_for_a_moment(env: Environment, name: str, settings: dict[str, Any]) -> None:
+    """Train, unless the agent cannot be trained on this environment."""
+    agent = registry.agent(name, **settings)
+    try:
+        agent.check(env.describe())
+    except ValueError:
+        return
+    train(env, agent, episodes=1 if name == "url-as-written" else _EPISODES, progress=False)
+
+
+def _block_mdps() -> list[BlockMDP]:
+    """Tables of a user's, with the emissions that no built-in environment has."""
+    apart = np.array([[0.1, 0.9], [0.9, 0.1]])
+    emissions = (
+        Gaussian(apart, 0.1, n_levels=3),
+        Bernoulli(apart, n_levels=3),
+        Categorical(np.eye(2), n_levels=3),
+    )
+    return [
+        BlockMDP(np.full((2, 2, 2, 2), 0.5), np.zeros((2, 2, 2)), emission=emission) for emission in emissions
+    ]
+
+
+def _step_environments(block_mdps: list[BlockMDP]) -> None:
+    """Step vector environments of each kind."""
+    import gymnasium
+
+    from .. import envs
+
+    for block_mdp in block_mdps:
+        _step(envs.BlockMDPVectorEnv(block_mdp, num_envs=2))
+    envs.rollout(block_mdps[0], np.zeros((2, 2), np.int64), 2)
+    for name, observe in product(envs.IDS, ("observation", "latent")):
+        if name != "fasturl/BlockMDP-v0":
+            _step(gymnasium.make_vec(name, num_envs=2, horizon=2, observe=observe))
+
+
+def _step(played: Any) -> None:
+    played.reset(seed=0)
+    played.step(played.action_space.sample())

@@ -1,0 +1,206 @@
+"""Results against a setting: the share of near-optimal seeds, and how many trajectories it takes to get there."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from ..._base import optional
+from . import statistics, summaries
+from .panels import (
+    ERROR_BARS,
+    LEGEND_LINE_LENGTH,
+    agents_of,
+    finish,
+    numeric_setting,
+    panels_by,
+    require_results,
+    seeds_in_words,
+    series_labels,
+    title,
+)
+from .style import TEXT_LINE, LineStyle, count, head, line_styles, style
+from .summaries import in_words, show
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class _Comparison(NamedTuple):
+    """What a figure against a setting shows."""
+
+    table: pandas.DataFrame
+    """One row for each cell, as `summaries.cell_table` gives it."""
+    across: str
+    """The column of the setting on the x axis."""
+    labels: dict[str, str]
+    """The label of each cell."""
+    styles: Mapping[str, LineStyle]
+    """The style of each label."""
+
+
+def success(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
+    """The share of near-optimal seeds against a setting, with Wilson intervals: a panel for each setting of
+    the rest."""
+    shown = _comparison(frame, x)
+    figure, all_axes, groups = _panels(shown)
+    with style():
+        for axes, rows in zip(all_axes, groups, strict=True):
+            for label, line, shift in _series(rows, shown, logarithmic=False):
+                _draw_share(axes, line[shown.across].to_numpy(float) + shift, line, label, shown.styles[label])
+            axes.set_ylim(-0.04, 1.04)
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+            _set_ticks(axes, shown)
+        words = f"Bars: {statistics.LEVEL:.0%} Wilson interval, {seeds_in_words(frame)}."
+        x_name = in_words(shown.across)
+        finish(figure, all_axes, shown.labels, x_name, "share of near-optimal seeds", words)
+        head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
+    return figure
+
+
+def scaling(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
+    """Trajectories to near-optimal against a setting on logarithmic axes: the median over seeds, and the
+    slope b of x^b.
+
+    `statistics.near_optimal_from` defines the number of a run. Where at least half of the seeds did not get
+    there an arrow stands at the number of trajectories that were played.
+    """
+    shown = _comparison(frame, x)
+    if (shown.table[shown.across] <= 0).any():
+        raise ValueError(f"{x} is not always positive in these results: it cannot be a logarithmic axis")
+    figure, all_axes, groups = _panels(shown, extra_height=TEXT_LINE * len(set(shown.labels.values())))
+    with style():
+        for axes, rows in zip(all_axes, groups, strict=True):
+            slopes: list[tuple[Any, str]] = []
+            for label, line, shift in _series(rows, shown, logarithmic=True):
+                slopes += _draw_needed(axes, line, shown.across, shift, label, shown.styles[label])
+            _finish_scaling(axes, shown.across, slopes)
+            _set_ticks(axes, shown)
+        arrows = "arrows: at least half of the seeds did not get there"
+        bars = _bars_in_words(shown.table["needed_low"])
+        words = f"Points: median over {seeds_in_words(frame)}; {bars}; {arrows}."
+        finish(figure, all_axes, shown.labels, "", "trajectories to near-optimal", words)
+        head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
+    return figure
+
+
+def _comparison(frame: pandas.DataFrame, x: str) -> _Comparison:
+    require_results(frame)
+    across = numeric_setting(frame, x)
+    labels = series_labels(frame, across)
+    table = summaries.cell_table(frame)
+    return _Comparison(table[table[across].notna()], across, labels, line_styles(agents_of(frame, labels)))
+
+
+def _panels(shown: _Comparison, extra_height: float = 0.0) -> tuple[Figure, list[Axes], list[Any]]:
+    keys = [name for name in ["env", *summaries.env_settings(shown.table)] if name != shown.across]
+    return panels_by(shown.table, keys, height=2.1 + extra_height, labels=shown.labels)
+
+
+def _series(
+    rows: pandas.DataFrame, shown: _Comparison, *, logarithmic: bool
+) -> list[tuple[str, pandas.DataFrame, float]]:
+    """The label and the rows of each line of a panel, and how far it is shifted along x, so that bars of
+    several lines stand side by side."""
+    labels = rows["cell"].map(shown.labels)
+    order = [label for label in dict.fromkeys(shown.labels.values()) if (labels == label).any()]
+    values = np.unique(rows[shown.across].to_numpy(float))
+    step = min(np.diff(np.log(values) if logarithmic else values), default=1.0)
+    return [
+        (label, rows[labels == label].sort_values(shown.across), (i - (len(order) - 1) / 2) * step * 0.04)
+        for i, label in enumerate(order)
+    ]
+
+
+def _set_ticks(axes: Axes, shown: _Comparison) -> None:
+    ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
+    ticks = sorted(shown.table[shown.across].unique())
+    if len(ticks) <= 8:
+        axes.set_xticks(ticks, [show(tick) for tick in ticks])
+        axes.xaxis.set_minor_locator(ticker.NullLocator())
+
+
+def _point_style(line_style: LineStyle) -> dict[str, Any]:
+    return {
+        "color": line_style.colour,
+        "marker": line_style.marker,
+        "markersize": 3.5,
+        "markeredgewidth": 0.6,
+    }
+
+
+def _draw_share(axes: Axes, xs: Any, line: pandas.DataFrame, label: str, line_style: LineStyle) -> None:
+    share = line["success_rate"].to_numpy()
+    bars = np.array([share - line["success_low"], line["success_high"] - share]).clip(0)
+    points = _point_style(line_style)
+    axes.errorbar(xs, share, bars, linestyle=line_style.dashes, label=label, **points, **ERROR_BARS)
+
+
+def _draw_needed(
+    axes: Axes, line: pandas.DataFrame, across: str, shift: float, label: str, line_style: LineStyle
+) -> list[tuple[Any, str]]:
+    """Gives the line that was fitted and its slope in words; nothing where there are too few points."""
+    transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
+    points = _point_style(line_style)
+    xs = line[across].to_numpy(float)
+    shifted = xs * math.exp(shift)
+    needed, played = line["needed"].to_numpy(), line["trajectories"].to_numpy()
+    there = np.isfinite(needed)
+    # named here, so that legends show line and marker; the points themselves are drawn below
+    (fitted,) = axes.plot(
+        [], [], linestyle=line_style.dashes, linewidth=0.9, label=label, markevery=[], **points
+    )
+    slopes = []
+    with contextlib.suppress(ValueError):
+        slope = statistics.log_log_slope(xs, needed)
+        ends = np.array([xs[there].min(), xs[there].max()])
+        fitted.set_data(ends, np.exp(slope.intercept) * ends**slope.slope)
+        slopes = [(fitted, f"slope {slope_in_words(slope)}")]
+    # an interval without an upper end reaches to the number of trajectories that were played; where there is
+    # none (nan) no bar is drawn
+    high = np.minimum(line["needed_high"].to_numpy(), played)
+    low = np.maximum(line["needed_low"].to_numpy(), 1)
+    bars = np.array([needed[there] - low[there], high[there] - needed[there]]).clip(0)
+    axes.errorbar(shifted[there], needed[there], bars, linestyle="none", **points, **ERROR_BARS)
+    axes.plot(shifted[~there], played[~there], linestyle="none", fillstyle="none", **points)
+    above = axes.transData + transforms.ScaledTranslation(0, 5 / 72, cast(Any, axes.figure).dpi_scale_trans)
+    arrow: dict[str, Any] = {"marker": r"$\uparrow$", "markersize": 5, "color": line_style.colour}
+    axes.plot(shifted[~there], played[~there], linestyle="none", transform=above, **arrow)
+    return slopes
+
+
+def slope_in_words(slope: statistics.Slope) -> str:
+    """A slope with its standard error, if there is one."""
+    return f"{slope.slope:.2f}" + ("" if math.isnan(slope.error) else f" ± {slope.error:.2f}")
+
+
+def _bars_in_words(low: Any) -> str:
+    """What the bars of a figure of medians are, where there are any."""
+    if low.isna().all():
+        return "too few seeds for an interval"
+    few = ", where there are seeds enough" if low.isna().any() else ""
+    return f"bars: {statistics.LEVEL:.0%} interval of the median{few}"
+
+
+def _finish_scaling(axes: Axes, across: str, slopes: list[tuple[Any, str]]) -> None:
+    """Logarithmic axes, and the slopes below the panel, where they hide nothing."""
+    ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
+    transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.margins(y=0.1)  # room for arrows
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(lambda value, _: count(value))
+    axes.yaxis.set_minor_locator(ticker.NullLocator())
+    axes.set_xlabel(in_words(across))
+    below = axes.transAxes + transforms.ScaledTranslation(0, -0.34, cast(Any, axes.figure).dpi_scale_trans)
+    corner: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+    if slopes:
+        spacing: dict[str, Any] = {"labelspacing": 0.3, "borderaxespad": 0}
+        axes.legend(*zip(*slopes, strict=True), handlelength=LEGEND_LINE_LENGTH, **spacing, **corner)

@@ -1,0 +1,145 @@
+"""Vector tables: the instances of many environments side by side, as the kernels of vector environments read
+them.
+
+Every family has them (`Environment.vector_tables`). `InstanceTables` works for all families from `draw`
+alone: each environment has the start, transitions and rewards of its own instance. `SharedInstance` is one
+Block MDP for all. A family whose instances differ in little may declare smaller tables, which stay in the
+cache of the processor; it must then give the same bits as its `draw` does.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._base.streams import Streams
+from .._kernels.records import SharedTables
+from .emissions import Emission
+
+if TYPE_CHECKING:
+    from .block_mdp import BlockMDP
+    from .environment import Environment
+
+Mask = NDArray[np.bool_]
+
+
+class VectorTables(ABC):
+    """The instances of N environments of one family.
+
+    `seed` gives an environment the streams of a run, `draw` then draws its next instance from the stream
+    "instance" of these. A subclass has the attributes below, keeps `arrays` in place, and implements the
+    methods.
+    """
+
+    arrays: SharedTables
+    """What kernels read; `draw` writes into it."""
+    optimal_values: NDArray[np.float64]
+    """V* of the instance of each environment, float64[N]."""
+    emissions: list[Emission | None]
+    """The emission of the instance of each environment."""
+
+    @abstractmethod
+    def seed(self, index: int, streams: Streams) -> None:
+        """Give environment `index` new streams; its instance stays until it is drawn."""
+
+    @abstractmethod
+    def draw(self, mask: Mask) -> None:
+        """Draw the next instance of each environment of the mask (bool[N])."""
+
+    @abstractmethod
+    def instance(self, index: int) -> BlockMDP:
+        """The instance of environment `index`."""
+
+
+class InstanceTables(VectorTables):
+    """An instance of its own for each environment, as `Environment.draw_checked` gives it.
+
+    Instances may differ in their start, transitions, rewards, emission and number of states; tables have room
+    for the `max_states` that the family declares.
+    """
+
+    def __init__(self, environment: Environment, n_envs: int) -> None:
+        declared = environment.describe()
+        size = declared.max_states
+        shape = (declared.horizon, n_envs, size, declared.n_actions)
+        n_rows = math.prod(shape)
+        self._environment = environment
+        self._streams: list[Streams | None] = [None] * n_envs
+        self._instances: list[BlockMDP | None] = [None] * n_envs
+        self._outcomes, self._rewards = np.ones((*shape, size)), np.zeros((*shape, size))
+        self.emissions = [environment.emission] * n_envs
+        self.optimal_values = np.zeros(n_envs)
+        self.arrays = SharedTables(
+            start=np.ones((n_envs, size)),
+            outcomes=self._outcomes.reshape(n_rows, size),
+            ways=_row_numbers(n_rows).reshape(shape),
+            rewards=_read_only(self._rewards),
+            random_rewards=np.zeros((declared.horizon, n_envs), np.bool_),
+        )
+
+    def seed(self, index: int, streams: Streams) -> None:
+        self._streams[index] = streams
+
+    def draw(self, mask: Mask) -> None:
+        for e in np.flatnonzero(mask).tolist():
+            streams = self._streams[e]
+            assert streams is not None, "an environment is seeded before its instance is drawn"
+            self._set(e, self._environment.draw_checked(streams))
+
+    def instance(self, index: int) -> BlockMDP:
+        instance = self._instances[index]
+        assert instance is not None, "an instance is drawn before it is asked for"
+        return instance
+
+    def _set(self, e: int, instance: BlockMDP) -> None:
+        dynamics, size = instance.dynamics, instance.transitions.shape[1]
+        # cumulative chances that end in ones: no draw leads to a state that the instance does not have
+        self.arrays.start[e], self._outcomes[:, e], self._rewards[:, e] = 1.0, 1.0, 0.0
+        self.arrays.start[e, :size] = dynamics.start
+        self._outcomes[:, e, :size, :, :size] = dynamics.transitions
+        self._rewards[:, e, :size, :, :size] = dynamics.rewards
+        self.arrays.random_rewards[:, e] = dynamics.random_rewards
+        self.emissions[e], self._instances[e] = instance.emission, instance
+        self.optimal_values[e] = instance.optimal_value()
+
+
+class SharedInstance(VectorTables):
+    """One instance for all environments, whatever their streams."""
+
+    def __init__(self, instance: BlockMDP, n_envs: int) -> None:
+        horizon, size, n_actions, _ = instance.transitions.shape
+        n_rows, dynamics = horizon * size * n_actions, instance.dynamics
+        self._instance = instance
+        self.emissions = [instance.emission] * n_envs
+        self.optimal_values = np.full(n_envs, instance.optimal_value())
+        self.arrays = SharedTables(
+            start=dynamics.start.reshape(1, size),
+            outcomes=dynamics.transitions.reshape(n_rows, size),
+            ways=_row_numbers(n_rows).reshape(horizon, 1, size, n_actions),
+            rewards=dynamics.rewards.reshape(horizon, 1, size, n_actions, size),
+            random_rewards=dynamics.random_rewards.reshape(horizon, 1),
+        )
+
+    def seed(self, index: int, streams: Streams) -> None:
+        pass
+
+    def draw(self, mask: Mask) -> None:
+        pass
+
+    def instance(self, index: int) -> BlockMDP:
+        return self._instance
+
+
+def _row_numbers(count: int) -> NDArray[np.integer]:
+    return np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
+
+
+def _read_only(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same memory, marked as the tables of a Block MDP are: kernels compile anew for writable ones."""
+    view = table.view()
+    view.setflags(write=False)
+    return view

@@ -1,0 +1,63 @@
+"""The house shows its architecture: who names what, and how long things are."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import fasturl as fu
+
+PACKAGE = Path(fu.__file__).parent
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+OBJECT_LAYER = [source for source in SOURCES if source.relative_to(PACKAGE).parts[0] not in ("_kernels", "capi")]
+FAMILIES = re.compile(r"LockBernoulli|LockGaussian|\"switch\"|'switch'")
+MAY_NAME_FAMILIES = ("__init__.py", "problems/locks.py", "experiments/paper/")
+MOST_LINES_OF_A_FILE = 400
+MOST_LINES_OF_A_FUNCTION = 60
+MOST_ARGUMENTS = 8
+
+
+def path_in_package(source):
+    return source.relative_to(PACKAGE).as_posix()
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=path_in_package)
+def test_a_family_is_named_in_its_own_file_the_paper_and_the_public_face_alone(source):
+    if path_in_package(source).startswith(MAY_NAME_FAMILIES):
+        return
+    assert not FAMILIES.findall(source.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=path_in_package)
+def test_a_file_can_be_read_in_one_sitting(source):
+    assert len(source.read_text(encoding="utf-8").splitlines()) <= MOST_LINES_OF_A_FILE
+
+
+def functions(source):
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def body_lines(function):
+    """Lines from the name to the end, but for the docstring."""
+    docstring = function.body[0] if ast.get_docstring(function) is not None else None
+    own = docstring.end_lineno - docstring.lineno + 1 if docstring else 0
+    return function.end_lineno - function.lineno + 1 - own
+
+
+def arguments(function):
+    named = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return [argument.arg for argument in named if argument.arg not in ("self", "cls")]
+
+
+@pytest.mark.parametrize("source", OBJECT_LAYER, ids=path_in_package)
+def test_a_function_of_the_object_layer_fits_on_a_screen(source):
+    assert {f.name: n for f in functions(source) if (n := body_lines(f)) > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+@pytest.mark.parametrize("source", OBJECT_LAYER, ids=path_in_package)
+def test_a_function_of_the_object_layer_takes_few_arguments(source):
+    long = {f.name: arguments(f) for f in functions(source) if len(arguments(f)) > MOST_ARGUMENTS}
+    assert long == {}
