@@ -19,8 +19,10 @@ MOST = 10**12
 def short_repr(value: object) -> str:
     """A value as an error shows it, which is short."""
     try:
-        text = repr(value)
-    except ValueError:  # an int of more digits than Python writes
+        text = " ".join(repr(value).split("\n"))
+    except (
+        Exception
+    ):  # an int of more digits than Python writes, or a class of somebody else's that is broken
         text = f"one of type {type(value).__name__}"
     return text if len(text) <= 200 else f"{text[:140]} ... {text[-40:]}"
 
@@ -99,6 +101,11 @@ def nearest(word: object, known: Iterable[str]) -> str:
     """A hint for whoever wrote nearly one of the known words."""
     close = difflib.get_close_matches(word, list(known), n=1) if isinstance(word, str) else []
     return f" (did you mean {close[0]}?)" if close else ""
+
+
+def plain(value: Any) -> Any:
+    """A number, truth value or text of NumPy as Python's own, which JSON can hold; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def real_array(name: str, value: object) -> NDArray[Any]:
