@@ -184,7 +184,7 @@ def undeclared(self, size):
         ),
         (
             (type("Undeclared", (Threshold,), {"__init__": undeclared}),),
-            "Undeclared cannot be registered: size of Undeclared is not declared: give it a type or a default",
+            "Undeclared cannot be registered: size of Undeclared is not declared: give it a type",
         ),
         (
             (type("Unfinished", (Agent,), {}),),

@@ -103,6 +103,18 @@ def nearest(word: object, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]}?)" if close else ""
 
 
+def ends(name: str, value: object) -> tuple[float, float]:
+    """The two ends of a range of numbers."""
+    numbers = list(value) if are_several(value) else []
+    try:
+        low, high = (real(name, end) for end in numbers)
+        if low > high:
+            raise ValueError
+    except ValueError:
+        raise ValueError(f"{name} must have two ends, the lower first, got {short_repr(value)}") from None
+    return low, high
+
+
 def plain(value: Any) -> Any:
     """A number, truth value or text of NumPy as Python's own, which JSON can hold; anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
