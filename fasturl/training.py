@@ -227,9 +227,9 @@ def _in_threads(
     workers: int,
     prepare: Callable[[], object],
     stop: threading.Event,
-    look: Callable[[], None],
+    on_progress: Callable[[], None],
 ) -> list[_Record]:
-    """play(0), ..., play(count - 1), with a look at the progress now and then.
+    """play(0), ..., play(count - 1), with a call of `on_progress` now and then.
 
     A pool of `concurrent.futures` would do, but Ctrl-C while one waits for its futures may leave their locks
     held, and then nothing ends.
@@ -248,7 +248,7 @@ def _in_threads(
 
     threads = [threading.Thread(target=work, name=f"fasturl-{n}", daemon=True) for n in range(workers)]
     records: dict[int, _Record] = {}
-    looked = time.perf_counter()
+    last_call = time.perf_counter()
     try:
         for started, thread in enumerate(threads):
             try:
@@ -268,10 +268,10 @@ def _in_threads(
                 records[position] = record
             except Empty:
                 pass
-            if time.perf_counter() - looked > _POLL_SECONDS:
-                look()
-                looked = time.perf_counter()
-        look()  # at the end, which may have come soon after the last look
+            if time.perf_counter() - last_call > _POLL_SECONDS:
+                on_progress()
+                last_call = time.perf_counter()
+        on_progress()  # at the end, which may have come soon after the last call
         return [records[position] for position in range(count)]
     finally:
         stop.set()

@@ -134,13 +134,13 @@ def real_array(name: str, value: object) -> NDArray[Any]:
 def probabilities(name: str, value: object, over: str) -> NDArray[np.float64]:
     """Distributions along the last axis. Those of narrow types sum to 1 as well as those can, and are made to
     exactly."""
-    given = real_array(name, value)
-    table = given.astype(np.float64)
-    narrow = given.dtype.kind == "f" and given.dtype.itemsize < 8
+    array = real_array(name, value)
+    table = array.astype(np.float64)
+    narrow = array.dtype.kind == "f" and array.dtype.itemsize < 8
     with np.errstate(over="ignore", invalid="ignore"):
         sums = table.sum(axis=-1)
         off = np.abs(sums - 1)
-    if not (np.all(table >= 0) and np.all(off <= (8 * np.finfo(given.dtype).eps if narrow else 1e-9))):
+    if not (np.all(table >= 0) and np.all(off <= (8 * np.finfo(array.dtype).eps if narrow else 1e-9))):
         raise ValueError(
             f"{name} must be probabilities that sum to 1 over {over}, "
             f"got entries {table.min():g}..{table.max():g} with sums {sums.min():.9g}..{sums.max():.9g}"

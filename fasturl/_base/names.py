@@ -250,8 +250,8 @@ def default_name(cls: type) -> str:
 
 def carried_components(*kinds_and_names: tuple[str, str]) -> list[tuple[str, str, type]]:
     """Those of the named components that another process does not know by itself."""
-    chosen = (components(kind).get(name) for kind, name in kinds_and_names)
-    return [(one.kind, one.name, one.cls) for one in chosen if one is not None and one.carried]
+    named = (components(kind).get(name) for kind, name in kinds_and_names)
+    return [(one.kind, one.name, one.cls) for one in named if one is not None and one.carried]
 
 
 def receive(components: list[tuple[str, str, type]]) -> None:

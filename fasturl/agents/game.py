@@ -101,7 +101,7 @@ class Episodes:
         return block.words
 
     def walk(self, loop: Callable[[Dynamics, Stream], None]) -> None:
-        """Hand a compiled loop what it plays with: the tables, and the generator of their luck."""
+        """Hand a compiled loop what it plays with: the tables, and the generator that moves them."""
         loop(self._instance.dynamics, self._streams.row("dynamics"))
 
     def play(self, labels: Labels, walk: Walk) -> Trajectories:
