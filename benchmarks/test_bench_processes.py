@@ -14,7 +14,8 @@ IMPORT = """
     import numba
     middle = time.perf_counter()
     import fasturl
-    print(json.dumps({"numba_seconds": middle - begin, "fasturl_seconds_beyond_numba": time.perf_counter() - middle}))
+    end = time.perf_counter()
+    print(json.dumps({"numba_seconds": middle - begin, "fasturl_seconds_beyond_numba": end - middle}))
 """
 
 FIRST_RESULT = """
@@ -26,14 +27,16 @@ FIRST_RESULT = """
 FIRST_RESULT_OF_THE_COMMAND = """
     import sys
     from fasturl.cli.main import main
-    sys.argv = ["fasturl", *"train lock-bernoulli --switch 0.2 --agent oracleq-lat --episodes 100 --seeds 1 --json -".split()]
+    command = "train lock-bernoulli --switch 0.2 --agent oracleq-lat --episodes 100 --seeds 1 --json -"
+    sys.argv = ["fasturl", *command.split()]
     main()
 """
 
 FIFTY_SEEDS = """
     import fasturl as fu
     run = fu.train(fu.LockBernoulli(20, 0.2), fu.OracleQ(), episodes=50_000, seeds=50)
-    print(json.dumps({"train_seconds": run.wall_seconds, "peak_megabytes": peak_megabytes(), "success_rate": run.success_rate}))
+    figures = {"train_seconds": run.wall_seconds, "success_rate": run.success_rate}
+    print(json.dumps({**figures, "peak_megabytes": peak_megabytes()}))
 """
 
 

@@ -123,8 +123,8 @@ def register(cls: Any = None, *, name: str | None = None, kind: str | None = Non
         An environment, an oracle (`fit` and `predict`), a learner (`start`) or an agent, whose settings are
         declared: see `fasturl.setting`.
     name
-        How it is called; if not given, the class's own name in small letters with hyphens: LockBernoulli is
-        lock-bernoulli.
+        How it is called; if not given, the class's own name in small letters with hyphens: BlockMDP is
+        block-mdp.
     kind
         "environment", "oracle", "learner" or "agent", where the class does not show which it is.
 
@@ -240,7 +240,7 @@ def component_settings(component: Component, instance: Any) -> dict[str, Any]:
 
 
 def default_name(cls: type) -> str:
-    """LockBernoulli is lock-bernoulli, BlockMDP is block-mdp; a class may have a `name` of its own."""
+    """What a class is called: its `name` if it has one, or else BlockMDP is block-mdp."""
     own = cls.__dict__.get("name")
     if isinstance(own, str):
         return own

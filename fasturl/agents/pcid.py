@@ -73,7 +73,9 @@ class PCID(Agent):
     Examples
     --------
     >>> import fasturl as fu
-    >>> fu.train(fu.LockBernoulli(horizon=3), fu.PCID(), episodes=4000).success_rate
+    >>> from fasturl.registry import environment
+    >>> env = environment("lock-bernoulli", horizon=3)
+    >>> fu.train(env, fu.PCID(), episodes=4000).success_rate
     1.0
     """
 

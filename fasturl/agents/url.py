@@ -58,7 +58,9 @@ class URL(DecodingAgent):
     Examples
     --------
     >>> import fasturl as fu
-    >>> run = fu.train(fu.LockBernoulli(horizon=5), fu.URL(), episodes=2000)
+    >>> from fasturl.registry import environment
+    >>> env = environment("lock-bernoulli", horizon=5)
+    >>> run = fu.train(env, fu.URL(), episodes=2000)
     >>> run.oracle, run.success_rate
     ('kmeans', 1.0)
     """

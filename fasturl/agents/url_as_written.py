@@ -53,9 +53,11 @@ class URLAsWritten(DecodingAgent):
     Examples
     --------
     >>> import fasturl as fu
+    >>> from fasturl.registry import environment
+    >>> env = environment("lock-bernoulli", horizon=1)
     >>> agent = fu.URLAsWritten(batch=10, epsilon=0.9, delta=0.9)
-    >>> fu.train(fu.LockBernoulli(horizon=1), agent, episodes=3).total_trajectories
-    4116
+    >>> fu.train(env, agent, episodes=3).total_trajectories
+    4349
     """
 
     batch: int = setting(

@@ -33,7 +33,9 @@ class OracleQ(Declared):
     Examples
     --------
     >>> import fasturl as fu
-    >>> fu.train(fu.LockBernoulli(horizon=5), fu.OracleQ(), episodes=4000).success_rate
+    >>> from fasturl.registry import environment
+    >>> env = environment("lock-bernoulli", horizon=5)
+    >>> fu.train(env, fu.OracleQ(), episodes=4000).success_rate
     1.0
     """
 
