@@ -60,8 +60,8 @@ def same(first, second, rows=slice(None)):
 
 
 def play(env, agent, episodes, streams, tick=lambda _: None):
-    """What an agent hands over at the end of a run, and the ledger of the run: as `train` plays it, without the
-    verdict."""
+    """What an agent hands over at the end of a run, and the ledger of the run: as `train` plays it, without
+    the verdict."""
     ledger = Ledger(episodes, agent.trajectories(env.describe(), episodes), tick)
     game = Game(env.draw_checked(streams), streams, latent=agent.sees_latent_states)
     return agent.play(game, ledger), ledger
