@@ -14,7 +14,8 @@ IMPORT = """
     import numba
     middle = time.perf_counter()
     import fasturl
-    print(json.dumps({"numba_seconds": middle - begin, "fasturl_seconds_beyond_numba": time.perf_counter() - middle}))
+    end = time.perf_counter()
+    print(json.dumps({"numba_seconds": middle - begin, "fasturl_seconds_beyond_numba": end - middle}))
 """
 
 FIRST_RESULT = """
@@ -26,14 +27,16 @@ FIRST_RESULT = """
 FIRST_RESULT_OF_THE_COMMAND = """
     import sys
     from fasturl.cli.main import main
-    sys.argv = ["fasturl", *"train lock-bernoulli --switch 0.2 --agent oracleq-lat --episodes 100 --seeds 1 --json -".split()]
+    command = "train lock-bernoulli --switch 0.2 --agent oracleq-lat --episodes 100 --seeds 1 --json -"
+    sys.argv = ["fasturl", *command.split()]
     main()
 """
 
 FIFTY_SEEDS = """
     import fasturl as fu
     run = fu.train(fu.LockBernoulli(20, 0.2), fu.OracleQ(), episodes=50_000, seeds=50)
-    print(json.dumps({"train_seconds": run.wall_seconds, "peak_megabytes": peak_megabytes(), "success_rate": run.success_rate}))
+    figures = {"train_seconds": run.wall_seconds, "success_rate": run.success_rate}
+    print(json.dumps({**figures, "peak_megabytes": peak_megabytes()}))
 """
 
 
@@ -47,13 +50,13 @@ def warm(tmp_path_factory):
 
 @pytest.mark.benchmark(group="process: import")
 def test_import(benchmark, warm):
-    seen = []
+    figures = []
     benchmark.pedantic(
-        lambda: seen.append(process(IMPORT, FASTURL_CACHE_DIR=str(warm))), rounds=5, warmup_rounds=1
+        lambda: figures.append(process(IMPORT, FASTURL_CACHE_DIR=str(warm))), rounds=5, warmup_rounds=1
     )
     report(
         benchmark,
-        **min(seen, key=lambda figures: figures["fasturl_seconds_beyond_numba"]),
+        **min(figures, key=lambda one: one["fasturl_seconds_beyond_numba"]),
         must_reach="0.2 s beyond numba",
     )
 
@@ -79,10 +82,10 @@ def test_first_result_of_a_later_process(benchmark, warm, program):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory in /proc")
 @pytest.mark.benchmark(group="process: 50 seeds x 50,000 episodes")
 def test_fifty_seeds(benchmark, warm):
-    seen = []
-    benchmark.pedantic(lambda: seen.append(process(FIFTY_SEEDS, FASTURL_CACHE_DIR=str(warm))), rounds=2)
+    figures = []
+    benchmark.pedantic(lambda: figures.append(process(FIFTY_SEEDS, FASTURL_CACHE_DIR=str(warm))), rounds=2)
     report(
         benchmark,
-        **max(seen, key=lambda figures: figures["peak_megabytes"]),
+        **max(figures, key=lambda one: one["peak_megabytes"]),
         must_reach="a few seconds, 400 MB",
     )

@@ -4,10 +4,10 @@ import naive
 import numpy as np
 import pytest
 from conftest import best_seconds, report
-from fasturl.learners.learners import Task
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl.learners.learner import Task
 from fasturl.training import available_cores
 
 ENV, AGENT, HORIZON = fu.LockBernoulli(20, 0.2), fu.OracleQ(), 20
@@ -17,9 +17,11 @@ GROUP = "train: OracleQ, latent states, horizon 20"
 def train_naively(episodes, seed):
     """What `train` does for one seed, in plain Python: the lock, the episodes, the curve, the value of the
     final policy."""
-    lock, luck, choice = (Streams(seed).row(name).tolist() for name in ("lock", "dynamics", "policy"))
+    instance_rng, dynamics_rng, policy_rng = (
+        Streams(seed).row(name).tolist() for name in ("instance", "dynamics", "policy")
+    )
     transitions, rewards = np.empty((HORIZON, 3, 4, 3)), np.zeros((HORIZON, 3, 4, 3))
-    naive.draw_lock(lock, 0.2, [0] * 4, transitions)
+    naive.draw_lock(instance_rng, 0.2, [0] * 4, transitions)
     rewards[-1, :, :, :2] = 0.5
     memory = AGENT.start(Task(HORIZON, 3, 4, 1.0, episodes, None))
     labels, returns = np.tile(np.arange(3), (episodes, HORIZON + 1, 1)), np.empty(episodes)
@@ -30,8 +32,8 @@ def train_naively(episodes, seed):
         memory.q,
         memory.visits,
         *schedules,
-        luck,
-        choice,
+        dynamics_rng,
+        policy_rng,
         returns,
     )
     naive.policy_q(

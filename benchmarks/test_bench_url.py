@@ -12,9 +12,6 @@ import naive
 import numpy as np
 import pytest
 from conftest import best_seconds, process, report
-from fasturl.learners.learners import Task
-from fasturl.oracles.oracles import GMM, KMeans
-from fasturl.problems.models import emission_rngs
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
@@ -23,6 +20,9 @@ from sklearn.preprocessing import StandardScaler
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl.learners.learner import Task
+from fasturl.oracles import GMM, KMeans
+from fasturl.problems.environment import emission_rngs
 from fasturl.training import available_cores
 
 HORIZON, EPISODES = 20, 50_000
@@ -43,9 +43,9 @@ def one_step_at_a_time(env, model, episodes):
     """Play and learn as a plain program does: an observation by NumPy, a label by `predict`, an update after
     the episode."""
     draw = np.random.default_rng(0)
-    lock = env.instance(0)
+    instance = env.instance(0)
     memory = fu.URL().learner.start(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
-    luck, choice = ([5, 6, 7, 8], [1, 2, 3, 4])
+    dynamics_rng, policy_rng = [5, 6, 7, 8], [1, 2, 3, 4]
 
     def observe(s):
         code = np.zeros(HORIZON + 3)
@@ -56,11 +56,11 @@ def one_step_at_a_time(env, model, episodes):
         return code + 0.1 * draw.standard_normal(HORIZON + 3)
 
     for _ in range(episodes):
-        s = naive.start_state(lock.dynamics, luck)
+        s = naive.start_state(instance.dynamics, dynamics_rng)
         labels, actions, rewards = [int(model.predict(observe(s)[None])[0])], [], []
         for h in range(HORIZON):
-            a, _ = naive.greedy(memory.q, h, labels[h], choice)
-            s, reward = naive.step(lock.dynamics, luck, h, s, a)
+            a, _ = naive.greedy(memory.q, h, labels[h], policy_rng)
+            s, reward = naive.step(instance.dynamics, dynamics_rng, h, s, a)
             labels.append(int(model.predict(observe(s)[None])[0]))
             actions.append(a)
             rewards.append(reward)
@@ -74,13 +74,13 @@ def test_url_one_step_at_a_time(benchmark, reference_rates, case):
     """50 episodes; the compiled run below has 50,000."""
     env, _, model, _ = CASES[case]
     states = np.random.default_rng(1).choice(3, (300, HORIZON + 1))
-    seen = (
+    observations = (
         env.emission.draw(emission_rngs(Streams(0)), 300)
         .observe(states)
         .reshape(-1, HORIZON + 3)
         .astype(np.float64)
     )
-    model.fit(seen)
+    model.fit(observations)
     benchmark.group = case
     benchmark.pedantic(one_step_at_a_time, args=(env, model, 50), rounds=2)
     if seconds := best_seconds(benchmark):
@@ -130,35 +130,35 @@ def test_url_fifty_seeds(benchmark, env, goal):
 def test_growth_with_the_horizon(benchmark, reference_rates, lock, horizon):
     """Nanoseconds for each step and coordinate, once the decoder is there: noise, label tables and
     learning."""
-    benchmark.group = f"url: growth, {lock.name}"
+    benchmark.group = f"url: growth, {lock.__name__}"
     env = lock(horizon, 0.2)
     decoder = _fitted(env)
     memory = fu.URL().learner.start(Task(horizon, 3, 4, 1.0, 10**6, Streams(0).row("policy")))
-    model, lanes, luck = env.instance(0), emission_rngs(Streams(0)), Streams(0).row("dynamics")
+    instance, rngs, dynamics_rng = env.instance(0), emission_rngs(Streams(0)), Streams(0).row("dynamics")
 
     def learn():
         for _ in range(-(-2_000 // env.emission.block_episodes)):
-            labels = decoder.table(env.emission.draw(lanes, env.emission.block_episodes))
-            memory.learn(model.dynamics, labels, luck, np.empty(labels.shape[0]))
+            labels = decoder.table(env.emission.draw(rngs, env.emission.block_episodes))
+            memory.learn_episodes(instance.dynamics, labels, dynamics_rng, np.empty(labels.shape[0]))
 
     benchmark.pedantic(learn, rounds=20, warmup_rounds=1)
     if seconds := best_seconds(benchmark):
         episodes = -(-2_000 // env.emission.block_episodes) * env.emission.block_episodes
-        cost = reference_rates[lock.name, horizon] = 1e9 * seconds / (episodes * horizon * (horizon + 3))
+        cost = reference_rates[lock.__name__, horizon] = 1e9 * seconds / (episodes * horizon * (horizon + 3))
         report(benchmark, nanoseconds_per_step_and_coordinate=cost)
-        if horizon == 100 and (lock.name, 20) in reference_rates:
-            growth = cost / reference_rates[lock.name, 20]
+        if horizon == 100 and (lock.__name__, 20) in reference_rates:
+            growth = cost / reference_rates[lock.__name__, 20]
             report(benchmark, ratio_to_horizon_20=growth, must_reach="at most 1.3")
             assert growth <= 1.3
 
 
 def _fitted(env):
     states = np.random.default_rng(1).choice(3, (300, env.horizon + 1))
-    seen = env.emission.draw(emission_rngs(Streams(0)), 300).observe(states)
+    observations = env.emission.draw(emission_rngs(Streams(0)), 300).observe(states)
     return (
         (KMeans(3) if env.emission.discrete else GMM(3))
         .set_params(random_state=0)
-        .fit(seen.reshape(-1, seen.shape[-1]))
+        .fit(observations.reshape(-1, observations.shape[-1]))
         .decoder_
     )
 
@@ -168,7 +168,8 @@ MEMORY = """
     import fasturl as fu
     run = fu.train(fu.{lock}(100, 0.2), fu.URL(), episodes={episodes}, seeds=10, n_jobs=2)
     spent = max(one["decoder_trajectories"] for one in run.diagnostics)
-    print(json.dumps({{"train_seconds": run.wall_seconds, "peak_megabytes": peak_megabytes(), "decoder_trajectories": spent}}))
+    figures = {{"train_seconds": run.wall_seconds, "decoder_trajectories": spent}}
+    print(json.dumps({{**figures, "peak_megabytes": peak_megabytes()}}))
 """
 
 
@@ -181,7 +182,7 @@ def test_peak_memory_of_a_long_horizon(benchmark, lock):
     So ten seeds of 3,000 trajectories stand for fifty of 50,000: their returns are 20 MB more.
     """
     benchmark.group = "url: peak memory, horizon 100, two workers"
-    seen = []
-    benchmark.pedantic(lambda: seen.append(process(MEMORY.format(lock=lock, episodes=3_000))), rounds=1)
-    report(benchmark, **seen[-1], must_reach=f"below {MOST_MEGABYTES} MB")
-    assert seen[-1]["peak_megabytes"] < MOST_MEGABYTES
+    figures = []
+    benchmark.pedantic(lambda: figures.append(process(MEMORY.format(lock=lock, episodes=3_000))), rounds=1)
+    report(benchmark, **figures[-1], must_reach=f"below {MOST_MEGABYTES} MB")
+    assert figures[-1]["peak_megabytes"] < MOST_MEGABYTES

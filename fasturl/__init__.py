@@ -14,7 +14,7 @@ from ._base import compile_cache as _compile_cache
 from ._base.names import Component as _Component
 from ._base.names import on_register as _on_register
 from ._base.names import register
-from ._base.schema import setting
+from ._base.schema import Declared, Range, setting
 from ._version import __version__ as __version__
 from .agents.pcid import PCID
 from .agents.url import URL
@@ -34,11 +34,13 @@ __all__ = [
     "PCID",
     "URL",
     "BlockMDP",
+    "Declared",
     "Environment",
     "LockBernoulli",
     "LockGaussian",
     "OracleQ",
     "QLearning",
+    "Range",
     "Run",
     "URLAsWritten",
     "register",

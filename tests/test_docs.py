@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fasturl._base import names
+
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = {
@@ -17,6 +19,8 @@ PAGES = {
 @pytest.mark.parametrize("page", [page for page, blocks in PAGES.items() if blocks])
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    registered = {kind: dict(components) for kind, components in names._registered.items()}
+    monkeypatch.setattr(names, "_registered", registered)  # what a page registers ends with it
     namespace = {"__name__": "__main__"}
     for number, block in enumerate(PAGES[page], 1):
         exec(compile(block, f"{page}, block {number}", "exec"), namespace)

@@ -5,14 +5,17 @@ import hypothesis.strategies as st
 import naive.url
 import numpy as np
 import pytest
-from fasturl.decoders.decoders import AffineDecoder, LevelDecoder, PredictDecoder
-from fasturl.problems.models import emission_rngs
 from strategies import DRAWS
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl.agents import evaluation
+from fasturl.agents.evaluation import DecodedPolicy, decoder_accuracy
+from fasturl.agents.label_matching import match_labels
+from fasturl.decoders.affine import AffineDecoder
+from fasturl.decoders.by_level import LevelDecoder
+from fasturl.decoders.predict import PredictDecoder
 from fasturl.problems.emissions import Gaussian
+from fasturl.problems.environment import emission_rngs
 
 HORIZON = 4
 PERFECT = AffineDecoder(np.eye(3, HORIZON + 3), np.zeros(3))
@@ -29,7 +32,8 @@ BLIND = PredictDecoder(Blind(), 3)
 
 def play(env, seed, policy, decoder=PERFECT):
     streams = Streams(seed)
-    return evaluation.decoded_value(env.draw(streams), decoder, policy, streams)
+    verdict = DecodedPolicy(decoder, policy).judge(env.draw(streams), streams.evaluation())
+    return verdict.value, verdict.error
 
 
 # --- values
@@ -84,17 +88,17 @@ def test_the_error_is_the_standard_error_of_4000_coins():
 
 def positions(streams):
     return [
-        *(streams.row(name).tolist() for name in ("dynamics", "policy", "lock")),
+        *(streams.row(name).tolist() for name in ("dynamics", "policy", "instance")),
         emission_rngs(streams).tolist(),
     ]
 
 
 def test_an_evaluation_is_repeatable_and_leaves_the_streams_of_training_alone():
     env, streams = fu.LockBernoulli(HORIZON, 0.2), Streams(1)
-    model, policy = env.draw(streams), np.full((HORIZON, 3, 4), 0.25)
+    instance, final = env.draw(streams), DecodedPolicy(PERFECT, np.full((HORIZON, 3, 4), 0.25))
     before = positions(streams)
-    first = evaluation.decoded_value(model, PERFECT, policy, streams)
-    assert evaluation.decoded_value(model, PERFECT, policy, streams) == first
+    first = final.judge(instance, streams.evaluation())
+    assert final.judge(instance, streams.evaluation()) == first
     assert positions(streams) == before
 
 
@@ -117,7 +121,7 @@ def test_a_policy_is_followed_on_labels_and_not_on_states():
 
 def accuracy(env, decoder, seed=0):
     streams = Streams(seed)
-    return evaluation.decoder_accuracy(env.draw(streams), decoder, streams)
+    return decoder_accuracy(env.draw(streams), decoder, streams)
 
 
 def test_a_perfect_decoder_is_right_at_every_level_up_to_a_permutation_of_its_own():
@@ -152,7 +156,7 @@ def test_matching_equals_trying_every_renaming(draw, n_labels, count):
     new = np.where(
         draw.random(count) < 0.8, draw.permutation(n_labels)[old], draw.integers(n_labels, size=count)
     )
-    renaming, agreement = evaluation.match_labels(old, new, n_labels)
+    renaming, agreement = match_labels(old, new, n_labels)
     ref, _ = naive.url.match_labels(old.tolist(), new.tolist(), n_labels)
     assert sorted(renaming.tolist()) == list(range(n_labels))
     assert (renaming[new] == old).sum() == (np.array(ref)[new] == old).sum()
@@ -167,7 +171,7 @@ def test_matching_undoes_a_permutation():
     old = np.array([0, 0, 1, 2, 2, 2])
     for permutation in ([1, 2, 0], [2, 1, 0], [0, 1, 2]):
         new = np.array(permutation)[old]
-        renaming, agreement = evaluation.match_labels(old, new, 3)
+        renaming, agreement = match_labels(old, new, 3)
         assert renaming[new].tolist() == old.tolist()
         assert agreement == 1.0
 
@@ -176,8 +180,8 @@ def test_the_agreement_is_that_of_the_worst_label_however_rare():
     """999 observations agree, and half of the two of a rare label do."""
     old = np.array([0] * 998 + [1, 1])
     new = np.array([0] * 998 + [1, 0])
-    assert evaluation.match_labels(old, new, 2)[1] == 0.5
+    assert match_labels(old, new, 2)[1] == 0.5
 
 
 def test_labels_that_do_not_occur_do_not_count():
-    assert evaluation.match_labels(np.array([0, 0, 1]), np.array([2, 2, 0]), 5)[1] == 1.0
+    assert match_labels(np.array([0, 0, 1]), np.array([2, 2, 0]), 5)[1] == 1.0

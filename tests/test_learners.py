@@ -7,18 +7,24 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from fasturl.learners.learners import QTable, Rules, Task, draw_policy, explore, learn, start
 
 import fasturl as fu
-from fasturl._base.checks import shown
+from fasturl._base.checks import short_repr
 from fasturl._base.streams import Streams
-from fasturl.agents.agent import latent_labels
+from fasturl.learners.learner import Task, start
+from fasturl.learners.playing import draw_policy, explore, learn
+from fasturl.learners.q_table import QTable, Rules
 
-CHOICE = np.array([1, 2, 3, 4], np.uint64)
+POLICY_RNG = np.array([1, 2, 3, 4], np.uint64)
+
+
+def latent_labels(episodes, horizon, n_states):
+    """The label table of who sees the latent states."""
+    return np.tile(np.arange(n_states, dtype=np.uint8), (episodes, horizon + 1, 1))
 
 
 def task(horizon=4, n_labels=3, n_actions=2, max_return=1.0, episodes=10):
-    return Task(horizon, n_labels, n_actions, max_return, episodes, CHOICE.copy())
+    return Task(horizon, n_labels, n_actions, max_return, episodes, POLICY_RNG.copy())
 
 
 # --- schedules
@@ -72,7 +78,7 @@ def test_epsilon_falls_linearly_from_one_to_a_hundredth_over_the_exploration_fra
 
 @pytest.mark.parametrize("learner", [fu.OracleQ, fu.QLearning])
 @pytest.mark.parametrize(
-    "rate", [0, -0.1, 1.1, np.nan, np.inf, "0.3", np.True_, np.complex128(0.3), 10**400], ids=shown
+    "rate", [0, -0.1, 1.1, np.nan, np.inf, "0.3", np.True_, np.complex128(0.3), 10**400], ids=short_repr
 )
 def test_a_learning_rate_outside_0_to_1_is_refused(learner, rate):
     with pytest.raises(ValueError, match=r"^learning_rate must be a number in \(0, 1\], got "):
@@ -137,12 +143,12 @@ def test_oracleq_opens_every_lock_of_horizon_20_within_10000_episodes(switch):
     labels = latent_labels(8_000, 20, 3)
     for seed in range(20):
         streams = Streams(seed)
-        model = env.draw(streams)
-        memory = PUBLISHED.start(Task(20, 3, 4, model.max_return, 10_000, streams.row("policy")))
+        instance = env.draw_checked(streams)
+        memory = PUBLISHED.start(Task(20, 3, 4, env.max_return, 10_000, streams.row("policy")))
         values = []
         for block in [8_000] + [100] * 20:
-            memory.learn(model.dynamics, labels[:block], streams.row("dynamics"), np.empty(block))
-            values.append(model.policy_value(memory.final_policy()))
+            memory.learn_episodes(instance.dynamics, labels[:block], streams.row("dynamics"), np.empty(block))
+            values.append(instance.policy_value(memory.final_policy()))
         assert np.sum(np.array(values[1:]) >= 0.9 * 0.5) >= 18, seed
 
 
@@ -217,7 +223,7 @@ def test_a_learner_may_see_more_states_than_a_byte_can_name():
 
 def table_of(q, episodes=1):
     rules = Rules(0.0, np.full(episodes + 1, 0.3), np.full(episodes + 1, 0.01), np.inf, np.zeros(episodes))
-    memory = QTable(rules, Task(*q.shape, 1.0, episodes, CHOICE.copy()))
+    memory = QTable(rules, Task(*q.shape, 1.0, episodes, POLICY_RNG.copy()))
     memory.q[:] = q
     return memory
 
@@ -260,8 +266,8 @@ def test_the_compiled_loop_and_the_protocol_one_episode_at_a_time_learn_the_same
     fast_returns, slow_returns = np.empty(200), np.empty(200)
     for memory, returns in ((fast, fast_returns), (Slowly(slow), slow_returns)):
         streams = Streams(seed)
-        model = fu.LockBernoulli(5, 0.2).draw(streams)
-        learn(memory, model.dynamics, latent_labels(200, 5, 3), streams.row("dynamics"), returns)
+        instance = fu.LockBernoulli(5, 0.2).draw(streams)
+        learn(memory, instance.dynamics, latent_labels(200, 5, 3), streams.row("dynamics"), returns)
     np.testing.assert_array_equal(fast_returns, slow_returns)
     np.testing.assert_array_equal(fast.q, slow.q)
     np.testing.assert_array_equal(fast.visits, slow.visits)
@@ -270,17 +276,17 @@ def test_the_compiled_loop_and_the_protocol_one_episode_at_a_time_learn_the_same
 
 def test_a_memory_may_have_room_for_labels_that_are_not_met_but_not_for_fewer():
     """As where an oracle finds fewer states than a level has."""
-    model, luck = fu.LockBernoulli(5, 0.2).instance(0), Streams(0).row("dynamics")
+    instance, dynamics_rng = fu.LockBernoulli(5, 0.2).instance(0), Streams(0).row("dynamics")
     labels = latent_labels(4, 5, 3)
     roomy, narrow = (
         Slowly(table_of(np.random.default_rng(0).random((5, n_labels, 4)))) for n_labels in (7, 2)
     )
-    assert explore(roomy, model.dynamics, labels, luck)[1].shape == (4, 5)
+    assert explore(roomy, instance.dynamics, labels, dynamics_rng)[1].shape == (4, 5)
     with pytest.raises(
         ValueError,
         match=r"policy\(\) must give an integer array \[5, 3 or more\], got int64 of shape \(5, 2\)",
     ):
-        explore(narrow, model.dynamics, labels, luck)
+        explore(narrow, instance.dynamics, labels, dynamics_rng)
 
 
 # --- policies of probabilities
@@ -290,10 +296,10 @@ def test_a_memory_may_have_room_for_labels_that_are_not_met_but_not_for_fewer():
 def test_drawing_from_ties_is_what_a_greedy_table_does():
     """So that results are those of the table, bit for bit, whichever of the two is played."""
     memory = table_of(np.random.default_rng(1).integers(3, size=(6, 5, 4)).astype(float))
-    other = CHOICE.copy()
+    other = POLICY_RNG.copy()
     for _ in range(5):
         np.testing.assert_array_equal(draw_policy(memory.final_policy(), other), memory.policy())
-    np.testing.assert_array_equal(other, memory.choice)
+    np.testing.assert_array_equal(other, memory.policy_rng)
 
 
 def test_actions_are_drawn_with_their_probabilities():
@@ -301,8 +307,8 @@ def test_actions_are_drawn_with_their_probabilities():
     chances = np.array(
         [[[0.0, 0.3, 0.0, 0.7], [0.4, 0.2, 0.2, 0.2]], [[0.0, 1.0, 0.0, 0.0], [0.1, 0.0, 0.9, 0.0]]]
     )
-    choice = CHOICE.copy()
-    drawn = np.eye(4)[np.stack([draw_policy(chances, choice) for _ in range(20_000)])].mean(axis=0)
+    policy_rng = POLICY_RNG.copy()
+    drawn = np.eye(4)[np.stack([draw_policy(chances, policy_rng) for _ in range(20_000)])].mean(axis=0)
     assert np.all(np.abs(drawn - chances) <= 5 * np.sqrt(chances * (1 - chances) / 20_000))
 
 

@@ -3,13 +3,14 @@
 import naive
 import numpy as np
 import pytest
-from fasturl.learners.learners import Task
-from fasturl.problems.models import emission_rngs
 
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl.agents.observation import _GrowingTable
-from fasturl.problems.emissions import Gaussian, LockBits
+from fasturl.learners.learner import Task
+from fasturl.problems.emissions import Gaussian
+from fasturl.problems.environment import emission_rngs
+from fasturl.problems.locks import LockBits
 
 
 @pytest.mark.parametrize("learner", [fu.OracleQ(), fu.QLearning()])
@@ -18,26 +19,26 @@ def test_a_run_is_that_of_a_dictionary_keyed_by_level_and_observation(learner):
     run = fu.train(env, learner, episodes, seeds=[seed], sees="observation", points=episodes)
 
     streams = Streams(seed)
-    model = env.draw(streams)
+    instance = env.draw(streams)
     rules = learner.rules(Task(4, 2**7, 4, 1.0, episodes, streams.row("policy")))
     words = env.emission.draw(emission_rngs(streams), episodes).words
     table = _GrowingTable(rules.initial, n_words=1, n_actions=4)
     table.make_room(4 * episodes)
-    luck, choice, returns = (
+    dynamics_rng, policy_rng, returns = (
         streams.row("dynamics").tolist(),
         streams.row("policy").tolist(),
         np.empty(episodes),
     )
     naive.hashing.learn(
-        model.dynamics,
+        instance.dynamics,
         words,
         table.arrays,
         rules.rates,
         rules.bonuses,
         rules.cap,
         rules.epsilons,
-        luck,
-        choice,
+        dynamics_rng,
+        policy_rng,
         returns,
     )
     np.testing.assert_array_equal(run.average_reward[0], np.cumsum(returns) / np.arange(1, episodes + 1))
@@ -70,13 +71,13 @@ def test_growing_keeps_every_row():
 
 def test_continuous_observations_are_refused():
     with pytest.raises(
-        ValueError, match="needs an environment with discrete observations, got lock-gaussian"
+        ValueError, match="needs an environment with discrete observations, got one with real ones"
     ):
         fu.train(fu.LockGaussian(3), fu.OracleQ(), 10, sees="observation")
     model = fu.BlockMDP(
         np.ones((1, 1, 2, 1)), np.zeros((1, 1, 2)), emission=Gaussian([[0.0]], 1.0, n_levels=2)
     )
-    with pytest.raises(ValueError, match="discrete observations, got block-mdp"):
+    with pytest.raises(ValueError, match="discrete observations, got one with real ones"):
         fu.train(model, fu.OracleQ(), 10, sees="observation")
 
 
@@ -85,7 +86,10 @@ def test_a_learner_without_rules_is_refused():
         def start(self, task):
             raise AssertionError
 
-    with pytest.raises(ValueError, match="agent must be OracleQ or QLearning when sees='observation'"):
+    with pytest.raises(
+        ValueError,
+        match="agent must be a learner with rules, such as OracleQ or QLearning, when sees='observation'",
+    ):
         fu.train(fu.LockBernoulli(3), Other(), 10, sees="observation")
 
 

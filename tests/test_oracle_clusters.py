@@ -3,15 +3,15 @@ DBSCAN must solve."""
 
 import numpy as np
 import pytest
-from fasturl.oracles.oracles import DBSCAN, GMM, KMeans
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 import fasturl as fu
+from fasturl.oracles import DBSCAN, GMM, KMeans
 from fasturl.oracles.projection import Projection, dependence
 
 SEEDS = range(100, 105)
-ORACLES = {"kmeans": KMeans(random_state=0), "gmm": GMM(random_state=0)}
+ORACLES = {"kmeans": KMeans(3, random_state=0), "gmm": GMM(3, random_state=0)}
 
 
 def accuracy(labels, states, n_states):
@@ -60,7 +60,7 @@ def test_rare_flips_are_not_taken_for_states(name, flips, seed):
 def test_codes_of_which_some_bits_flip_are_told_apart(flips, seed):
     codes = np.array([[0, 0, 0, 0, 1, 1, 0, 0], [1, 1, 1, 0, 0, 1, 0, 0], [0, 1, 1, 1, 1, 0, 0, 0]], bool)
     X, states = bits(flipped(codes, flips), 1500, seed)
-    assert accuracy(KMeans(random_state=0).fit_predict(X), states, 3) > 0.93
+    assert accuracy(KMeans(3, random_state=0).fit_predict(X), states, 3) > 0.93
 
 
 def one_hot_beside(n_others, frequency):
@@ -72,7 +72,7 @@ def test_rare_states_of_long_locks_are_found(weight):
     """As random play on 100 levels shows them; the first attempt finds them, so that a fit takes as long as
     one."""
     X, states = bits(one_hot_beside(100, 0.5), 50_000, 0, [weight, weight, 1 - 2 * weight])
-    oracle = KMeans(random_state=0)
+    oracle = KMeans(3, random_state=0)
     assert accuracy(oracle.fit_predict(X), states, 3) == 1.0
     assert oracle._attempt(X, Projection(X, 2, "auto", "moments")).doubt == 0
 
@@ -81,7 +81,7 @@ def test_rare_states_of_long_locks_are_found(weight):
 def test_rare_states_are_found_where_a_bit_tells_of_them_alone(seed):
     """Bits that do nothing together say nothing of clusters; then the rare ones are the best guess."""
     X, states = bits(one_hot_beside(20, 0.5)[:, 1:], 4000, seed, [0.94, 0.03, 0.03])
-    assert accuracy(KMeans(random_state=0).fit_predict(X), states, 3) > 0.99
+    assert accuracy(KMeans(3, random_state=0).fit_predict(X), states, 3) > 0.99
 
 
 def test_what_bits_do_together_is_explained_by_states_and_not_by_one_bit():
@@ -108,8 +108,8 @@ def test_a_state_amid_the_others_is_found(name, means):
 
 def test_projections_that_are_named_are_not_exchanged():
     X, states = reals(np.array([[-1.0], [0], [1]]), 0.1, 1000, 0)
-    assert accuracy(KMeans(projection="moments", random_state=0).fit_predict(X), states, 3) < 0.9
-    assert accuracy(KMeans(projection="pca", random_state=0).fit_predict(X), states, 3) > 0.99
+    assert accuracy(KMeans(3, projection="moments", random_state=0).fit_predict(X), states, 3) < 0.9
+    assert accuracy(KMeans(3, projection="pca", random_state=0).fit_predict(X), states, 3) > 0.99
 
 
 def test_few_observations_of_one_state_are_not_projected_until_they_fall_apart():
@@ -123,10 +123,10 @@ def test_few_observations_of_one_state_are_not_projected_until_they_fall_apart()
 
 @pytest.mark.parametrize("unit", [1e-6, 1e-3, 1, 1e3])
 @pytest.mark.parametrize("covariance", ["spherical", "tied", "diag", "full"])
-@pytest.mark.parametrize("n_components", [None, "all"])
-def test_the_unit_of_observations_does_not_matter_to_a_mixture(n_components, covariance, unit):
+@pytest.mark.parametrize("n_directions", [None, "all"])
+def test_the_unit_of_observations_does_not_matter_to_a_mixture(n_directions, covariance, unit):
     X, states = reals(unit * np.eye(3), 0.1 * unit, 900, 0)
-    oracle = GMM(n_components=n_components, covariance=covariance, random_state=0)
+    oracle = GMM(3, n_directions=n_directions, covariance=covariance, random_state=0)
     assert accuracy(oracle.fit_predict(X), states, 3) > 0.99
 
 
@@ -139,7 +139,7 @@ def test_the_unit_of_observations_does_not_matter_to_a_mixture(n_components, cov
 def test_dbscan_finds_clusters_among_few_points_and_many(noise, size):
     """Among many points some lie between clusters, and a fixed neighbourhood bridges them."""
     X, states = reals(np.eye(3, 8), noise, size, 0)
-    assert accuracy(DBSCAN(random_state=0).fit_predict(X), states, 3) > 0.99
+    assert accuracy(DBSCAN(3, random_state=0).fit_predict(X), states, 3) > 0.99
 
 
 @pytest.mark.parametrize("size", [150, 500, 2000])

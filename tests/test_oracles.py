@@ -5,9 +5,6 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from fasturl.decoders.decoders import AffineDecoder, Decoder, QuadraticDecoder, SupportVectorDecoder
-from fasturl.oracles.oracles import DBSCAN, GMM, KMeans, mixture_decoder
-from fasturl.problems.models import emission_rngs
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN as SklearnDBSCAN
 from sklearn.cluster import KMeans as SklearnKMeans
@@ -19,7 +16,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import fasturl as fu
+from fasturl._base.names import components
 from fasturl._base.streams import Streams
+from fasturl.decoders.affine import AffineDecoder
+from fasturl.decoders.decoder import Decoder
+from fasturl.decoders.quadratic import QuadraticDecoder
+from fasturl.decoders.support_vector import SupportVectorDecoder
+from fasturl.oracles import DBSCAN, GMM, KMeans
+from fasturl.oracles.gmm import mixture_decoder
+from fasturl.problems.environment import emission_rngs
 
 ENVS = {
     "bits": fu.LockBernoulli(5),
@@ -28,15 +33,19 @@ ENVS = {
     "long bits": fu.LockBernoulli(20),
     "long noisy reals": fu.LockGaussian(20, noise=0.2),
 }
-ORACLES = {"kmeans": KMeans(random_state=0), "gmm": GMM(random_state=0), "dbscan": DBSCAN(random_state=0)}
+ORACLES = {
+    "kmeans": KMeans(3, random_state=0),
+    "gmm": GMM(3, random_state=0),
+    "dbscan": DBSCAN(3, random_state=0),
+}
 
 
 def observations(env, seed=0, episodes=200, weights=(0.5, 0.3, 0.2)):
     """Observations [n, D] of states that are not equally frequent, and the states."""
     draw = np.random.default_rng(seed)
     states = draw.choice(3, (episodes, env.horizon + 1), p=weights)
-    seen = env.emission.draw(emission_rngs(Streams(seed)), episodes).observe(states)
-    return seen.reshape(-1, seen.shape[-1]), states.ravel()
+    X = env.emission.draw(emission_rngs(Streams(seed)), episodes).observe(states)
+    return X.reshape(-1, X.shape[-1]), states.ravel()
 
 
 def accuracy(labels, states, n_labels=3):
@@ -114,7 +123,7 @@ def test_the_same_random_state_gives_the_same_labels(name):
 def test_the_random_state_chooses_the_points_that_dbscan_clusters():
     X, _ = observations(ENVS["noisy reals"])
     vectors = [
-        DBSCAN(max_samples=300, random_state=seed).fit(X).decoder_._vectors.tolist() for seed in (0, 0, 1)
+        DBSCAN(3, max_samples=300, random_state=seed).fit(X).decoder_._vectors.tolist() for seed in (0, 0, 1)
     ]
     assert vectors[0] == vectors[1] != vectors[2]
 
@@ -132,7 +141,8 @@ def test_a_fitted_oracle_knows_how_many_coordinates_it_saw(name):
 
 
 def test_oracles_have_names():
-    assert {"kmeans": KMeans, "dbscan": DBSCAN, "gmm": GMM} == fu.oracles.BY_NAME
+    ours = {name: one.cls for name, one in components("oracle").items() if one.package == "fasturl"}
+    assert ours == {"kmeans": KMeans, "dbscan": DBSCAN, "gmm": GMM}
 
 
 # --- what they find
@@ -154,7 +164,7 @@ def test_the_states_of_locks_are_found(name, env):
 def test_dbscan_finds_the_states_of_short_locks(env):
     X, _ = observations(ENVS[env], seed=1)
     fresh, states = observations(ENVS[env], seed=2)
-    assert accuracy(DBSCAN(random_state=0).fit(X).predict(fresh), states) == 1.0
+    assert accuracy(DBSCAN(3, random_state=0).fit(X).predict(fresh), states) == 1.0
 
 
 @pytest.mark.parametrize("env", ["long bits", "long noisy reals"])
@@ -181,7 +191,7 @@ def test_reals_are_scaled_only_where_asked(scale, same):
     """A coordinate of great variance and no meaning draws k-means away unless scaled."""
     X, states = observations(ENVS["reals"])
     X[:, -1] *= 50
-    labels = KMeans(scale=scale, random_state=0).fit_predict(X)
+    labels = KMeans(3, scale=scale, random_state=0).fit_predict(X)
     assert (accuracy(labels, states) < 0.9) == same
 
 
@@ -210,7 +220,7 @@ def disagreement(ours, theirs):
 def test_kmeans_on_principal_components_labels_as_the_pipeline_of_scikit_learn(env, scale):
     """Scaling, PCA, k-means, from the same random starts."""
     X, _ = observations(ENVS[env])
-    ours = KMeans(projection="pca", scale=scale, min_separation=0, random_state=0).fit_predict(X)
+    ours = KMeans(3, projection="pca", scale=scale, min_separation=0, random_state=0).fit_predict(X)
     steps = [StandardScaler()] * scale + [PCA(2), SklearnKMeans(3, n_init=3, random_state=0)]
     theirs = make_pipeline(*steps).fit_predict(X.astype(np.float64))
     assert accuracy(ours, theirs) >= 1 - 1 / len(X)
@@ -219,7 +229,7 @@ def test_kmeans_on_principal_components_labels_as_the_pipeline_of_scikit_learn(e
 def test_dbscan_on_principal_components_labels_as_the_steps_of_scikit_learn():
     """PCA, DBSCAN on what has unit variance in each direction, support vectors."""
     X, _ = observations(ENVS["reals"])
-    ours = DBSCAN(eps=0.5, min_share=0, projection="pca", random_state=0).fit_predict(X)
+    ours = DBSCAN(3, eps=0.5, min_share=0, projection="pca", random_state=0).fit_predict(X)
     points = PCA(2, whiten=True).fit_transform(X.astype(np.float64))
     clusters = SklearnDBSCAN(eps=0.5, min_samples=5).fit_predict(points)
     assert set(clusters) >= {0, 1, 2}
@@ -230,8 +240,8 @@ def test_dbscan_on_principal_components_labels_as_the_steps_of_scikit_learn():
 def test_principal_components_miss_what_is_rare_and_fourth_moments_do_not():
     """One state in a hundred of each kind, on a lock of 20 levels whose coordinates were scaled."""
     X, states = observations(ENVS["long bits"], weights=(0.01, 0.01, 0.98))
-    assert accuracy(KMeans(random_state=0).fit_predict(X), states) > 0.99
-    assert accuracy(KMeans(projection="pca", random_state=0).fit_predict(X), states) < 0.99
+    assert accuracy(KMeans(3, random_state=0).fit_predict(X), states) > 0.99
+    assert accuracy(KMeans(3, projection="pca", random_state=0).fit_predict(X), states) < 0.99
 
 
 @pytest.mark.parametrize("projected", [False, True])
@@ -262,12 +272,12 @@ def test_support_vectors_decode_as_scikit_learn_predicts(n_classes):
 
 
 @pytest.mark.parametrize("covariance", ["spherical", "tied", "diag", "full"])
-@pytest.mark.parametrize("n_components", [None, 3, "all"])
-def test_gmm_decodes_as_its_mixture_predicts(covariance, n_components):
+@pytest.mark.parametrize("n_directions", [None, 3, "all"])
+def test_gmm_decodes_as_its_mixture_predicts(covariance, n_directions):
     X, states = observations(ENVS["reals"], episodes=400)
-    oracle = GMM(covariance=covariance, n_components=n_components, random_state=0).fit(X)
+    oracle = GMM(3, covariance=covariance, n_directions=n_directions, random_state=0).fit(X)
     assert accuracy(oracle.predict(X), states) >= 0.999
-    if n_components == "all":
+    if n_directions == "all":
         renamed = oracle.decoder_.relabel[oracle.mixture_.predict(X.astype(np.float64))]
         assert disagreement(oracle.predict(X), renamed) <= 1 / len(X)
 
@@ -360,7 +370,7 @@ def test_dbscan_that_finds_only_noise_says_what_to_change():
     with pytest.raises(
         ValueError, match=r"found only noise .* eps=1e-06, min_samples=6: try a larger eps, or a smaller"
     ):
-        DBSCAN(eps=1e-6).fit(X)
+        DBSCAN(3, eps=1e-6).fit(X)
 
 
 def test_dbscan_that_finds_one_cluster_says_what_to_change():
@@ -368,31 +378,37 @@ def test_dbscan_that_finds_one_cluster_says_what_to_change():
     with pytest.raises(
         ValueError, match=r"found one cluster .* eps=100.0, min_samples=6: try a smaller eps, or a larger"
     ):
-        DBSCAN(eps=100.0).fit(X)
+        DBSCAN(3, eps=100.0).fit(X)
 
 
 @pytest.mark.parametrize(
     ("oracle", "message"),
     [
-        (DBSCAN(eps=0), r"eps must be a number in \(0, inf\), got 0"),
-        (DBSCAN(eps=np.nan), "eps must be .*, got nan"),
-        (DBSCAN(min_samples=0), "min_samples must be an integer >= 1, got 0"),
-        (DBSCAN(min_share=2), r"min_share must be a number in \[0, 1\], got 2"),
-        (DBSCAN(max_samples=2), "max_samples must be an integer >= 3, got 2"),
-        (KMeans(n_components=0), "n_components must be an integer from 1 to 8, got 0"),
-        (KMeans(n_components=9), "n_components must be an integer from 1 to 8, got 9"),
-        (GMM(covariance="round"), "covariance must be one of .*, got 'round'"),
-        (GMM(n_components="most"), "n_components must be .*, got 'most'"),
-        (KMeans(n_components="all"), "n_components must be an integer from 1 to 8, got 'all'"),
-        (DBSCAN(n_components="all"), "n_components must be an integer from 1 to 8, got 'all'"),
-        (KMeans(scale="maybe"), "scale must be True, False or 'auto', got 'maybe'"),
-        (KMeans(scale=1), "scale must be True, False or 'auto', got 1"),
-        (GMM(scale=0.0), "scale must be True, False or 'auto', got 0.0"),
-        (DBSCAN(scale=None), "scale must be True, False or 'auto', got None"),
-        (KMeans(scale=np.ones(2)), r"scale must be True, False or 'auto', got array\(\[1., 1.\]\)"),
-        (KMeans(projection="fourier"), "projection must be one of 'auto', 'moments', 'pca', got 'fourier'"),
-        (KMeans(n_init=0), "n_init.*0"),
-        (KMeans(random_state=2**32), "random_state must be an integer from 0 to 4294967295, got 4294967296"),
+        (DBSCAN(3, eps=0), r"eps must be a number in \(0, inf\), got 0"),
+        (DBSCAN(3, eps=np.nan), "eps must be .*, got nan"),
+        (DBSCAN(3, min_samples=0), "min_samples must be an integer >= 1, got 0"),
+        (DBSCAN(3, min_share=2), r"min_share must be a number in \[0, 1\], got 2"),
+        (DBSCAN(3, max_samples=2), "max_samples must be an integer >= 3, got 2"),
+        (KMeans(3, n_directions=0), "n_directions must be an integer from 1 to 8, got 0"),
+        (KMeans(3, n_directions=9), "n_directions must be an integer from 1 to 8, got 9"),
+        (GMM(3, covariance="round"), "covariance must be one of .*, got 'round'"),
+        (GMM(3, n_directions="most"), "n_directions must be .*, got 'most'"),
+        (KMeans(3, n_directions="all"), "n_directions must be an integer from 1 to 8, got 'all'"),
+        (DBSCAN(3, n_directions="all"), "n_directions must be an integer from 1 to 8, got 'all'"),
+        (KMeans(3, scale="maybe"), "scale must be True, False or 'auto', got 'maybe'"),
+        (KMeans(3, scale=1), "scale must be True, False or 'auto', got 1"),
+        (GMM(3, scale=0.0), "scale must be True, False or 'auto', got 0.0"),
+        (DBSCAN(3, scale=None), "scale must be True, False or 'auto', got None"),
+        (KMeans(3, scale=np.ones(2)), r"scale must be True, False or 'auto', got array\(\[1., 1.\]\)"),
+        (
+            KMeans(3, projection="fourier"),
+            "projection must be one of 'auto', 'moments', 'pca', got 'fourier'",
+        ),
+        (KMeans(3, n_init=0), "n_init.*0"),
+        (
+            KMeans(3, random_state=2**32),
+            "random_state must be an integer from 0 to 4294967295, got 4294967296",
+        ),
     ],
     ids=repr,
 )

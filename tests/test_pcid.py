@@ -5,14 +5,15 @@ import re
 import naive
 import numpy as np
 import pytest
-from fasturl.problems.models import emission_rngs
 from numba import cfunc, types
+from url_parts import returns
 
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl.agents.past_decoding import Linear, PastDecoder, Standardised, cluster
 from fasturl.agents.pcid import default_samples
 from fasturl.problems.emissions import Bernoulli, Categorical, CEmission, Gaussian
+from fasturl.problems.environment import emission_rngs
 
 
 def ladder(emission, horizon=3):
@@ -24,7 +25,7 @@ def ladder(emission, horizon=3):
     return fu.BlockMDP(transitions, rewards, emission=emission)
 
 
-def two_looks(n_levels):
+def two_kinds_of_bits(n_levels):
     """Six bits that are usually on in one state and off in the other."""
     return Bernoulli([[0.95] * 6, [0.05] * 6], n_levels=n_levels)
 
@@ -35,7 +36,7 @@ def two_looks(n_levels):
         pytest.param(fu.LockBernoulli(3, 0.2), 3, 250, 900, id="lock of bits"),
         pytest.param(fu.LockBernoulli(3, 0.5), 3, 200, 700, id="states that look alike"),
         pytest.param(fu.LockGaussian(3, 0.0, 0.2), 3, 250, 900, id="lock of reals"),
-        pytest.param(ladder(two_looks(4)), 2, 100, 400, id="rewards everywhere"),
+        pytest.param(ladder(two_kinds_of_bits(4)), 2, 100, 400, id="rewards everywhere"),
         pytest.param(fu.LockBernoulli(3, 0.2), 4, 60, 200, id="too few samples for clusters"),
         pytest.param(fu.LockBernoulli(3, 0.2), 3, 200, 450, id="episodes end while exploring"),
     ],
@@ -51,8 +52,8 @@ def test_a_run_equals_its_reference(env, n_clusters, samples, episodes, model, f
         ref = naive.pcid.Explorer(
             env.instance(seed), streams, emission_rngs(streams), n_clusters, samples, fit
         ).play(episodes)
-        comp = fu.PCID(n_clusters, samples, model).play(env, Streams(seed), episodes, lambda _: None)
-        np.testing.assert_array_equal(ref, comp.returns)
+        comp = returns(env, fu.PCID(n_clusters, samples, model), episodes, seed)
+        np.testing.assert_array_equal(ref, comp)
 
 
 def live_share(horizon, samples):
@@ -168,7 +169,7 @@ def two_squares(stream, level, state, x, dimension, context):
 @pytest.mark.parametrize(
     "emission",
     [
-        two_looks(5),
+        two_kinds_of_bits(5),
         Gaussian([[0, 0, 1.0], [1.0, 0, 0]], 0.1, n_levels=5),
         Categorical([[0.5, 0.5, 0, 0], [0, 0, 0.3, 0.7]], n_levels=5),
         CEmission(two_squares, 2),
@@ -190,7 +191,7 @@ def test_more_clusters_than_states_do_no_harm():
 def test_pairs_that_were_never_tried_give_no_nan():
     """Thirty samples over forty actions."""
     transitions = np.tile([0.5, 0.5], (3, 2, 40, 1))
-    env = fu.BlockMDP(transitions, np.full((3, 2, 40), 0.5), emission=two_looks(4))
+    env = fu.BlockMDP(transitions, np.full((3, 2, 40), 0.5), emission=two_kinds_of_bits(4))
     run = fu.train(env, fu.PCID(2, 30), 200, seeds=3)
     assert np.isfinite(run.average_reward).all()
     assert np.isfinite(run.values).all()
@@ -235,8 +236,8 @@ def test_a_block_gets_the_labels_of_its_observations(env, logistic):
     assert set(labels[:, 0].ravel()) == {3}
     assert set(labels[:, 1:].ravel()) == {0, 1, 2, 3}
     for level in range(emission.n_levels):
-        seen = X[:, level].reshape(-1, emission.dimension)
-        np.testing.assert_array_equal(decoder.decode(seen, level + 1), labels[:, level].ravel())
+        observations = X[:, level].reshape(-1, emission.dimension)
+        np.testing.assert_array_equal(decoder.decode(observations, level + 1), labels[:, level].ravel())
     np.testing.assert_array_equal(decoder.first_levels(block, 4)[:, :4], labels[:, :4])
 
 

@@ -114,14 +114,14 @@ def test_a_numpy_generator_of_a_stream_is_the_same_each_time():
 
 
 def test_seeds_beyond_64_bits_are_seeds_too():
-    assert Streams(2**80).row("lock").tolist() != Streams(2**80 + 1).row("lock").tolist()
+    assert Streams(2**80).row("instance").tolist() != Streams(2**80 + 1).row("instance").tolist()
 
 
 def test_whatever_is_an_integer_is_a_seed():
     assert (
-        Streams(np.int64(3)).row("lock").tolist()
-        == Streams(np.uint8(3)).row("lock").tolist()
-        == Streams(3).row("lock").tolist()
+        Streams(np.int64(3)).row("instance").tolist()
+        == Streams(np.uint8(3)).row("instance").tolist()
+        == Streams(3).row("instance").tolist()
     )
 
 
@@ -135,17 +135,17 @@ def test_what_is_no_seed_is_refused(seed):
 @pytest.mark.parametrize("ask", [Streams.row, Streams.generator])
 def test_an_unknown_name_is_an_error_that_tells_the_names(ask, name):
     with pytest.raises(
-        ValueError, match=f"^name must be one of 'lock', 'dynamics', .*'evaluation', got {name!r}$"
+        ValueError, match=f"^name must be one of 'instance', 'dynamics', .*'evaluation', got {name!r}$"
     ):
         ask(Streams(0), name)
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 4), (4, 1), (4, 2)])
-def test_a_stream_keeps_its_number_of_lanes(first, second):
-    """The first lane of four is the generator that a stream of one lane would be: the same luck would be
-    drawn twice."""
+def test_a_stream_keeps_its_number_of_generators(first, second):
+    """The first of four generators is the one that a stream of one would be: the same numbers would come
+    twice."""
     streams = Streams(0)
     streams.rows("emission", first)
-    with pytest.raises(ValueError, match=f"^lanes of 'emission' must be {first} as before, got {second}$"):
+    with pytest.raises(ValueError, match=f"generators of 'emission' must be {first} as before, got {second}"):
         streams.rows("emission", second)
     streams.rows("emission", first)

@@ -10,14 +10,17 @@ import threading
 import naive
 import numpy as np
 import pytest
-from fasturl.learners.learners import Task
+from url_parts import play
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl.agents.agent import BLOCK, LatentAgent
+from fasturl.agents.game import Game
+from fasturl.agents.latent import LatentAgent
+from fasturl.learners.learner import Task
 from fasturl.training import as_agent
 
 ENV = fu.LockBernoulli(horizon=4, switch=0.2)
+BLOCK = Game(ENV.instance(0), Streams(0), latent=True).block_episodes
 LEARNERS = [fu.OracleQ(), fu.OracleQ(schedule="jin"), fu.QLearning()]
 
 
@@ -87,16 +90,18 @@ def test_a_run_equals_the_references_played_from_the_same_streams(learner, episo
     """From the seed to the curve in plain Python: lock, luck, choices, updates, exact value."""
     seed = 5
     comp = fu.train(ENV, learner, episodes, seeds=[seed], points=range(1, episodes + 1))
-    lock, luck, choice = (Streams(seed).row(name).tolist() for name in ("lock", "dynamics", "policy"))
+    instance_rng, dynamics_rng, policy_rng = (
+        Streams(seed).row(name).tolist() for name in ("instance", "dynamics", "policy")
+    )
     transitions = np.empty((4, 3, 4, 3))
-    naive.draw_lock(lock, 0.2, [0] * 4, transitions)
+    naive.draw_lock(instance_rng, 0.2, [0] * 4, transitions)
     rewards = np.zeros_like(transitions)
     rewards[-1, :, :, :2] = 0.5
     env = fu.BlockMDP(transitions, rewards)
     memory = learner.start(Task(4, 3, 4, 1.0, episodes, None))
     labels, returns = np.tile(np.arange(3), (episodes, 5, 1)), np.empty(episodes)
     schedules = memory.rates, memory.bonuses, memory.cap, memory.epsilons
-    naive.learn(env.dynamics, labels, memory.q, memory.visits, *schedules, luck, choice, returns)
+    naive.learn(env.dynamics, labels, memory.q, memory.visits, *schedules, dynamics_rng, policy_rng, returns)
     np.testing.assert_array_equal(comp.average_reward[0], np.cumsum(returns) / np.arange(1, episodes + 1))
     q, values = np.empty((4, 3, 4)), np.empty((5, 3))
     naive.policy_q(transitions, rewards, memory.final_policy(), q, values)
@@ -108,8 +113,8 @@ def test_agents_with_the_same_seed_meet_the_same_lock_and_the_same_luck():
     after = []
     for learner in [*LEARNERS, RoundRobin()]:
         streams = Streams(9)
-        LatentAgent(learner).play(ENV, streams, 100, lambda _: None)
-        after.append((streams.row("lock").tolist(), streams.row("dynamics").tolist()))
+        play(ENV, LatentAgent(learner), 100, streams)
+        after.append((streams.row("instance").tolist(), streams.row("dynamics").tolist()))
     assert all(one == after[0] for one in after)
     assert after[0][1] != Streams(9).row("dynamics").tolist()
 
@@ -120,7 +125,7 @@ def test_agents_with_the_same_seed_meet_the_same_lock_and_the_same_luck():
 
 def test_any_learner_that_offers_the_protocol_can_be_trained():
     run = fu.train(fu.LockBernoulli(2, 0.2), RoundRobin(), episodes=200, seeds=10)
-    assert run.agent == "roundrobin-lat"
+    assert run.agent == "round-robin-lat"
     assert run.average_reward.shape == (10, 200)
     assert run.values.max() == pytest.approx(0.5)
 
@@ -130,13 +135,13 @@ def test_a_learner_is_told_its_task_and_every_trajectory():
     memory = learner.start(Task(4, 3, 4, 1.0, 50, Streams(0).row("policy")))
     learner.start = lambda task: memory
     run = fu.train(ENV, learner, episodes=50, points=[50])
-    model = ENV.instance(0)
+    instance = ENV.instance(0)
     assert len(memory.trajectories) == 50
     for labels, actions, rewards in memory.trajectories:
         assert (labels.shape, actions.shape, rewards.shape) == ((5,), (4,), (4,))
         assert labels[0] == 0
         for h in range(4):
-            assert model.transitions[h, labels[h], actions[h], labels[h + 1]] > 0
+            assert instance.transitions[h, labels[h], actions[h], labels[h + 1]] > 0
     assert run.average_reward[0, 0] == sum(rewards.sum() for _, _, rewards in memory.trajectories) / 50
 
 
@@ -317,7 +322,8 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing_running(task):
     """Each task would take from many minutes to hours."""
     program = f"""
         import signal
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent in the background may have it ignored
+        # a parent in the background may have it ignored
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         import fasturl as fu
 
         class Slow:

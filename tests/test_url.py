@@ -5,13 +5,13 @@ from itertools import pairwise
 import naive.url
 import numpy as np
 import pytest
-from fasturl.oracles.oracles import DBSCAN, GMM, KMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.mixture import GaussianMixture
-from url_parts import SHORT, Explorer, ExplorerMemory, Perfect, returns, same
+from url_parts import SHORT, Explorer, ExplorerMemory, Perfect, play, returns, same
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl.oracles import DBSCAN, GMM, KMeans
 from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian
 
 LOCKS = {
@@ -32,7 +32,7 @@ LOCKS = {
         (fu.LockBernoulli(4, 0.5), fu.URL(KMeans(3), fu.OracleQ(0.3), batch=7)),
         (fu.LockGaussian(3, 0.2, 0.1), fu.URL(GMM(3))),
         (fu.LockGaussian(4, 0.0, 0.2), fu.URL(GMM(3), fu.QLearning(), batch=40)),
-        (fu.LockGaussian(3, 0.2, 0.2), fu.URL(GMM(3, covariance="full", n_components="all"))),
+        (fu.LockGaussian(3, 0.2, 0.2), fu.URL(GMM(3, covariance="full", n_directions="all"))),
         (fu.LockBernoulli(3, 0.2), fu.URL(DBSCAN(3))),
     ],
     ids=repr,
@@ -114,10 +114,10 @@ def test_agents_meet_the_same_luck_whatever_they_do_with_it():
     after = []
     for agent in (fu.URL(), fu.URL(batch=3), fu.URL(Perfect()), fu.URL(learner=Explorer())):
         streams = Streams(9)
-        agent.play(SHORT, streams, 150, lambda _: None)
+        play(SHORT, agent, 150, streams)
         after.append(
             [
-                streams.row("lock").tolist(),
+                streams.row("instance").tolist(),
                 streams.row("dynamics").tolist(),
                 streams.rows("emission", 4).tolist(),
             ]
@@ -172,7 +172,7 @@ def test_each_refit_has_about_twice_the_data_of_the_last():
 
 def test_progress_is_told_for_every_trajectory():
     ticks = []
-    fu.URL().play(SHORT, Streams(0), 700, ticks.append)
+    play(SHORT, fu.URL(), 700, Streams(0), ticks.append)
     assert sum(ticks) == 700
     assert min(ticks) > 0
 
@@ -190,7 +190,7 @@ def test_any_learner_that_offers_the_protocol_can_be_used():
 def test_a_learner_is_fed_one_trajectory_of_each_iteration_and_all_later_ones():
     learner, memories = Explorer(), []
     learner.start = lambda task: memories.append(ExplorerMemory(task)) or memories[-1]
-    outcome = fu.URL(Perfect(), learner, batch=10).play(SHORT, Streams(3), 200, lambda _: None)
+    outcome, ledger = play(SHORT, fu.URL(Perfect(), learner, batch=10), 200, Streams(3))
     (memory,) = memories
     alone = 200 - outcome.diagnostics["decoder_trajectories"]
     assert len(memory.trajectories) == outcome.diagnostics["oracle_fits"] + alone
@@ -198,7 +198,7 @@ def test_a_learner_is_fed_one_trajectory_of_each_iteration_and_all_later_ones():
         assert (labels.shape, actions.shape, rewards.shape) == ((4,), (3,), (3,))
         assert set(labels) <= {0, 1, 2}
     fed = [rewards.sum() for _, _, rewards in memory.trajectories]
-    np.testing.assert_array_equal(outcome.returns[-alone:], fed[-alone:])
+    np.testing.assert_array_equal(ledger.returns[-alone:], fed[-alone:])
 
 
 # --- any Block MDP
@@ -251,16 +251,16 @@ def test_levels_may_have_different_numbers_of_states():
         ({"n_init": 0}, "n_init must be"),
         ({"scale": 3}, "scale must be True, False or 'auto', got 3"),
         ({"min_separation": -1}, "min_separation must be"),
-        ({"n_components": 50}, "n_components must be"),
+        ({"n_directions": 50}, "n_directions must be"),
         ({"random_state": 1.5}, "random_state must be"),
     ],
 )
 def test_settings_of_an_oracle_are_checked_before_anything_is_played(settings, message):
     with pytest.raises(ValueError, match=message):
-        fu.URL(KMeans(**settings)).check(SHORT)
+        fu.URL(KMeans(**settings)).check(SHORT.describe())
 
 
-@pytest.mark.parametrize("learner", [fu.OracleQ, "oracleq", None, 3, range(3)])
+@pytest.mark.parametrize("learner", [fu.OracleQ, 3, range(3)])
 def test_a_learner_must_be_an_object_with_start(learner):
     with pytest.raises(ValueError, match="learner must be an object with start, such as OracleQ"):
         fu.URL(learner=learner)
@@ -298,7 +298,7 @@ def test_an_environment_without_emission_is_refused():
         fu.train(fu.BlockMDP(lock.transitions, lock.rewards), fu.URL(), 100)
 
 
-# --- defaults that suit the environment
+# --- learners that suit the environment
 # ----------------------------------------------------------------------------
 
 
@@ -316,15 +316,22 @@ TWO_ARMS = fu.BlockMDP(
 )
 
 
-@pytest.mark.parametrize("env", [TWO_ARMS, *map(noisy, (2, 3, 5))], ids=["two arms", "2", "3", "5"])
-def test_noisy_rewards_are_explored_with_the_default_settings(env):
-    assert fu.train(env, fu.URL(), episodes=4_000, seeds=8).success_rate == 1.0
+@pytest.mark.parametrize(
+    ("env", "confidence"),
+    [(TWO_ARMS, 0.2), *((noisy(seed), 0.05) for seed in (2, 3, 5))],
+    ids=["two arms", "2", "3", "5"],
+)
+def test_noisy_rewards_are_explored_with_a_bonus_that_suits_them(env, confidence):
+    """No single bonus does for all four. On the seeds 1000..1039, of 40 each: these two 40, 40, 40, 40; the
+    default, which is that of locks, 29, 40, 34, 33; 0.2 everywhere 40, 38, 29, 37."""
+    agent = fu.URL(learner=fu.OracleQ(schedule="jin", confidence=confidence))
+    assert fu.train(env, agent, episodes=4_000, seeds=8).success_rate == 1.0
 
 
-def test_the_default_learner_is_that_of_locks_on_locks_alone():
-    assert fu.URL().learner_on(SHORT) == fu.OracleQ(schedule="jin", confidence=1e-5)
-    assert fu.URL().learner_on(TWO_ARMS) == fu.OracleQ(schedule="jin", confidence=0.2)
-    assert fu.URL(learner=fu.OracleQ(0.2)).learner_on(TWO_ARMS) == fu.OracleQ(0.2)
+def test_the_default_learner_is_the_same_whatever_the_environment():
+    """It is written where the class declares it, and known before any environment is."""
+    assert fu.URL().learner == fu.URLAsWritten().learner == fu.OracleQ(schedule="jin", confidence=1e-5)
+    assert fu.URL(learner="oracleq").learner == fu.OracleQ()
 
 
 def same_as_state(emission):
@@ -345,20 +352,10 @@ def same_as_state(emission):
     ids=lambda emission: type(emission).__name__,
 )
 def test_states_may_look_different_at_each_level(emission):
-    run = fu.train(same_as_state(emission), fu.URL(), 2_000, seeds=3)
+    """URL decodes all levels alike, so it is told how many states there are to tell apart on all of them."""
+    run = fu.train(same_as_state(emission), fu.URL(n_states=9), 2_000, seeds=3)
     assert run.success_rate == 1.0
     assert min(min(one["decoder_accuracy"]) for one in run.diagnostics) > 0.98
-
-
-def test_a_named_oracle_has_as_many_labels_as_there_are_looks():
-    by_level = np.random.default_rng(0).random((3, 3, 20))
-    assert fu.URL()._oracle(same_as_state(Gaussian(by_level, 0.2, n_levels=3))).n_states == 9
-    assert fu.URL()._oracle(same_as_state(Gaussian(by_level[0], 0.2, n_levels=3))).n_states == 3
-    assert fu.URL("kmeans")._oracle(same_as_state(Bernoulli(by_level, n_levels=3))).n_states == 9
-    assert fu.URL(form="as-written")._oracle(same_as_state(Gaussian(by_level, 0.2, n_levels=3))).n_states == 3
-    rolled = np.stack([np.roll(np.eye(3), h, axis=0) for h in range(3)])
-    assert fu.URL()._oracle(same_as_state(Gaussian(rolled, 0.2, n_levels=3))).n_states == 3
-    assert fu.URL()._oracle(SHORT).n_states == fu.URL()._oracle(fu.LockGaussian(3)).n_states == 3
 
 
 # --- what is refused in the user's own words
@@ -371,12 +368,14 @@ def test_a_named_oracle_has_as_many_labels_as_there_are_looks():
         (
             fu.URL(batch=1),
             100,
-            "batch must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1",
+            "batch must be at least 2: the first decoder is fitted on n_states = 3 observations or "
+            "more, got 1",
         ),
         (
             fu.URL(),
             1,
-            "episodes must be at least 2: the first decoder is fitted on n_states = 3 observations or more, got 1",
+            "episodes must be at least 2: the first decoder is fitted on n_states = 3 observations or "
+            "more, got 1",
         ),
         (
             fu.URL("dbscan", batch=2),
@@ -384,9 +383,10 @@ def test_a_named_oracle_has_as_many_labels_as_there_are_looks():
             "batch must be at least 3: the first decoder is fitted on min_samples = 5 observations or more",
         ),
         (
-            fu.URL("dbscan", form="as-written", batch=4),
+            fu.URLAsWritten("dbscan", batch=4),
             1,
-            "batch must be at least 5: the first decoder is fitted on min_samples = 5 observations or more, got 4",
+            "batch must be at least 5: the first decoder is fitted on min_samples = 5 observations or "
+            "more, got 4",
         ),
         (fu.URL(SklearnKMeans(300)), 1_000, "oracle must give at most 256 labels, got 300"),
     ],
@@ -405,7 +405,8 @@ def test_more_states_than_there_are_labels_are_refused_by_a_built_in_oracle():
         emission=Gaussian(np.eye(300), 0.1, n_levels=2),
     )
     with pytest.raises(
-        ValueError, match="env must have at most 256 states a level for a built-in oracle, got 300"
+        ValueError,
+        match="n_states must be at most 256, got the 300 that the environment declares: give a smaller one",
     ):
         fu.train(env, fu.URL(), 1_000)
 
@@ -417,16 +418,16 @@ class Unfinished(Explorer):
 
 
 @pytest.mark.parametrize(
-    "form",
-    [{}, {"form": "as-written", "epsilon": 0.5, "delta": 0.5, "batch": 10}],
+    ("agent", "settings"),
+    [(fu.URL, {}), (fu.URLAsWritten, {"epsilon": 0.5, "delta": 0.5, "batch": 10})],
     ids=["practical", "as written"],
 )
-def test_a_memory_that_lacks_a_method_is_refused_at_its_start(form):
+def test_a_memory_that_lacks_a_method_is_refused_at_its_start(agent, settings):
     with pytest.raises(
         ValueError,
         match=r"start of Unfinished must return an object with .*, got Draft without update and final_policy",
     ):
-        fu.train(SHORT, fu.URL(Perfect(), learner=Unfinished(), **form), 5)
+        fu.train(SHORT, agent(Perfect(), learner=Unfinished(), **settings), 5)
 
 
 def test_a_learner_that_begins_anew_has_luck_of_its_own():

@@ -6,19 +6,20 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from fasturl.decoders.decoders import AffineDecoder, PredictDecoder
-from fasturl.problems.models import emission_rngs
 from naive.url_as_written import AsWritten
 from scipy.stats import binom
-from url_parts import Explorer
+from url_parts import Explorer, play
 
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl.agents import url_as_written
 from fasturl.agents.url_as_written import Sizes, _Standards
+from fasturl.decoders.affine import AffineDecoder
+from fasturl.decoders.predict import PredictDecoder
 from fasturl.problems.emissions import Gaussian
+from fasturl.problems.environment import emission_rngs
 
-SMALL = {"form": "as-written", "epsilon": 0.4, "delta": 0.3, "batch": 6}
+SMALL = {"epsilon": 0.4, "delta": 0.3, "batch": 6}
 
 
 class Perfect:
@@ -73,11 +74,12 @@ def test_n_l_and_j_are_those_of_the_paper(epsilon, delta, horizon):
 
 @pytest.mark.parametrize(("horizon", "episodes", "batch"), [(2, 1, 3), (2, 3, 2), (3, 2, 4)])
 def test_the_number_of_trajectories_is_exactly_that_of_the_algorithm(horizon, episodes, batch):
-    agent = fu.URL(oracle=Perfect(), form="as-written", epsilon=0.5, delta=0.2, batch=batch)
+    agent = fu.URLAsWritten(oracle=Perfect(), epsilon=0.5, delta=0.2, batch=batch)
     env = fu.LockGaussian(horizon)
     run = fu.train(env, agent, episodes)
     N, L, J = (
-        getattr(agent.sizes(env, episodes), name) for name in ("restarts", "test_episodes", "iterations")
+        getattr(agent.sizes(env.describe(), episodes), name)
+        for name in ("restarts", "test_episodes", "iterations")
     )
     sampled = sum(((k - 1) * J + i + 1) * batch for k in range(1, episodes + 2) for i in range(1, J + 1))
     assert run.trajectories[-1] == N * (sampled + episodes + 1) + N * L
@@ -93,7 +95,7 @@ def test_each_restart_starts_the_learner_afresh_and_feeds_it_k_trajectories():
     learner = FirstTrace()
     fu.train(
         fu.LockGaussian(2),
-        fu.URL(oracle=Perfect(), learner=learner, form="as-written", epsilon=0.5, delta=0.03, batch=3),
+        fu.URLAsWritten(oracle=Perfect(), learner=learner, epsilon=0.5, delta=0.03, batch=3),
         4,
     )
     assert [len(memory.fed) for memory in learner.memories] == [4, 4, 4]  # N = ceil(log(2 / 0.03) / 2) = 3
@@ -122,31 +124,31 @@ def paying(chances):
 
 
 def test_what_is_kept_is_the_final_policy_of_the_learner_and_not_one_of_its_exploration():
-    agent = fu.URL(oracle=Perfect(2), learner=Changes(1.0), **SMALL)
+    agent = fu.URLAsWritten(oracle=Perfect(2), learner=Changes(1.0), **SMALL)
     env = paying([0.0, 1.0])
-    outcome = agent.play(env, Streams(0), 3, lambda _: None)
-    sizes = agent.sizes(env, 3)
-    assert outcome.value == 1.0
-    assert outcome.returns[-sizes.test_episodes :].tolist() == [1.0] * sizes.test_episodes
+    outcome, ledger = play(env, agent, 3, Streams(0))
+    sizes = agent.sizes(env.describe(), 3)
+    assert outcome.policy.judge(env, Streams(0).evaluation()).value == 1.0
+    assert ledger.returns[-sizes.test_episodes :].tolist() == [1.0] * sizes.test_episodes
     explored = (
         sum((k * sizes.iterations + i + 2) * sizes.batch for k in range(3) for i in range(sizes.iterations))
         + 3
     )
-    assert not outcome.returns[:explored].any()
+    assert not ledger.returns[:explored].any()
 
 
 def test_a_learner_that_never_stops_exploring_ends_with_what_it_has_learned():
     """With the policy that it would explore with next, 3 of these seeds end well."""
-    run = fu.train(narrow_path(2), fu.URL(oracle=Perfect(2), learner=Explorer(), **SMALL), 9, seeds=8)
+    run = fu.train(
+        narrow_path(2), fu.URLAsWritten(oracle=Perfect(2), learner=Explorer(), **SMALL), 9, seeds=8
+    )
     assert (run.values >= run.v_star - SMALL["epsilon"]).all()
 
 
 def test_a_policy_of_probabilities_is_drawn_once():
     """A policy of Algorithm 1 is a function: each run keeps one action, the likelier one more often than 12
     times in 40 (else: 2e-7)."""
-    agent = fu.URL(
-        oracle=Perfect(2), learner=Changes(0.7), form="as-written", epsilon=0.9, delta=0.9, batch=1
-    )
+    agent = fu.URLAsWritten(oracle=Perfect(2), learner=Changes(0.7), epsilon=0.9, delta=0.9, batch=1)
     values = fu.train(paying([0.0, 1.0]), agent, 1, seeds=40).values
     assert set(values) == {0.0, 1.0}
     assert values.sum() > 12
@@ -160,7 +162,7 @@ def test_labels_keep_their_meaning_through_all_refits():
     learner = FirstTrace()
     fu.train(
         fu.LockGaussian(2, noise=0.05),
-        fu.URL(oracle=Perfect(), learner=learner, **(SMALL | {"batch": 30})),
+        fu.URLAsWritten(oracle=Perfect(), learner=learner, **(SMALL | {"batch": 30})),
         8,
     )
     for memory in learner.memories:
@@ -208,14 +210,13 @@ def test_the_selection_keeps_no_observations(monkeypatch):
         np.full((1, 2, 2, 2), 0.5), np.zeros((1, 2, 2)), emission=Gaussian(np.eye(2, 500), 0.1, n_levels=2)
     )
     short, long = (
-        fu.URL(oracle=Perfect(2), form="as-written", epsilon=epsilon, delta=0.3, batch=2)
-        for epsilon in (0.5, 0.03)
+        fu.URLAsWritten(oracle=Perfect(2), epsilon=epsilon, delta=0.3, batch=2) for epsilon in (0.5, 0.03)
     )
-    observations = long.sizes(env, 1).test_episodes * 2 * 500 * 4
+    observations = long.sizes(env.describe(), 1).test_episodes * 2 * 500 * 4
     assert observations > 35e6
-    short.play(env, Streams(0), 1, lambda _: None)  # loads the kernels, which take memory of their own
+    play(env, short, 1, Streams(0))  # loads the kernels, which take memory of their own
     tracemalloc.start()
-    long.play(env, Streams(0), 1, lambda _: None)
+    play(env, long, 1, Streams(0))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < observations / 4
@@ -253,7 +254,7 @@ def narrow_path(horizon):
 def test_a_run_is_that_of_the_algorithms_line_by_line(oracle, seed, best, chunk, monkeypatch):
     """Every reward, every standard set, every candidate's mean, and which one is kept; the seeds are such
     that one of two is good."""
-    kept, standards = [], []
+    standards = []
 
     class Watched(_Standards):
         def __init__(self, *fields):
@@ -262,11 +263,6 @@ def test_a_run_is_that_of_the_algorithms_line_by_line(oracle, seed, best, chunk,
 
     monkeypatch.setattr(url_as_written, "_CHUNK", chunk)
     monkeypatch.setattr(url_as_written, "_Standards", Watched)
-    monkeypatch.setattr(
-        url_as_written.evaluation,
-        "decoded_value",
-        lambda _, decoder, policy, __: kept.append((decoder, policy)) or (0, 0),
-    )
     sizes = {
         "epsilon": 0.9,
         "delta": 0.1,
@@ -274,21 +270,22 @@ def test_a_run_is_that_of_the_algorithms_line_by_line(oracle, seed, best, chunk,
         "delta_1": 0.1,
         "batch": 6,
     }  # three of a batch make a standard set
-    env, agent = narrow_path(2), fu.URL(oracle=oracle, form="as-written", **sizes)
-    comp = agent.play(env, Streams(seed), 2, lambda _: None)
+    env, agent = narrow_path(2), fu.URLAsWritten(oracle=oracle, **sizes)
+    comp, ledger = play(env, agent, 2, Streams(seed))
     ref = AsWritten(env, agent, 2, seed)
-    np.testing.assert_array_equal(comp.returns, ref.returns)
+    np.testing.assert_array_equal(ledger.returns, ref.returns)
     assert [
-        [{s: len(seen) for s, seen in level.items()} for level in one.sets] for one in standards
+        [{s: len(members) for s, members in level.items()} for level in one.sets] for one in standards
     ] == ref.standards
     assert comp.diagnostics["restart_means"] == ref.means
     assert [mean > 0.5 for mean in ref.means] == [n == best for n in range(2)]
     policy, decoders = ref.candidates[ref.best]
-    ((decoder, actions),) = kept
-    np.testing.assert_array_equal(actions, np.eye(2)[policy])
-    looks = env.emission.draw(emission_rngs(Streams(9)), 20).every_state()
-    for e, h, s in np.ndindex(*looks.shape[:3]):
-        assert decoder.decode(looks[e, h, s][None], h)[0] == decoders[h](looks[e, h, s])
+    decoder = comp.policy.decoder
+    np.testing.assert_array_equal(comp.policy.chances, np.eye(2)[policy])
+    observations = env.emission.draw(emission_rngs(Streams(9)), 20).every_state()
+    for e, h, s in np.ndindex(*observations.shape[:3]):
+        x = observations[e, h, s]
+        assert decoder.decode(x[None], h)[0] == decoders[h](x)
 
 
 class Compiled(Perfect):
@@ -325,7 +322,7 @@ def steep_path(horizon, n_states):
     rewards[-1, 0, (horizon - 1) % 2] = 1.0
     looks = np.stack([np.roll(np.eye(n_states), h, axis=0) for h in range(horizon + 1)])
     emission = Gaussian(looks, 0.1, n_levels=horizon + 1)
-    return fu.BlockMDP(transitions, rewards, reward_draw="deterministic", emission=emission)
+    return fu.BlockMDP(transitions, rewards, reward_draw="deterministic", emission=emission, max_return=1)
 
 
 @pytest.mark.parametrize(
@@ -352,8 +349,8 @@ def test_small_block_mdps_are_solved_to_epsilon_at_the_promised_rate(
     assert binom.cdf(misses, n_seeds, delta) < 0.05
     env = steep_path(horizon, n_states)
     batch = 6 if isinstance(oracle, Perfect) else 12  # k-means needs more to go by
-    agent = fu.URL(oracle=oracle, learner=Hopeful(), form="as-written", epsilon=0.4, delta=delta, batch=batch)
-    assert agent.sizes(env, 2 * horizon).restarts == (2 if delta == 0.2 else 1)
+    agent = fu.URLAsWritten(oracle=oracle, learner=Hopeful(), epsilon=0.4, delta=delta, batch=batch)
+    assert agent.sizes(env.describe(), 2 * horizon).restarts == (2 if delta == 0.2 else 1)
     run = fu.train(env, agent, 2 * horizon, seeds=n_seeds)
     assert run.v_star == 1.0
     assert (run.values < run.v_star - agent.epsilon).sum() <= misses
@@ -361,7 +358,7 @@ def test_small_block_mdps_are_solved_to_epsilon_at_the_promised_rate(
 
 def test_a_level_may_have_one_state_for_dbscan_too():
     """The first level always has: no cluster there is told from another, and all labels are 0."""
-    run = fu.train(narrow_path(2), fu.URL(oracle="dbscan", **(SMALL | {"batch": 30})), 3, seeds=2)
+    run = fu.train(narrow_path(2), fu.URLAsWritten(oracle="dbscan", **(SMALL | {"batch": 30})), 3, seeds=2)
     for diagnostics in run.diagnostics:
         np.testing.assert_array_equal(diagnostics["decoder_accuracy"], 1.0)
 
@@ -374,7 +371,10 @@ def test_restarts_have_luck_of_their_own():
 
     seen = []
     fu.train(
-        narrow_path(2), fu.URL(oracle=Perfect(2), learner=Draws(), **(SMALL | {"delta": 0.03})), 1, n_jobs=1
+        narrow_path(2),
+        fu.URLAsWritten(oracle=Perfect(2), learner=Draws(), **(SMALL | {"delta": 0.03})),
+        1,
+        n_jobs=1,
     )
     assert len(set(seen)) == len(seen) == 3
 
@@ -390,7 +390,7 @@ def test_actions_that_do_not_exist_are_refused(action):
     with pytest.raises(
         ValueError, match=rf"policy\(\) must give actions from 0 to 1, got {action}..{action}"
     ):
-        fu.train(narrow_path(2), fu.URL(oracle=Perfect(2), learner=Wrong(), **SMALL), 1)
+        fu.train(narrow_path(2), fu.URLAsWritten(oracle=Perfect(2), learner=Wrong(), **SMALL), 1)
 
 
 @pytest.mark.parametrize("n_labels", [1, 3])
@@ -405,11 +405,11 @@ def test_a_policy_for_another_number_of_labels_is_refused(n_labels):
         ValueError,
         match=rf"policy\(\) must give an integer array \[2, 2\], got int64 of shape \(2, {n_labels}\)",
     ):
-        fu.train(narrow_path(2), fu.URL(oracle=Perfect(2), learner=Other(), **SMALL), 1)
+        fu.train(narrow_path(2), fu.URLAsWritten(oracle=Perfect(2), learner=Other(), **SMALL), 1)
 
 
 def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
-    agent = fu.URL(**SMALL)
+    agent = fu.URLAsWritten(**SMALL)
     one, two = (fu.train(narrow_path(2), agent, 2, seeds=3, n_jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one.average_reward, two.average_reward)
     np.testing.assert_array_equal(one.values, two.values)
@@ -419,7 +419,7 @@ def test_too_many_trajectories_are_refused_before_anything_is_played():
     with pytest.raises(
         ValueError, match=r"would play [\d,]+ trajectories .* at most 1,000,000,000 are allowed"
     ):
-        fu.train(fu.LockGaussian(20), fu.URL(form="as-written"), 10_000)
+        fu.train(fu.LockGaussian(20), fu.URLAsWritten(), 10_000)
 
 
 @pytest.mark.parametrize("settings", [{"epsilon": 1e-200}, {"delta": 1e-320}])
@@ -428,16 +428,16 @@ def test_numbers_beyond_counting_are_refused(settings):
         ValueError,
         match=r"would play more trajectories than can be counted with epsilon=.*: choose larger ones",
     ):
-        fu.train(fu.LockGaussian(2), fu.URL(form="as-written", **settings), 1)
+        fu.train(fu.LockGaussian(2), fu.URLAsWritten(**settings), 1)
 
 
 def test_probabilities_may_be_written_as_any_number():
-    assert fu.URL(form="as-written", epsilon=Fraction(1, 10)) == fu.URL(form="as-written", epsilon=0.1)
+    assert fu.URLAsWritten(epsilon=Fraction(1, 10)) == fu.URLAsWritten(epsilon=0.1)
 
 
 def test_an_oracle_with_too_many_labels_is_refused():
     with pytest.raises(ValueError, match="oracle must give at most 3 labels a level, got 4"):
-        fu.train(fu.LockGaussian(2), fu.URL(oracle=Perfect(n_states=4), **SMALL), 1)
+        fu.train(fu.LockGaussian(2), fu.URLAsWritten(oracle=Perfect(n_states=4), **SMALL), 1)
 
 
 def test_a_batch_with_fewer_observations_than_clusters_is_refused():
@@ -445,16 +445,16 @@ def test_a_batch_with_fewer_observations_than_clusters_is_refused():
         ValueError,
         match=r"batch must be at least 3: the first decoder is fitted on n_states = 3 observations .*, got 2",
     ):
-        fu.train(fu.LockGaussian(2), fu.URL(**(SMALL | {"batch": 2})), 1)
+        fu.train(fu.LockGaussian(2), fu.URLAsWritten(**(SMALL | {"batch": 2})), 1)
 
 
 @pytest.mark.parametrize("name", ["epsilon", "delta", "epsilon_1", "delta_1"])
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.1, float("nan")])
 def test_probabilities_outside_zero_and_one_are_refused(name, value):
     with pytest.raises(ValueError, match=rf"{name} must be a number in \(0, 1\)"):
-        fu.URL(form="as-written", **{name: value})
+        fu.URLAsWritten(**{name: value})
 
 
 def test_settings_of_this_form_are_refused_by_the_other():
-    with pytest.raises(ValueError, match="epsilon must be left out when form='practical'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'epsilon'"):
         fu.URL(epsilon=0.1)

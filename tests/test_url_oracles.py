@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from fasturl.decoders.decoders import AffineDecoder, Decoder
-from fasturl.oracles.oracles import DBSCAN, KMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -11,7 +9,12 @@ from sklearn.preprocessing import StandardScaler
 from url_parts import SHORT, Perfect, returns, same
 
 import fasturl as fu
+from fasturl.decoders.affine import AffineDecoder
+from fasturl.decoders.decoder import Decoder
+from fasturl.oracles import DBSCAN, KMeans
 from fasturl.problems.emissions import Gaussian
+
+QUICK = {"batch": 10, "epsilon": 0.5, "delta": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -194,7 +197,8 @@ def test_dbscan_that_finds_nothing_says_what_to_change():
 def test_a_batch_with_fewer_observations_than_clusters_is_an_error_that_says_so():
     with pytest.raises(
         ValueError,
-        match="batch must be at least 3: the first decoder is fitted on n_states = 9 observations or more, got 1",
+        match="batch must be at least 3: the first decoder is fitted on n_states = 9 observations or more, "
+        "got 1",
     ):
         fu.train(SHORT, fu.URL(KMeans(9), batch=1), 100)
 
@@ -215,13 +219,13 @@ class Bare:
 
 @pytest.mark.parametrize("env", [fu.LockBernoulli(2, 0.2), fu.LockGaussian(2, 0.2)], ids=lambda env: env.name)
 @pytest.mark.parametrize(
-    "form",
-    [{}, {"form": "as-written", "batch": 10, "epsilon": 0.5, "delta": 0.5}],
+    ("agent", "episodes"),
+    [(fu.URL(Bare()), 200), (fu.URLAsWritten(Bare(), **QUICK), 5)],
     ids=["practical", "as written"],
 )
-def test_fit_and_predict_are_enough_for_an_oracle(env, form):
+def test_fit_and_predict_are_enough_for_an_oracle(env, agent, episodes):
     """A label table holds a label for every latent state, also for those that nobody has met so far."""
-    run = fu.train(env, fu.URL(Bare(), **form), 200 if not form else 5, seeds=2)
+    run = fu.train(env, agent, episodes, seeds=2)
     assert [one["decoder_accuracy"] for one in run.diagnostics] == [[1.0] * 3] * 2
 
 
@@ -254,7 +258,7 @@ def test_more_labels_than_states_are_refused_as_written():
     with pytest.raises(ValueError, match="predict of Surprises must give labels from 0 to 2, got "):
         fu.train(
             fu.LockGaussian(2, 0.2, 0.2),
-            fu.URL(Surprises(250), form="as-written", epsilon=0.5, delta=0.5, batch=10),
+            fu.URLAsWritten(Surprises(250), **QUICK),
             9,
         )
 
@@ -301,6 +305,6 @@ def test_a_decoder_that_a_user_wrote_is_checked_in_a_run():
             self.decoder_ = Wrong(3)
             return self
 
-    for form in ({}, {"form": "as-written", "batch": 10, "epsilon": 0.5, "delta": 0.5}):
+    for agent in (fu.URL(Oracle()), fu.URLAsWritten(Oracle(), **QUICK)):
         with pytest.raises(ValueError, match="of Wrong must give labels from 0 to 2, got 200"):
-            fu.train(SHORT, fu.URL(Oracle(), **form), 5)
+            fu.train(SHORT, agent, 5)

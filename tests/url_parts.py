@@ -4,6 +4,8 @@ import numpy as np
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl.agents.game import Game
+from fasturl.agents.ledger import Ledger
 
 SHORT = fu.LockBernoulli(3, 0.2)
 
@@ -57,6 +59,14 @@ def same(first, second, rows=slice(None)):
     np.testing.assert_array_equal(first.values, second.values[rows])
 
 
+def play(env, agent, episodes, streams, tick=lambda _: None):
+    """What an agent hands over at the end of a run, and the ledger of the run: as `train` plays it, without
+    the verdict."""
+    ledger = Ledger(episodes, agent.trajectories(env.describe(), episodes), tick)
+    game = Game(env.draw_checked(streams), streams, latent=agent.sees_latent_states)
+    return agent.play(game, ledger), ledger
+
+
 def returns(env, agent, episodes, seed):
     """The return of every trajectory of a run."""
-    return agent.play(env, Streams(seed), episodes, lambda _: None).returns
+    return play(env, agent, episodes, Streams(seed))[1].returns

@@ -2,6 +2,7 @@
 
 from .agent import Agent as Agent
 from .agent import Outcome as Outcome
+from .decoding import DecodingAgent as DecodingAgent
 from .evaluation import DecodedPolicy as DecodedPolicy
 from .evaluation import LatentPolicy as LatentPolicy
 from .evaluation import Verdict as Verdict

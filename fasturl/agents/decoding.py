@@ -8,7 +8,7 @@ from typing import Any
 
 from .._base import checks
 from .._base.names import build_part, components
-from .._base.schema import Declared, setting
+from .._base.schema import setting
 from ..decoders.decoder import MAX_LABELS
 from ..learners.oracleq import OracleQ
 from ..problems.description import Description
@@ -20,7 +20,7 @@ DEFAULT_LEARNER = OracleQ(schedule="jin", confidence=1e-5)
 
 
 @dataclass(frozen=True)
-class DecodingAgent(Declared, Agent):
+class DecodingAgent(Agent):
     """An agent that learns to see with an oracle and to act with a tabular learner on (level, label)."""
 
     oracle: Any = setting(
@@ -53,14 +53,16 @@ class DecodingAgent(Declared, Agent):
             checks.keep(self, oracle=build_part("oracle", self.oracle))
         if isinstance(self.learner, type) or not callable(getattr(self.learner, "start", None)):
             raise ValueError(
-                f"learner must be an object with start, such as OracleQ(), got {checks.short_repr(self.learner)}"
+                f"learner must be an object with start, such as OracleQ(), got "
+                f"{checks.short_repr(self.learner)}"
             )
         if self.oracle is None or isinstance(self.oracle, str):
             return
         missing = [name for name in ("fit", "predict") if not callable(getattr(self.oracle, name, None))]
         if isinstance(self.oracle, type) or missing:
             raise ValueError(
-                f"oracle must be an object with fit and predict or one of {', '.join(components('oracle'))}, got {checks.short_repr(self.oracle)}"
+                f"oracle must be an object with fit and predict or one of "
+                f"{', '.join(components('oracle'))}, got {checks.short_repr(self.oracle)}"
             )
 
     def oracle_name(self, description: Description) -> str:
@@ -90,7 +92,8 @@ class DecodingAgent(Declared, Agent):
         declared = fitting.n_labels_of(oracle)
         if declared is None and n_labels > MAX_LABELS:
             raise ValueError(
-                f"n_states must be at most {MAX_LABELS}, got the {n_labels} that the environment declares: give a smaller one"
+                f"n_states must be at most {MAX_LABELS}, got the {n_labels} that the environment "
+                f"declares: give a smaller one"
             )
         if (declared or 0) > MAX_LABELS:
             raise ValueError(f"oracle must give at most {MAX_LABELS} labels, got {declared}")
@@ -108,7 +111,8 @@ class DecodingAgent(Declared, Agent):
         ).items():
             if trajectories * observations < least:
                 raise ValueError(
-                    f"{name} must be at least {-(-least // observations)}: the first decoder is fitted on {need} = {least} observations "
+                    f"{name} must be at least {-(-least // observations)}: the first decoder is fitted "
+                    f"on {need} = {least} observations "
                     f"or more, got {trajectories}"
                 )
 

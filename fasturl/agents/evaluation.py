@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._base import checks
 from .._base.streams import Streams
 from ..decoders.decoder import Decoder
 from ..learners.learner import Floats, Labels
@@ -33,6 +34,17 @@ class Verdict:
     diagnostics: dict[str, Any] | None = None
 
 
+def check_verdict(policy: object, verdict: Any) -> Verdict:
+    """What `judge` returned, with plain numbers, or an error that says what is wrong with it."""
+    if not (hasattr(verdict, "value") and hasattr(verdict, "error") and hasattr(verdict, "diagnostics")):
+        raise ValueError(
+            f"judge of {type(policy).__name__} must return a Verdict, got {checks.short_repr(verdict)}"
+        )
+    of_judge = f"that judge of {type(policy).__name__} returns"
+    value, error = checks.real(f"value {of_judge}", verdict.value), verdict.error
+    return Verdict(value, checks.real(f"error {of_judge}", error, least=0), verdict.diagnostics)
+
+
 class FinalPolicy(Protocol):
     """What an agent has learned."""
 
@@ -47,8 +59,9 @@ class LatentPolicy:
     chances: Floats
 
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
-        chances = policy_table(self.chances, instance.horizon, np.shape(self.chances)[1], instance.n_actions)
-        return Verdict(instance.policy_value(np.ascontiguousarray(chances[:, : max(instance.n_states)])))
+        n_states = max(instance.n_states)
+        chances = _checked_chances(self.chances, instance, n_states)
+        return Verdict(instance.policy_value(np.ascontiguousarray(chances[:, :n_states])))
 
 
 @dataclass(frozen=True)
@@ -60,11 +73,18 @@ class DecodedPolicy:
     chances: Floats
 
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
-        chances = policy_table(self.chances, instance.horizon, np.shape(self.chances)[1], instance.n_actions)
+        chances = _checked_chances(self.chances, instance, self.decoder.n_labels)
         value, error = mean_and_error(play_decoded(instance, self.decoder, chances, streams, EPISODES))
-        return Verdict(
-            value, error, {"decoder_accuracy": decoder_accuracy(instance, self.decoder, streams.again())}
-        )
+        accuracy = decoder_accuracy(instance, self.decoder, streams.again())
+        return Verdict(value, error, {"decoder_accuracy": accuracy})
+
+
+def _checked_chances(chances: Floats, instance: BlockMDP, n_labels: int) -> Floats:
+    """The policy as probabilities for `n_labels` labels or more. With fewer, a kernel that meets another
+    label would read whatever lies beyond the table."""
+    shape = np.shape(chances)
+    columns = max(shape[1], n_labels) if len(shape) > 1 else n_labels
+    return policy_table(chances, instance.horizon, columns, instance.n_actions)
 
 
 def mean_and_error(returns: Floats) -> tuple[float, float]:

@@ -41,7 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base.schema import Declared, Range, setting
+from .._base.schema import Range, setting
 from .._kernels import pcid as _pcid
 from .._kernels import planning as _planning
 from .._kernels.records import Dynamics
@@ -61,7 +61,7 @@ MODELS = ("linear", "neural")
 
 
 @dataclass(frozen=True)
-class PCID(Declared, Agent):
+class PCID(Agent):
     """Level by level exploration with decoders learned from the past.
 
     At switch 0.5 a lock has two live states with the same past, which PCID cannot tell apart: it fails there
@@ -74,7 +74,9 @@ class PCID(Declared, Agent):
     Examples
     --------
     >>> import fasturl as fu
-    >>> fu.train(fu.LockBernoulli(horizon=3), fu.PCID(), episodes=4000).success_rate
+    >>> from fasturl.registry import environment
+    >>> env = environment("lock-bernoulli", horizon=3)
+    >>> fu.train(env, fu.PCID(), episodes=4000).success_rate
     1.0
     """
 
@@ -108,7 +110,8 @@ class PCID(Declared, Agent):
     def check(self, description: Description) -> None:
         if description.observations is None:
             raise ValueError(
-                "env must have an emission that shows vectors: PCID regresses on observations, and this env has none"
+                "env must have an emission that shows vectors: PCID regresses on observations, and "
+                "this env has none"
             )
         self._check_samples(self.n_labels(description))
 

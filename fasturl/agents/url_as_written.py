@@ -28,7 +28,8 @@ from .._kernels import rng as _rng
 from ..decoders.by_level import LevelDecoder
 from ..decoders.decoder import Decoder, Labels
 from ..learners.learner import Floats, Ints, Learner, Task, check_policy, start
-from ..learners.playing import draw_policy, rollout
+from ..learners.playing import draw_policy
+from ..learners.rollouts import rollout
 from ..problems.block_mdp import policy_table
 from ..problems.blocks import Block
 from ..problems.description import Description
@@ -52,9 +53,11 @@ class URLAsWritten(DecodingAgent):
     Examples
     --------
     >>> import fasturl as fu
+    >>> from fasturl.registry import environment
+    >>> env = environment("lock-bernoulli", horizon=1)
     >>> agent = fu.URLAsWritten(batch=10, epsilon=0.9, delta=0.9)
-    >>> fu.train(fu.LockBernoulli(horizon=1), agent, episodes=3).total_trajectories
-    4116
+    >>> fu.train(env, agent, episodes=3).total_trajectories
+    4349
     """
 
     batch: int = setting(
@@ -82,13 +85,16 @@ class URLAsWritten(DecodingAgent):
             total = sizes.trajectories
         except (OverflowError, ZeroDivisionError):
             raise ValueError(
-                f"URL as written would play more trajectories than can be counted with epsilon={sizes.epsilon}, delta={sizes.delta}: "
+                f"URL as written would play more trajectories than can be counted with "
+                f"epsilon={sizes.epsilon}, delta={sizes.delta}: "
                 "choose larger ones"
             ) from None
         if total > _MOST_TRAJECTORIES:
             raise ValueError(
-                f"URL as written would play {total:,} trajectories (N = {sizes.restarts}, L = {sizes.test_episodes:,}, "
-                f"J = {sizes.iterations}, K = {episodes:,}, B = {sizes.batch}): at most {_MOST_TRAJECTORIES:,} are allowed, "
+                f"URL as written would play {total:,} trajectories (N = {sizes.restarts}, L = "
+                f"{sizes.test_episodes:,}, "
+                f"J = {sizes.iterations}, K = {episodes:,}, B = {sizes.batch}): at most "
+                f"{_MOST_TRAJECTORIES:,} are allowed, "
                 "so choose fewer episodes, a smaller batch or a larger epsilon"
             )
         return total
@@ -296,7 +302,7 @@ class _Run:
     def _mean_return(self, policy: _Acting, count: int) -> float:
         first = self.ledger.played
         for _ in self._play([policy], [count]):
-            pass  # nobody looks
+            pass  # the ledger has their returns, which is all that is needed
         return float(self.ledger.returns[first : self.ledger.played].mean())
 
     def _observe(self, policies: list[_Acting], shares: ArrayLike) -> Observations:

@@ -2,22 +2,34 @@
 
 A learner is a description with one method, `start(task)`, that returns a fresh memory. A memory has
 
-    policy() -> int array [H, n_labels]      the action for each (level, label) in the coming episode, which may never be fed to update
-    update(labels, actions, rewards)         one trajectory: int [H+1], int [H], float [H]
-    final_policy() -> float array [H, n_labels, A]   what has been learned: a probability for each action, equal ones for ties
+    policy() -> int array [H, n_labels]
+        The action for each (level, label) in the coming episode, which may never be fed to `update`.
+    update(labels, actions, rewards)
+        One trajectory: int [H+1], int [H], float [H].
+    final_policy() -> float array [H, n_labels, A]
+        What has been learned: a probability for each action, equal ones for ties.
 
-`OracleQ` and `QLearning` share one memory, `QTable`, whose episodes run inside a compiled loop; the memory of
-any other learner is driven one episode at a time.
+Such a memory is driven one episode at a time. One whose episodes run inside a compiled loop, such as the
+`QTable` that `OracleQ` and `QLearning` share, offers two methods more, and is driven a block of episodes at a
+time:
+
+    learn_episodes(dynamics, labels, dynamics_rng, returns)
+        Play and learn one episode for each entry of `returns`.
+    play_episodes(dynamics, labels, dynamics_rng) -> states [E, H+1], actions [E, H], rewards [E, H]
+        Play one episode for each row of `labels` with the current policy, without learning.
+
+Tables and labels are there to be handed to a kernel, and for nothing else.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import rng as _rng
+from .._kernels.records import Dynamics
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -51,6 +63,18 @@ class Memory(Protocol):
     def policy(self) -> Ints: ...
     def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None: ...
     def final_policy(self) -> Floats: ...
+
+
+@runtime_checkable
+class CompiledMemory(Memory, Protocol):
+    """A memory whose episodes run inside a compiled loop."""
+
+    def learn_episodes(
+        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats
+    ) -> None: ...
+    def play_episodes(
+        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
+    ) -> tuple[Ints, Ints, Floats]: ...
 
 
 class Learner(Protocol):

@@ -33,7 +33,9 @@ class OracleQ(Declared):
     Examples
     --------
     >>> import fasturl as fu
-    >>> fu.train(fu.LockBernoulli(horizon=5), fu.OracleQ(), episodes=4000).success_rate
+    >>> from fasturl.registry import environment
+    >>> env = environment("lock-bernoulli", horizon=5)
+    >>> fu.train(env, fu.OracleQ(), episodes=4000).success_rate
     1.0
     """
 
@@ -63,7 +65,8 @@ class OracleQ(Declared):
         super().__post_init__()
         if self.learning_rate is not None and self.schedule == "jin":
             raise ValueError(
-                f"learning_rate must be left out when schedule='jin', which sets its own, got {self.learning_rate}"
+                f"learning_rate must be left out when schedule='jin', which sets its own, got "
+                f"{self.learning_rate}"
             )
         if self.failure_probability is not None and self.schedule == "constant":
             raise ValueError(

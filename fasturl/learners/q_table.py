@@ -9,6 +9,7 @@ import numpy as np
 from .._kernels import tabular as _tabular
 from .._kernels.records import ActionValues, Dynamics, LearningRules
 from .learner import Floats, Ints, Labels, Stream, Task
+from .rollouts import rollout
 
 
 class Rules(NamedTuple):
@@ -29,7 +30,7 @@ class QTable:
     def __init__(self, rules: Rules, task: Task) -> None:
         self.initial, self.rates, self.bonuses, self.cap, self.epsilons = rules
         self.policy_rng = task.policy_rng
-        self.q = np.full((task.horizon, task.n_labels, task.n_actions), rules.initial)
+        self.q = np.full((task.horizon, task.n_labels, task.n_actions), rules.initial, np.float64)
         self.visits = np.zeros(self.q.shape, np.int64)
         self.episode = 0
 
@@ -51,10 +52,17 @@ class QTable:
         best = self.q == self.q.max(axis=2, keepdims=True)
         return np.asarray(best / best.sum(axis=2, keepdims=True))
 
-    def learn(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
+    def learn_episodes(
+        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats
+    ) -> None:
         rules = self._rules_from(self.episode)
         _tabular.learn(dynamics, labels, self.values, rules, dynamics_rng, self.policy_rng, returns)
         self.episode += returns.size
+
+    def play_episodes(
+        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
+    ) -> tuple[Ints, Ints, Floats]:
+        return rollout(dynamics, labels, self.q, self.epsilon, dynamics_rng, self.policy_rng)
 
     @property
     def values(self) -> ActionValues:

@@ -24,7 +24,9 @@ class QLearning(Declared):
     Examples
     --------
     >>> import fasturl as fu
-    >>> run = fu.train(fu.LockBernoulli(horizon=2), fu.QLearning(), episodes=2000)
+    >>> from fasturl.registry import environment
+    >>> env = environment("lock-bernoulli", horizon=2)
+    >>> run = fu.train(env, fu.QLearning(), episodes=2000)
     >>> run.agent
     'qlearning-lat'
     """

@@ -5,5 +5,6 @@ beside these.
 """
 
 from .dbscan import DBSCAN as DBSCAN
+from .fitting import fit_decoder as fit_decoder
 from .gmm import GMM as GMM
 from .kmeans import KMeans as KMeans

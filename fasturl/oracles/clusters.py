@@ -25,7 +25,8 @@ class CentreOracle(Oracle):
         MIN_SEPARATION,
         least=0,
         unit="standard deviations",
-        help="Clusters whose centres are closer get one label: there may be fewer states to see than n_states.",
+        help="Clusters whose centres are closer get one label: there may be fewer states to see than "
+        "n_states.",
         kw_only=True,
     )
     n_init: int = setting(3, least=1, help="Number of starts of k-means.", kw_only=True)

@@ -47,19 +47,24 @@ class DBSCAN(Oracle):
         0.005,
         least=0,
         most=1,
-        help="The same as a share of all points that are clustered; the greater number counts. Among more points, more lie between clusters.",
+        help="The same as a share of all points that are clustered; the greater number counts. Among more "
+        "points, more lie between clusters.",
         kw_only=True,
     )
     max_samples: int = setting(
         4000,
         least=2,
-        help="Points that are clustered, a random choice where there are more: neighbourhoods of n points take up to n^2 memory.",
+        help="Points that are clustered, a random choice where there are more: neighbourhoods of n points "
+        "take up to n^2 memory.",
         kw_only=True,
     )
 
     def check_settings(self, dimension: int) -> None:
         super().check_settings(dimension)
         checks.integer("max_samples", self.max_samples, least=self._n_clusters)
+
+    def least_observations(self) -> dict[str, int]:
+        return {**super().least_observations(), "min_samples": self.min_samples}
 
     def _attempt(self, data: Observations, projection: Projection) -> Attempt:
         unit = projection.points.std(axis=0)
@@ -74,29 +79,30 @@ class DBSCAN(Oracle):
             )
             data, points = data[chosen], points[chosen]
         labels = self._clusters(points)
-        kept = (labels >= 0) & (labels < self._n_clusters)
-        classifier = SVC(kernel="rbf", gamma="scale").fit(points[kept], labels[kept])
+        clustered = (labels >= 0) & (labels < self._n_clusters)
+        classifier = SVC(kernel="rbf", gamma="scale").fit(points[clustered], labels[clustered])
         decoder = SupportVectorDecoder(matrix, offset, classifier)
-        return Attempt({"decoder_": decoder}, self._doubt(data[kept], labels[kept], projection.of_bits))
+        doubt = self._doubt(data[clustered], labels[clustered], projection.of_bits)
+        return Attempt({"decoder_": decoder}, doubt)
 
     def _clusters(self, points: Floats) -> NDArray[np.int64]:
         """Labels of points by the size of their cluster, largest first; -1 is noise."""
         min_samples = max(self.min_samples, int(self.min_share * points.shape[0]))
         trials = []
         for eps in EPS if self.eps is None else (self.eps,):
-            found = _SklearnDBSCAN(eps=eps, min_samples=min_samples).fit(points).labels_
+            labels = _SklearnDBSCAN(eps=eps, min_samples=min_samples).fit(points).labels_
             if self.eps is None:
-                found = self._whole(points, found)
-            sizes = np.bincount(found[found >= 0])
+                labels = self._whole(points, labels)
+            sizes = np.bincount(labels[labels >= 0])
             misfit = (
-                np.mean(found < 0) > MOST_NOISE,
+                np.mean(labels < 0) > MOST_NOISE,
                 abs(sizes.size - self._n_clusters),
                 sizes.size < self._n_clusters,
             )
-            trials.append((misfit, -eps, found, sizes))
+            trials.append((misfit, -eps, labels, sizes))
             if not any(misfit):
                 break
-        _, eps, found, sizes = min(trials, key=lambda trial: trial[:2])
+        _, eps, labels, sizes = min(trials, key=lambda trial: trial[:2])
         where = f"in {points.shape[0]} observations with eps={-eps}, min_samples={min_samples}"
         if sizes.size == 0:
             raise NoClusters(
@@ -108,13 +114,13 @@ class DBSCAN(Oracle):
             )
         rank = np.full(sizes.size + 1, -1)  # the last entry is for noise, whose label is -1
         rank[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
-        return np.asarray(rank[found])
+        return np.asarray(rank[labels])
 
-    def _whole(self, points: Floats, found: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _whole(self, points: Floats, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Pieces of one cluster are put together, unless there are so many that the radius will not do
         anyway."""
-        n_found = found.max() + 1
-        if not 1 < n_found <= 4 * self._n_clusters:
-            return found
-        names = merged(n_found, separation(points, found, n_found), MIN_GAP)
-        return np.where(found < 0, -1, names[found])
+        n_pieces = labels.max() + 1
+        if not 1 < n_pieces <= 4 * self._n_clusters:
+            return labels
+        names = merged(n_pieces, separation(points, labels, n_pieces), MIN_GAP)
+        return np.where(labels < 0, -1, names[labels])

@@ -14,7 +14,6 @@ from sklearn.pipeline import Pipeline
 from ..decoders.checked import check_decoder
 from ..decoders.decoder import MAX_LABELS, Decoder
 from ..decoders.predict import PredictDecoder, predicted_labels
-from .oracle import Oracle
 
 
 def fit_decoder(
@@ -29,7 +28,7 @@ def fit_decoder(
     fitted = _fresh_copy(oracle, random_state, n_states)
     # ours have checked their settings and the data by the time scikit-learn would check them again, for a
     # good part of the time
-    trusted = isinstance(fitted, Oracle)
+    trusted = bool(getattr(fitted, "checks_its_data", False))
     try:
         with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
             fitted.fit(X)
@@ -44,7 +43,8 @@ def fit_decoder(
         return PredictDecoder(fitted, max(n_states, n_labels), open_ended=True)
     except Exception as error:
         error.add_note(
-            f"while {type(oracle).__name__} was fitted on {X.shape[0]} observations of {X.shape[1]} coordinates"
+            f"while {type(oracle).__name__} was fitted on {X.shape[0]} observations of {X.shape[1]} "
+            f"coordinates"
         )
         raise
 
@@ -63,13 +63,12 @@ def n_labels_of(oracle: Any) -> int | None:
     """How many labels an oracle gives, if it says so."""
     clusterer = oracle
     while isinstance(clusterer, Pipeline):
-        clusterer = clusterer.steps[-1][
-            1
-        ]  # earlier steps may have clusters and components too, but give no labels
-    says = ["n_states", "n_clusters"] + ["n_components"] * hasattr(
-        clusterer, "weights_"
-    )  # the components of a mixture
-    for number in (getattr(clusterer, name, None) for name in says):
+        # earlier steps may have clusters and components too, but give no labels
+        clusterer = clusterer.steps[-1][1]
+    names = ["n_states", "n_clusters"]
+    if hasattr(clusterer, "weights_"):  # the components of a mixture
+        names.append("n_components")
+    for number in (getattr(clusterer, name, None) for name in names):
         if isinstance(number, int | np.integer):
             return int(number)
     return None
@@ -83,8 +82,9 @@ def check_oracle(oracle: Any, n_states: int, dimension: int) -> None:
 
 
 def least_observations(oracle: Any, n_states: int) -> dict[str, int]:
-    """The settings of an oracle of ours that ask for a number of observations, and how many."""
+    """The settings of an oracle that ask for a number of observations, and how many, where it can tell."""
     fresh = _fresh_copy(oracle, 0, n_states)
-    if not isinstance(fresh, Oracle):
+    if not callable(getattr(fresh, "least_observations", None)):
         return {}
-    return {name: getattr(fresh, name) for name in ("n_states", "min_samples") if hasattr(fresh, name)}
+    least: dict[str, int] = fresh.least_observations()
+    return least

@@ -69,13 +69,15 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
     )
     scale: bool | str = setting(
         "auto",
-        help="Whether to divide coordinates by their standard deviation: true, false, or auto, where the observations are bits.",
+        help="Whether to divide coordinates by their standard deviation: true, false, or auto, where the "
+        "observations are bits.",
         kw_only=True,
     )
     projection: str = setting(
         "auto",
         choices=("auto", *KINDS),
-        help="On directions of large fourth moments, on principal components, or auto: the former unless the latter show more clusters.",
+        help="On directions of large fourth moments, on principal components, or auto: the former unless "
+        "the latter show more clusters.",
         kw_only=True,
     )
     random_state: int | None = setting(
@@ -86,6 +88,8 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
         help="Seed of random choices.",
         kw_only=True,
     )
+    checks_its_data: ClassVar[bool] = True
+    """Settings and observations are checked by `fit` itself: scikit-learn need not check them again."""
     decoder_: Decoder = field(init=False)
     n_features_in_: int = field(init=False)
 
@@ -122,7 +126,8 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
         data = _table(X)
         if data.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X must have {self.n_features_in_} coordinates, as the observations that were fitted, got {data.shape[1]}"
+                f"X must have {self.n_features_in_} coordinates, as the observations that were fitted, "
+                f"got {data.shape[1]}"
             )
         return self.decoder_.decode(data) if len(data) else np.empty(0, np.int64)
 
@@ -144,8 +149,12 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
             raise ValueError(f"scale must be True, False or 'auto', got {checks.short_repr(self.scale)}")
         self._n_axes(dimension)
 
-    _free_settings: ClassVar[tuple[str, ...]] = ("scale",)
-    """Settings of more than one type, which an oracle checks itself."""
+    def least_observations(self) -> dict[str, int]:
+        """The settings that ask for a number of observations, and how many."""
+        return {"n_states": self._n_clusters}
+
+    _free_settings: ClassVar[tuple[str, ...]] = ("scale", "n_directions")
+    """Settings whose types or limits no declaration can say, which an oracle checks itself."""
 
     def _n_axes(self, dimension: int) -> int:
         return n_axes(self.n_directions, self._n_clusters, dimension)
@@ -197,7 +206,8 @@ def _check_precision(data: Observations) -> None:
     if lost.any():
         j = int(lost.argmax())
         raise ValueError(
-            f"X must lie nearer to 0: coordinate {j} is {centre[j]:g} with a standard deviation of {spread[j]:g}, "
+            f"X must lie nearer to 0: coordinate {j} is {centre[j]:g} with a standard deviation of "
+            f"{spread[j]:g}, "
             "which float32 cannot hold: subtract a constant first"
         )
 

@@ -115,11 +115,11 @@ def dependence(bits: Observations, labels: NDArray[np.integer], n_clusters: int)
     rows are enough.
     """
     every = -(-bits.shape[0] // _MOST_ROWS)
-    seen, member = bits[::every].astype(np.float32), np.eye(n_clusters, dtype=np.float32)[labels[::every]]
-    n, dimension = seen.shape
-    sizes, ones = member.sum(axis=0), member.T @ seen
-    together = seen.T @ seen - ones.T @ (ones / np.maximum(sizes, 1)[:, None])
-    mean = seen.mean(axis=0, dtype=np.float64)
+    rows, member = bits[::every].astype(np.float32), np.eye(n_clusters, dtype=np.float32)[labels[::every]]
+    n, dimension = rows.shape
+    sizes, ones = member.sum(axis=0), member.T @ rows
+    together = rows.T @ rows - ones.T @ (ones / np.maximum(sizes, 1)[:, None])
+    mean = rows.mean(axis=0, dtype=np.float64)
     deviation = np.sqrt(mean * (1 - mean))
     deviation[deviation == 0] = 1.0
     correlations = together / n / np.outer(deviation, deviation)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._base.names import default_name, find_class
-from .._base.schema import settings_of
+from .._base.schema import Declared, settings_of
 from .._base.streams import Streams
 from .description import Description, greatest_return
 from .emissions import N_RNGS, Emission
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from .block_mdp import BlockMDP
 
 
-class Environment(ABC):
+class Environment(Declared, ABC):
     """What an agent can be trained on: fixed sizes, and an instance for each seed.
 
     A subclass has, as attributes or properties, `horizon`, `n_actions`, `max_states` (an upper bound on the
     number of latent states of a level) and `emission`, and it implements `draw`. Where it knows more it may
     declare it: `reward_range`; `max_return`, the greatest return of an episode; `optimal_value`, where there
-    is a formula; `vector_tables`, where instances fit into less memory.
+    is a formula; `vector_tables`, where instances fit into less memory. Settings that it declares by
+    `fasturl.setting` are checked when it is made.
 
     Examples
     --------
@@ -73,15 +74,21 @@ class Environment(ABC):
     def describe(self) -> Description:
         """What an agent may know."""
         horizon = checks.integer("horizon", self.horizon, least=1)
+        reward_range = checks.ends("reward_range", self.reward_range)
         max_return = self.max_return
         if max_return is None:
-            max_return = greatest_return(horizon, self.reward_range[1])
+            max_return = greatest_return(horizon, reward_range[1])
+        if not (self.emission is None or hasattr(self.emission, "observation_space")):
+            raise ValueError(
+                "emission must be None or one of fasturl.problems.emissions such as Gaussian, "
+                f"got {checks.short_repr(self.emission)}"
+            )
         return Description(
             horizon=horizon,
             n_actions=checks.integer("n_actions", self.n_actions, least=1),
             max_states=checks.integer("max_states", self.max_states, least=1),
-            reward_range=self.reward_range,
-            max_return=float(max_return),
+            reward_range=reward_range,
+            max_return=checks.real("max_return", max_return),
             observations=None if self.emission is None else self.emission.observation_space,
         )
 

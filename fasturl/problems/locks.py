@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base import checks
-from .._base.schema import Declared, setting
+from .._base.schema import setting
 from .._base.streams import Streams
 from .._kernels import dynamics as _dynamics
 from .._kernels import emission as _emission
@@ -39,7 +39,7 @@ OPTIMAL_VALUE = 0.5
 
 
 @dataclass(frozen=True)
-class Lock(Declared, Environment):
+class Lock(Environment):
     """What the locks share: their latent side."""
 
     horizon: int = setting(

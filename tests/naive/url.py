@@ -16,7 +16,7 @@ from .tabular import epsilon_greedy, update_trajectory
 def practical_url(env, agent, episodes, seed):
     """The return of every trajectory, from the same streams as the run of that seed."""
     streams = Streams(seed)
-    model = env.draw(streams)
+    known, instance = env.describe(), env.draw(streams)
     dynamics_rng, policy_rng = (streams.row(name).tolist() for name in ("dynamics", "policy"))
     rngs, oracle_seeds = emission_rngs(streams), streams.generator("oracle")
     data, returns = [], []
@@ -24,25 +24,25 @@ def practical_url(env, agent, episodes, seed):
 
     def play(decode, q, epsilon):
         """One trajectory: observations, labels, actions, rewards."""
-        noise = model.emission.draw(rngs, 1).every_state()[0]
-        s = start_state(model.dynamics, dynamics_rng)
-        seen, labels, actions, rewards = [noise[0, s]], [decode(noise[0, s], 0)], [], []
-        for h in range(model.horizon):
+        noise = instance.emission.draw(rngs, 1).every_state()[0]
+        s = start_state(instance.dynamics, dynamics_rng)
+        observations, labels, actions, rewards = [noise[0, s]], [decode(noise[0, s], 0)], [], []
+        for h in range(instance.horizon):
             a, _ = epsilon_greedy(q, h, labels[h], epsilon, policy_rng)
-            s, reward = step(model.dynamics, dynamics_rng, h, s, a)
-            seen.append(noise[h + 1, s])
-            labels.append(decode(seen[-1], h + 1))
+            s, reward = step(instance.dynamics, dynamics_rng, h, s, a)
+            observations.append(noise[h + 1, s])
+            labels.append(decode(observations[-1], h + 1))
             actions.append(a)
             rewards.append(reward)
         returns.append(np.cumsum(rewards)[-1])
-        return seen, labels, actions, rewards
+        return observations, labels, actions, rewards
 
     def decode_one(x, level):
         return int(decoder.decode(x[None], level + 1)[0])
 
     def play_the_current_policy():
         if memory is None:
-            return play(lambda x, level: 0, np.zeros((model.horizon, 1, model.n_actions)), 0.0)
+            return play(lambda x, level: 0, np.zeros((instance.horizon, 1, instance.n_actions)), 0.0)
         return play(decode_one, memory.q, memory.epsilons[min(memory.episode, episodes - 1)])
 
     def learn_from_one_trajectory():
@@ -50,7 +50,7 @@ def practical_url(env, agent, episodes, seed):
         update_trajectory(memory, labels, actions, rewards, memory)  # it has the values and the rules
         memory.episode += 1
 
-    batch, agreements = agent.batch or max(50, 5 * model.horizon), []
+    batch, agreements = agent.batch or max(50, 5 * instance.horizon), []
     most = min(max(batch, episodes // 2), episodes)  # the first batch is always whole
     while len(returns) < most and not (len(agreements) >= 2 and min(agreements[-2:]) >= 0.98):
         fresh = [x for _ in range(min(batch, most - len(returns))) for x in play_the_current_policy()[0]]
@@ -61,9 +61,9 @@ def practical_url(env, agent, episodes, seed):
         new = fitted.decoder_
         if decoder is None:
             agreements.append(0.0)
-            n_labels = max(new.n_labels, *model.n_states)
-            memory = agent.learner_on(env).start(
-                Task(model.horizon, n_labels, model.n_actions, model.max_return, episodes, None)
+            n_labels = max(new.n_labels, known.max_states)
+            memory = agent.learner.start(
+                Task(known.horizon, n_labels, known.n_actions, known.max_return, episodes, None)
             )
         else:
             old_labels, new_labels = ([int(one.decode(x[None])[0]) for x in fresh] for one in (decoder, new))

@@ -22,8 +22,8 @@ class AsWritten:
 
     def __init__(self, env, agent, episodes, seed):
         streams = Streams(seed)
-        self.model = env.draw(streams)
-        self.oracle, self.learner = agent.oracle, agent.learner_on(env)
+        known, self.instance = env.describe(), env.draw(streams)
+        self.oracle, self.learner = agent.oracle, agent.learner
         self.K, self.B = episodes, agent.batch
         self.epsilon, self.delta, self.epsilon_1, self.delta_1 = (
             agent.epsilon,
@@ -31,7 +31,8 @@ class AsWritten:
             agent.epsilon_1,
             agent.delta_1,
         )
-        self.H, self.A, self.n_labels = self.model.horizon, self.model.n_actions, max(self.model.n_states)
+        self.H, self.A, self.n_labels = known.horizon, known.n_actions, agent.n_labels(known)
+        self.max_return = known.max_return
         self.dynamics_rng, self.policy_rng = (streams.row(name).tolist() for name in ("dynamics", "policy"))
         self.rngs, self.oracle_seeds, self.lottery = (
             emission_rngs(streams),
@@ -48,7 +49,7 @@ class AsWritten:
         for _ in range(N):
             policy_rng = np.array([next_bits(self.policy_rng) for _ in range(4)], np.uint64)
             memory = self.learner.start(
-                Task(self.H, self.n_labels, self.A, self.model.max_return, self.K, policy_rng)
+                Task(self.H, self.n_labels, self.A, self.max_return, self.K, policy_rng)
             )
             self.Pi = []
             self.Z = [{} for _ in range(self.H + 1)]
@@ -96,7 +97,11 @@ class AsWritten:
     def train(self, observations, level):
         """The oracle's function from observations to labels."""
         decoder = fit_decoder(
-            self.oracle, np.array(observations), int(self.oracle_seeds.integers(2**31)), self.n_labels
+            self.oracle,
+            np.array(observations),
+            int(self.oracle_seeds.integers(2**31)),
+            self.n_labels,
+            open_ended=False,
         )
         return lambda x: int(decoder.decode(x[None], level + 1)[0])
 
@@ -110,13 +115,13 @@ class AsWritten:
 
     def play(self, pi, f):
         """One trajectory of the policy pi on the labels of f: observations, actions, rewards."""
-        looks = self.model.emission.draw(self.rngs, 1).every_state()[0]
-        s = start_state(self.model.dynamics, self.dynamics_rng)
-        observations, actions, rewards = [looks[0, s]], [], []
+        noise = self.instance.emission.draw(self.rngs, 1).every_state()[0]
+        s = start_state(self.instance.dynamics, self.dynamics_rng)
+        observations, actions, rewards = [noise[0, s]], [], []
         for h in range(self.H):
             actions.append(int(pi[h, f[h](observations[h])]))
-            s, reward = step(self.model.dynamics, self.dynamics_rng, h, s, actions[h])
-            observations.append(looks[h + 1, s])
+            s, reward = step(self.instance.dynamics, self.dynamics_rng, h, s, actions[h])
+            observations.append(noise[h + 1, s])
             rewards.append(reward)
         self.returns.append(np.cumsum(rewards)[-1])
         return observations, actions, rewards
