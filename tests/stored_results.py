@@ -35,6 +35,7 @@ def frame_of(*cells):
             "average_reward": samples.ravel(),
             "value": np.repeat(np.where(near_optimal, 0.5, 0.1), points),
             "value_error": 0.0,
+            "optimal_value": settings.get("v_star", 0.5),
             "near_optimal": np.repeat(near_optimal, points),
         }
         fixed = {
@@ -47,6 +48,7 @@ def frame_of(*cells):
         }
         fixed |= {
             "oracle": None,
+            "learner": None,
             "agent.learning_rate": 0.1,
             "agent.confidence": 0.001,
             "episodes": points * every,

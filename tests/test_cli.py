@@ -7,8 +7,13 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 import fasturl as fu
+from fasturl._base.schema import Setting
+from fasturl.cli.main import app, main
+from fasturl.cli.options import parsed_value
+from fasturl.registry import SettingNames
 
 QUICK = [
     "train",
@@ -40,19 +45,14 @@ def test_json_on_standard_output_is_all_that_is_printed_there(name):
     result = json.loads(done.stdout)
     expected = fu.train(fu.LockBernoulli(3, 0.2), fu.OracleQ(), 200, seeds=3)
     assert done.returncode == 0
-    names = "env horizon switch noise agent oracle episodes seeds v_star average_reward_mean average_reward_std value_mean success_rate"
-    assert set(names.split()) | {"trajectories", "wall_seconds", "curve", "version"} <= set(result)
+    names = "env horizon switch agent oracle episodes seeds v_star average_reward_mean average_reward_std"
+    more = "value_mean success_rate total_trajectories wall_seconds curve version"
+    assert {*names.split(), *more.split()} <= set(result)
     assert (result["env"], result["agent"]) == ("lock-bernoulli", "oracleq-lat")
-    assert (result["horizon"], result["switch"], result["noise"], result["episodes"], result["seeds"]) == (
-        3,
-        0.2,
-        None,
-        200,
-        3,
-    )
+    assert (result["horizon"], result["switch"], result["episodes"], result["seeds"]) == (3, 0.2, 200, 3)
     assert result["average_reward_mean"] == expected.average_reward[:, -1].mean()
     assert result["curve"]["mean"] == expected.average_reward.mean(axis=0).tolist()
-    assert result["curve"]["trajectories"][-1] == result["trajectories"] == 200
+    assert result["curve"]["trajectories"][-1] == result["total_trajectories"] == 200
 
 
 def test_a_range_of_seeds():
@@ -79,11 +79,13 @@ def test_url_with_an_oracle_of_choice():
     assert (result["agent"], result["oracle"], result["noise"]) == ("url", "kmeans", 0.1)
 
 
-def test_the_form_as_written_counts_all_its_trajectories():
-    words = "train lock-gaussian --horizon 2 --form as-written --epsilon 0.5 --delta 0.5 --batch 10 --episodes 1 --seeds 1 --json -"
-    result = json.loads(fasturl(*words.split()).stdout)
-    sizes = fu.URL(form="as-written", epsilon=0.5, delta=0.5, batch=10).sizes(fu.LockGaussian(2), 1)
-    assert (result["episodes"], result["trajectories"]) == (1, sizes.trajectories)
+def test_url_as_written_counts_all_its_trajectories():
+    settings = "--epsilon 0.5 --delta 0.5 --batch 10"
+    words = f"train lock-gaussian --horizon 2 --agent url-as-written {settings} --episodes 1 --seeds 1"
+    result = json.loads(fasturl(*words.split(), "--json", "-").stdout)
+    agent = fu.URLAsWritten(epsilon=0.5, delta=0.5, batch=10)
+    assert (result["agent"], result["episodes"]) == ("url-as-written", 1)
+    assert result["total_trajectories"] == agent.trajectories(fu.LockGaussian(2).describe(), 1)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
@@ -127,13 +129,14 @@ from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from fasturl._base import plugin_loops
 from fasturl import _kernels
-from fasturl.cli.compiling import warmup
+from fasturl.cli.warmup import compile_kernels
 
-warmup()
+compile_kernels()
 modules = [import_module(found.name) for found in iter_modules(_kernels.__path__, "fasturl._kernels.")]
 for module in [*modules, plugin_loops]:
     for name, kernel in vars(module).items():
-        if isinstance(kernel, Dispatcher) and not isinstance(kernel._cache, NullCache) and not kernel.signatures:
+        cached = isinstance(kernel, Dispatcher) and not isinstance(kernel._cache, NullCache)
+        if cached and not kernel.signatures:
             print(module.__name__, name)
 """
 
@@ -165,17 +168,109 @@ def test_help_teaches_by_example(command):
     assert "fasturl train lock-bernoulli --horizon 20" in done.stdout
 
 
-def test_help_tells_the_defaults_that_there_are():
-    done = fasturl("train", "--help", env={"COLUMNS": "300", "PATH": "", "HOME": "/dev/null"})
-    told = " ".join(done.stdout.split())
-    oracleq, url, sizes = fu.OracleQ(), fu.URL(), fu.URL(form="as-written").sizes(fu.LockGaussian(2), 1)
-    assert f"[default: ({oracleq.confidence:g}; url {url.learner.confidence:g})]" in told
-    assert f"[default: ({oracleq.schedule}; url {url.learner.schedule})]" in told
-    assert f"[default: (from the horizon; as written {sizes.batch})]" in told
-    for name in ("epsilon", "delta", "epsilon_1", "delta_1"):
-        option = f"--{name.replace('_', '-')} "
-        line = next(line for line in done.stdout.splitlines() if option in line)
-        assert f"[default: ({getattr(sizes, name):g})]" in line
+def test_help_of_train_says_how_to_see_the_settings():
+    done = fasturl("train", "--help", env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
+    assert "fasturl train ENV --agent NAME --help" in done.stdout
+    assert "How many runs are computed at the same time." in done.stdout
+    assert "--horizon  " not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words", ["--agent url --help", "--help --agent url", "--agent url --horizon 3 --help"]
+)
+def test_help_shows_the_settings_of_what_is_named(words):
+    done = fasturl(
+        "train", "lock-bernoulli", *words.split(), env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    for title in ("lock-bernoulli", "url", "oracle kmeans", "learner oracleq"):
+        assert any(f"Settings of {title} " in line for line in lines)
+    for option, *texts in (
+        ("--horizon", ">= 1", "Number of levels that are acted in.", "[default: 20]"),
+        ("--switch", ">= 0 and <= 1", "[default: 0]"),
+        ("--agent.n-states", "<= 256"),
+        ("--oracle.n-states", "<= 256"),
+        ("--n-init", "[default: 3]"),
+        ("--confidence", f"[default: {fu.URL().learner.confidence:g}]"),
+        ("--schedule", "constant or jin", f"[default: {fu.URL().learner.schedule}]"),
+    ):
+        (line,) = [line for line in lines if f"{option}  " in line]
+        assert all(text in line for text in texts)
+
+
+def test_help_shows_the_named_oracle_and_learner_instead_of_the_defaults():
+    words = "train lock-gaussian --oracle dbscan --learner qlearning --help"
+    done = fasturl(*words.split(), env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
+    assert "--eps " in done.stdout
+    assert "--exploration-fraction" in done.stdout
+    assert "Settings of oracle dbscan" in done.stdout
+    assert "Settings of learner qlearning" in done.stdout
+    assert "Number of starts of k-means" not in done.stdout
+    assert "Scale of the exploration bonus" not in done.stdout
+
+
+def test_the_options_of_train_are_those_that_settings_are_told_apart_from():
+    params = typer.main.get_command(app).commands["train"].params
+    options = {option.removeprefix("--").replace("-", "_") for param in params for option in param.opts}
+    assert options - {"env"} | {"help"} == SettingNames.OPTIONS
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--horizon 3 --switch 0.2 --agent url --oracle kmeans --n-init 5 --learner oracleq --confidence 1e-4",
+        "--env.horizon 3 --env.switch=0.2 --agent.oracle kmeans --oracle.n-init 5 --learner oracleq "
+        "--learner.confidence 1e-4",
+        "--n_init=5 --env.horizon=3 --confidence=1e-4 --switch=0.2 --learner=oracleq --agent=url",
+    ],
+)
+def test_a_setting_may_be_written_with_its_owner_and_with_underscores(words):
+    done = fasturl(
+        "train", *words.split(), "lock-bernoulli", "--episodes", "300", "--seeds", "2", "--json", "-"
+    )
+    agent = fu.URL(oracle={"name": "kmeans", "n_init": 5}, learner=fu.OracleQ(confidence=1e-4))
+    expected = fu.train(fu.LockBernoulli(3, 0.2), agent, 300, seeds=2)
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["curve"]["mean"] == expected.average_reward.mean(axis=0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "value"),
+    [
+        (Setting("n", int), "3", 3),
+        (Setting("n", int, None), "None", None),
+        (Setting("x", float), "1e-4", 1e-4),
+        (Setting("f", bool), "true", True),
+        (Setting("f", bool), "No", False),
+        (Setting("t", str, choices=("a", "none")), "none", "none"),
+        (Setting("a", None), "3", 3),
+        (Setting("a", None), "0.5", 0.5),
+        (Setting("a", None), "false", False),
+        (Setting("a", None), "all", "all"),
+        (Setting("o", "oracle", None), "gmm", "gmm"),
+        (Setting("o", "oracle", None), "none", None),
+    ],
+)
+def test_a_text_becomes_the_value_that_is_declared(declared, text, value):
+    parsed = parsed_value(declared, text)
+    assert (type(parsed), parsed) == (type(value), value)
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "message"),
+    [
+        (Setting("n", int, least=1), "1.5", "n must be an integer >= 1, got '1.5'"),
+        (Setting("n", int, least=1), "none", "n must be an integer >= 1, got 'none'"),
+        (Setting("n", int, least=1), "9" * 5000, "n must be an integer >= 1, got '999"),
+        (Setting("x", float, least=0, below=1), "1", r"x must be a number in \[0, 1\), got 1.0"),
+        (Setting("x", float), "far", "x must be a number in .*, got 'far'"),
+        (Setting("f", bool), "maybe", "f must be True or False, got 'maybe'"),
+    ],
+)
+def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message):
+    with pytest.raises(ValueError, match=message):
+        parsed_value(declared, text)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +284,12 @@ def test_help_tells_the_defaults_that_there_are():
         ("train lock-bernoulli --horizon 0", "horizon must be an integer >= 1, got 0"),
         (
             "train lock-bernoulli --horizon many",
-            "Invalid value for '--horizon': Input should be a valid integer, unable to parse string as an integer, got 'many'",
+            "horizon must be an integer >= 1, got 'many'",
+        ),
+        (
+            "train lock-bernoulli --episodes many",
+            "Invalid value for '--episodes': Input should be a valid integer, unable to parse string as an "
+            "integer, got 'many'",
         ),
         (
             "train lock-bernoulli --horizon 999999999999",
@@ -205,7 +305,10 @@ def test_help_tells_the_defaults_that_there_are():
         ),
         ("train lock-bernoulli --switch nan", "switch must be a number in [0, 1], got nan"),
         ("train lock-gaussian --noise -1", "noise must be a number in [0, 1e+15], got -1.0"),
-        ("train lock-bernoulli --noise 0.1", "noise is not a setting of lock-bernoulli"),
+        (
+            "train lock-bernoulli --noise 0.1",
+            "noise is not a setting of lock-bernoulli, url, oracle kmeans or learner oracleq",
+        ),
         ("train lock-bernoulli --episodes 0", "episodes must be an integer >= 1, got 0"),
         ("train lock-bernoulli --seeds 0", "seeds must be an integer >= 1, got 0"),
         ("train lock-bernoulli --seeds 5:5", "seeds must name at least one seed, got none"),
@@ -215,6 +318,8 @@ def test_help_tells_the_defaults_that_there_are():
             "seeds must be a count such as 50 or a range such as 1000:1050, got 'ten'",
         ),
         ("train lock-bernoulli --agent dqn", "agent must be one of"),
+        ("train lock-bernoulli --agent ulr", "got 'ulr' (did you mean url?)"),
+        ("train lock-bernoulli --agent oracleq-la", "got 'oracleq-la' (did you mean oracleq-lat?)"),
         (
             "train lock-bernoulli --agent oracleq-lat --learning-rate 0",
             "learning_rate must be a number in (0, 1], got 0.0",
@@ -225,23 +330,65 @@ def test_help_tells_the_defaults_that_there_are():
         ),
         (
             "train lock-bernoulli --agent qlearning-lat --confidence 1",
-            "confidence is not a setting of qlearning-lat",
+            "confidence is not a setting of lock-bernoulli or qlearning-lat",
         ),
         ("train lock-bernoulli --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
         (
             "train lock-bernoulli --oracle spectral",
-            "oracle must be one of 'kmeans', 'dbscan', 'gmm', got 'spectral'",
+            "oracle must be one of 'dbscan', 'gmm', 'kmeans', got 'spectral'",
+        ),
+        ("train lock-bernoulli --oracle kmean", "got 'kmean' (did you mean kmeans?)"),
+        (
+            "train lock-bernoulli --learner oracle-q",
+            "learner must be one of 'oracleq', 'qlearning', got 'oracle-q' (did you mean oracleq?)",
         ),
         (
             "train lock-gaussian --horizon 3 --noise 9 --oracle dbscan --episodes 300 --seeds 3:4",
             "coordinates, in the run of seed 3)",
         ),
         ("train lock-bernoulli --batch 0", "batch must be an integer >= 1, got 0"),
-        ("train lock-bernoulli --form as-written --delta 2", "delta must be a number in (0, 1), got 2.0"),
         (
-            "train lock-bernoulli --form as-typed",
-            "form must be one of 'practical', 'as-written', got 'as-typed'",
+            "train lock-bernoulli --agent url-as-written --delta 2",
+            "delta must be a number in (0, 1), got 2.0",
         ),
+        (
+            "train lock-bernoulli --form as-written",
+            "form is not a setting of lock-bernoulli, url, oracle kmeans or learner oracleq",
+        ),
+        (
+            "train lock-bernoulli --n-states 4",
+            "n_states may be --agent.n-states or --oracle.n-states: write which",
+        ),
+        (
+            "train lock-bernoulli --oracle kmeans --covariance full",
+            "covariance is not a setting of lock-bernoulli, url, oracle kmeans or learner oracleq",
+        ),
+        (
+            "train lock-bernoulli --oracle kmeans --oracle.covariance full",
+            "covariance is not a setting of oracle kmeans",
+        ),
+        ("train lock-bernoulli --oracle kmeans --n-init 0", "n_init must be an integer >= 1, got 0"),
+        (
+            "train lock-bernoulli --agent pcid --learner.confidence 1",
+            "learner.confidence cannot be set: pcid has no learner",
+        ),
+        (
+            "train lock-bernoulli --agent pcid --learner oracleq",
+            "learner is not a setting of lock-bernoulli or pcid",
+        ),
+        ("train lock-bernoulli --agent.batc 3", "batc is not a setting of url (did you mean batch?)"),
+        (
+            "train lock-bernoulli --orcale.n-init 3",
+            "orcale.n_init cannot be set: url has no orcale (did you mean oracle?)",
+        ),
+        ("train lock-bernoulli --horizon 3 --env.horizon 4", "horizon is given twice, as 3 and as 4"),
+        ("train lock-bernoulli --batch 3 --agent.batch 4", "batch is given twice, as 3 and as 4"),
+        ("train lock-bernoulli --oracle gmm --oracle kmeans", "oracle is given twice, as gmm and as kmeans"),
+        ("train lock-bernoulli --seeds 3 --seeds 4", "--seeds is given twice, as 3 and as 4"),
+        ("train lock-bernoulli --horizon", "--horizon needs a value"),
+        ("train lock-bernoulli --horizon --switch 0.2", "--horizon needs a value"),
+        ("train lock-bernoulli --horizn 3", "(did you mean horizon?)"),
+        ("train lock-bernoulli --episods 3", "(did you mean episodes?)"),
         ("train lock-gaussian --agent oracleq-obs", "needs an environment with discrete observations"),
         (
             "train lock-bernoulli --json missing/result.json",
@@ -260,20 +407,32 @@ def test_help_tells_the_defaults_that_there_are():
         ),
         (
             "train lock-bernoulli --agent pcid --failure-probability 0.1",
-            "failure_probability is not a setting of pcid",
+            "failure_probability is not a setting of lock-bernoulli or pcid",
         ),
-        ("train lock-bernoulli --bogus", "No such option"),
+        ("train lock-bernoulli --bogus 1", "bogus is not a setting of lock-bernoulli, url"),
+        ("train lock-bernoulli -x", "No such option"),
+        ("sweep --bogus", "No such option"),
+        ("list envs", "kind must be one of 'environments', 'oracles', 'learners', 'agents', got 'envs'"),
+        ("list --json --markdown", "choose one of --json and --markdown"),
         ("fly", "No such command 'fly'"),
     ],
 )
-def test_bad_input_gets_one_line_and_exit_code_2(words, message, tmp_path):
-    done = fasturl(*words.split(), cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("fasturl: ")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_bad_input_gets_one_line_and_exit_code_2(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["fasturl", *words.split()])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    output = capsys.readouterr()
+    assert (stop.value.code, output.out) == (2, "")
+    assert output.err.startswith("fasturl: ")
+    assert message in output.err
+    assert output.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_input_ends_the_program_with_exit_code_2():
+    done = fasturl("train", "lock-bernoulli", "--horizn", "3")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
 @pytest.mark.parametrize("option", ["--json", "--plot"])

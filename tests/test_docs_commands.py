@@ -19,17 +19,22 @@ pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="the blocks
 
 ROOT = Path(__file__).parents[1]
 LESS_WORK = {
-    "train": ["--horizon", "3", "--episodes", "100", "--seeds", "2"],
-    "tune": ["--horizon", "2", "--episodes", "20", "--seeds", "100:101", "--trials", "2"],
-    "reproduce": ["--seeds", "1", "--episodes-scale", "0.01", "--only", "fig1"],
-    "sweep": ["--seeds", "2"],
+    "train": {"--horizon": "3", "--episodes": "100", "--seeds": "2"},
+    "tune": {"--horizon": "2", "--episodes": "20", "--seeds": "100:101", "--trials": "2"},
+    "reproduce": {"--seeds": "1", "--episodes-scale": "0.01", "--only": "fig1"},
+    "sweep": {"--seeds": "2"},
 }
+"""Options that take the place of those that a page gives."""
 FASTURL = f"""#!{sys.executable}
 import re, sys
 from pathlib import Path
 from fasturl.cli.main import main
 if "--example" not in sys.argv:
-    sys.argv += {LESS_WORK}.get(sys.argv[1], [])
+    for option, value in {LESS_WORK}.get(sys.argv[1], {{}}).items():
+        while option in sys.argv:
+            place = sys.argv.index(option)
+            del sys.argv[place : place + 2]
+        sys.argv += [option, value]
 for spec in map(Path, sys.argv):
     if spec.suffix == ".toml":
         spec.write_text(re.sub(r"(?m)^episodes = .*$", "episodes = 100", spec.read_text()))

@@ -6,18 +6,21 @@ from importlib import resources
 
 import pytest
 import typer
-from fasturl.experiments.tuning.search.problem import TUNING_SEEDS
 
-from fasturl import registry as catalog
+from fasturl import registry
 from fasturl.cli import main as cli
 from fasturl.cli.options import parse_seeds
-from fasturl.experiments.paper.figures import hyperparameters
+from fasturl.experiments.paper import hyperparameters
+from fasturl.experiments.paper.cells import AGENTS, BITS_ONLY, FIGURES, VARIANTS
+from fasturl.experiments.running.cells import flat_settings
+from fasturl.experiments.tuning.problem import TUNING_SEEDS
 
+ENVIRONMENTS = sorted({env for env, _ in FIGURES.values()})
 ENTRIES = [
     (agent, horizon, env)
     for agent, horizons in hyperparameters.all_tuned_settings().items()
     for horizon in horizons
-    for env in catalog.ENVIRONMENTS
+    for env in ENVIRONMENTS
 ]
 
 
@@ -27,10 +30,18 @@ def test_every_tuned_entry_is_accepted(agent, horizon, env):
     for switch in (None, 0.0, 0.2, 0.5):
         settings = hyperparameters.tuned_settings(agent, env, int(horizon), switch)
         assert settings
-        assert settings.items() <= catalog.agent_settings(name, **settings).items()
+        complete = registry.agent_settings(name, settings)
+        nested = registry.nested_settings(name, settings)
+        assert (
+            flat_settings(nested | {"learner": {"name": "", **nested.get("learner", {})}}).items()
+            - {("learner", "")}
+            <= flat_settings(complete).items()
+        )
 
 
-FILE = resources.files("fasturl.experiments").joinpath("hyperparameters.toml").read_text(encoding="utf-8")
+FILE = (
+    resources.files("fasturl.experiments.paper").joinpath("hyperparameters.toml").read_text(encoding="utf-8")
+)
 TABLES = re.findall(r"((?:^# fasturl tune (?:.*\\\n)*.*\n)+)\[(.*)\].*\n((?:\w.*\n?)+)", FILE, re.MULTILINE)
 
 
@@ -69,9 +80,9 @@ def test_every_table_inside_an_entry_is_read():
     }
     switches = ["switch 0", "switch 0.2", "switch 0.5"]
     assert inside <= {
-        *catalog.ENVIRONMENTS,
+        *ENVIRONMENTS,
         *switches,
-        *(f"{env}, {switch}" for env in catalog.ENVIRONMENTS for switch in switches),
+        *(f"{env}, {switch}" for env in ENVIRONMENTS for switch in switches),
     }
 
 
@@ -88,8 +99,9 @@ def test_the_table_of_an_environment_and_a_switch_goes_before_those_of_either():
 
 
 def test_tuned_settings_are_there_for_the_papers_horizons_alone():
-    assert {(agent, horizon) for agent, horizon, _ in ENTRIES} >= {
-        (agent, h) for agent in catalog.AGENTS if agent != "pcid" for h in "5"
+    agents = {variant for agent in (*AGENTS, *BITS_ONLY) for variant in VARIANTS.get(agent, (agent,))}
+    assert {(agent, horizon) for agent, horizon, _ in ENTRIES} == {
+        (agent, horizon) for agent in agents for horizon in ("5", "10", "20")
     }
     with pytest.raises(ValueError, match="horizon must be one of 5, 10, 20"):
         hyperparameters.tuned_settings("url", "lock-bernoulli", 7)

@@ -11,7 +11,10 @@ import pandas as pd
 import pytest
 from test_cli import fasturl
 
-from fasturl.experiments.paper.figures import figures as paper
+from fasturl.experiments import Local, reproduce
+from fasturl.experiments.paper import cells as paper
+from fasturl.experiments.paper.claims import judge
+from fasturl.experiments.paper.view import VIEW, View
 
 
 def summary(**averages):
@@ -44,7 +47,7 @@ AS_PUBLISHED = {
 
 
 def verdicts(table):
-    return [claim.holds for claim in paper.claims(table)]
+    return [claim.holds for claim in judge(table)]
 
 
 def test_every_figure_has_nine_panels_with_all_its_agents_and_both_models_of_pcid():
@@ -82,7 +85,7 @@ def test_a_claim_fails_when_the_figures_say_otherwise(change, position):
 
 
 def test_nobody_is_as_good_as_a_skyline_that_earns_nothing():
-    judged = paper.claims(summary(**dict.fromkeys(AS_PUBLISHED, 0.0)))
+    judged = judge(summary(**dict.fromkeys(AS_PUBLISHED, 0.0)))
     assert not judged[1].holds
     assert judged[1].figures == "within 10 % of its average reward in 0 of 27 panels"
 
@@ -109,7 +112,7 @@ def test_agents_that_solve_the_shortest_lock_are_not_far_from_optimal():
     short = table["agent"].isin(paper.BITS_ONLY) & (table["horizon"] == 5)
     table.loc[short, "average_reward"] = 0.447
     table.loc[short & (table["switch"] == 0.5), "success_rate"] = 0.98
-    claim = paper.claims(table)[0]
+    claim = judge(table)[0]
     assert not claim.holds
     assert "0.4470 at H = 5, 0.0010 at H = 10, 0.0010 at H = 20, of V* = 0.5" in claim.figures
     assert "near-optimal seeds at H = 5: oracleq-obs 98% to 100%, qlearning-obs 98% to 100%" in claim.figures
@@ -138,7 +141,7 @@ def test_of_an_agent_with_two_variants_the_better_is_shown():
             "agent": "pcid",
         }
     )
-    assert set(paper.shown(frame)["cell"]) == {"neural"}
+    assert set(paper.best_variants(frame)["cell"]) == {"neural"}
 
 
 def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
@@ -186,14 +189,62 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
 
 
-FULL = paper.View(("fig1", "fig2"), tuple(range(50)), 1.0)
+def test_python_does_what_the_command_does(tmp_path):
+    lines = []
+    done = reproduce(
+        tmp_path / "out",
+        seeds=[7],
+        only="fig2",
+        episodes_scale=0.005,
+        n_jobs=1,
+        progress=False,
+        announce=lines.append,
+    )
+    assert lines == [f"45 cells x 1 seeds; 45 of 45 runs to do; results in {tmp_path / 'out'}"]
+    assert (done.folder, done.figures) == (tmp_path / "out", ("fig2",))
+    assert [path.name for path in sorted(done.folder.iterdir())] == [
+        *(
+            "claims.json",
+            "fasturl-results.json",
+            "fig2.pdf",
+            "fig2.png",
+            "results",
+            "summary.csv",
+            "view.json",
+        )
+    ]
+    assert len(done.summary) == 9 * 4
+    assert [claim["claim"] for claim in json.loads((done.folder / "claims.json").read_text())] == [
+        claim.claim for claim in done.claims
+    ]
+    assert done.caveat.startswith("A quick look with 1 seed instead of 50")
+    assert json.loads((done.folder / "view.json").read_text())["caveat"] == done.caveat
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"only": ["fig9"]}, "only must be one of 'fig1', 'fig2', 'fig3', got 'fig9'"),
+        ({"episodes_scale": 2}, r"episodes_scale must be a number in \(0, 1\], got 2"),
+        ({"seeds": 0}, "seeds must be an integer >= 1, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be an integer >= 1, got 0"),
+        ({"n_jobs": 2, "backend": Local(1)}, "n_jobs is for processes of this machine"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_written(settings, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        reproduce(tmp_path / "out", **settings)
+    assert not list(tmp_path.iterdir())
+
+
+FULL = View(("fig1", "fig2"), tuple(range(50)), 1.0)
 
 
 @pytest.mark.parametrize("change", [{}, {"figures": ("fig1", "fig2", "fig3")}, {"seeds": tuple(range(60))}])
-@pytest.mark.parametrize("kept", [None, FULL, paper.View(("fig2",), (4, 3), 0.1)])
-def test_a_run_that_shows_at_least_as_much_replaces_what_a_folder_shows(kept, change):
+@pytest.mark.parametrize("present", [None, FULL, View(("fig2",), (4, 3), 0.1)])
+def test_a_run_that_shows_at_least_as_much_replaces_what_a_folder_shows(present, change):
     asked = dataclasses.replace(FULL, **change)
-    assert asked.in_place_of(kept, "out") == asked
+    assert asked.in_place_of(present, "out") == asked
 
 
 def test_figures_of_the_same_runs_join_those_that_are_there():
@@ -220,12 +271,12 @@ def test_less_never_takes_the_place_of_more(change, said):
 
 
 def test_what_a_folder_shows_is_kept_beside_it(tmp_path):
-    assert paper.View.of(tmp_path) is None
-    FULL.write(tmp_path / paper.VIEW)
-    assert paper.View.of(tmp_path) == FULL
-    (tmp_path / paper.VIEW).write_text("{}")
+    assert View.of(tmp_path) is None
+    FULL.write(tmp_path / VIEW)
+    assert View.of(tmp_path) == FULL
+    (tmp_path / VIEW).write_text("{}")
     with pytest.raises(ValueError, match=r"view\.json is damaged: remove it or choose another folder"):
-        paper.View.of(tmp_path)
+        View.of(tmp_path)
 
 
 @pytest.mark.parametrize(

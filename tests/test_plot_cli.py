@@ -5,7 +5,7 @@ import sys
 import pytest
 from stored_results import run_small_sweep
 
-from fasturl.cli import main as cli
+from fasturl.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def fasturl(monkeypatch, capsys, tmp_path):
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["fasturl", *words])
         try:
-            cli.main()
+            main()
             code = 0
         except SystemExit as stop:
             code = stop.code or 0

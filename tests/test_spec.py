@@ -10,7 +10,7 @@ from fasturl.oracles import GMM
 
 import fasturl
 from fasturl.experiments import Cell, parse_spec, read_spec
-from fasturl.experiments.paper import figures as paper
+from fasturl.experiments.paper import cells as paper
 from fasturl.experiments.running.spec import EXAMPLE
 
 MINIMAL = """
@@ -120,6 +120,60 @@ def test_an_oracle_has_settings_of_its_own():
     assert spec.cells[2].player().oracle.covariance == "full"
 
 
+@pytest.mark.parametrize(
+    "agent",
+    [
+        'oracle = "kmeans", n_init = [2, 3], confidence = 0.5',
+        'oracle = {name = "kmeans", n_init = [2, 3]}, learner = {confidence = 0.5}',
+        'oracle = [{name = "kmeans", n_init = 2}, {name = "kmeans", n_init = 3}], learner.confidence = 0.5',
+        'oracle = "kmeans", "oracle.n_init" = [2, 3], "learner.confidence" = 0.5',
+    ],
+)
+def test_settings_of_parts_may_be_flat_or_in_tables_and_lists_span_a_grid_in_both(agent):
+    spec = parse(MINIMAL.replace('name = "oracleq-lat"', f'name = "url", {agent}'))
+    assert [cell.agent_settings["oracle"]["n_init"] for cell in spec.cells] == [2, 3]
+    assert {cell.agent_settings["learner"]["confidence"] for cell in spec.cells} == {0.5}
+    assert {cell.agent_settings["learner"]["schedule"] for cell in spec.cells} == {"jin"}
+
+
+def test_an_agents_own_settings_of_a_part_go_before_those_of_the_shared_table():
+    spec = parse("""
+        episodes = 100
+        env = {name = "lock-bernoulli", horizon = 2}
+        agent = [{name = "url", n_init = 7}, {name = "url", learner = {confidence = 0.5}}]
+        oracle = {name = "kmeans", n_init = [2, 3]}
+        learner = {confidence = [0.25, 0.125]}
+    """)
+    assert [
+        (cell.agent_settings["oracle"]["n_init"], cell.agent_settings["learner"]["confidence"])
+        for cell in spec.cells
+    ] == [(7, 0.25), (7, 0.125), (2, 0.5), (3, 0.5)]
+
+
+def test_a_learner_with_a_name_is_that_of_the_agents_that_take_one_and_of_those_that_are_it():
+    spec = parse("""
+        episodes = 100
+        env = {name = "lock-bernoulli", horizon = 2}
+        agent = [{name = ["oracleq-lat", "qlearning-lat", "url"]}, {name = "url", learner = "oracleq"}]
+        learner = {name = "qlearning", learning_rate = [0.5, 0.25]}
+    """)
+    rates = [
+        (cell.agent, (cell.agent_settings.get("learner") or cell.agent_settings)["learning_rate"])
+        for cell in spec.cells
+    ]
+    assert rates == [
+        ("oracleq-lat", None),
+        ("qlearning-lat", 0.5),
+        ("qlearning-lat", 0.25),
+        ("url", 0.5),
+        ("url", 0.25),
+        ("url", None),
+    ]
+    assert [cell.agent_settings["learner"]["name"] for cell in spec.cells[3:]] == ["qlearning"] * 2 + [
+        "oracleq"
+    ]
+
+
 def test_groups_have_the_top_level_as_defaults():
     spec = parse("""
         episodes = 100
@@ -179,9 +233,8 @@ def test_the_example_is_a_sweep(tmp_path):
         (10, 20_000),
         (20, 60_000),
     }
-    assert all(
-        cell.agent_settings["oracle_settings"] == {"n_init": 5} for cell in spec.cells if cell.agent == "url"
-    )
+    oracles = [cell.agent_settings["oracle"] for cell in spec.cells if cell.agent == "url"]
+    assert {(oracle["name"], oracle["n_init"]) for oracle in oracles} == {("kmeans", 5)}
 
 
 @pytest.mark.parametrize(
@@ -232,9 +285,8 @@ def test_the_example_is_a_sweep(tmp_path):
         (
             "horizon = 2",
             "horizn = 2",
-            r"\[env\] horizon is missing: lock-bernoulli needs it \(is horizn meant to be horizon\?\)",
+            r"horizn is not a setting of lock-bernoulli \(did you mean horizon\?\)",
         ),
-        ("horizon = 2", "switch = 0.5", r"\[env\] horizon is missing: lock-bernoulli needs it"),
         (
             "horizon = 2",
             "horizon = 2, swich = 0.5",
@@ -283,10 +335,50 @@ def test_the_example_is_a_sweep(tmp_path):
         ('"oracleq-lat"}', '"url"}\noracle = [{name = "kmeans"}, {}]', r"\[oracle\] needs a name"),
         (
             '"oracleq-lat"}',
-            '"url", oracle_settings = {n_init = 2}}',
-            "oracle must be one of .* where oracle_settings",
+            '"url", oracle = {n_init = 2}}',
+            "oracle must have a name where it has settings: one of .*kmeans",
         ),
         ('"oracleq-lat"}', '"url"}\noracle = {name = "kmean"}', "oracle must be one of .*, got 'kmean'"),
+        (
+            '"oracleq-lat"}',
+            '"url"}\nlearner = {name = "oracelq"}',
+            r"learner must be one of .*, got 'oracelq' \(did you mean oracleq\?\)",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"url"}\nlearner = {name = "qlearning", confidence = 1}',
+            "confidence is not a setting of qlearning; it has learning_rate, exploration_fraction",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"pcid"}\nlearner = {name = "oracleq"}',
+            r"\[learner\] is of no use: no agent here takes a learner",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"oracleq-lat"}\nlearner = {name = "qlearning", learning_rate = 0.5}',
+            r"\[learner\] is of no use: no agent here takes a learner",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"pcid"}\nlearner = {confidence = 1}',
+            r"\[learner\] confidence .* no agent here takes",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"url", learner.confidense = 1}',
+            r"confidense is not a setting of oracleq \(did you mean confidence\?\)",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"url", "learner.confidense" = 1}',
+            r"confidense is not a setting of the learner of url \(did you mean confidence\?\)",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"url", oracle = {name = "kmeans", n_init = []}}',
+            r"\[agent\] n_init is an empty list: there is nothing to run",
+        ),
         (
             '"oracleq-lat"}',
             '"url"}\noracle = {name = "kmeans", n_int = 2}',

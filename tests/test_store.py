@@ -2,8 +2,10 @@
 
 import dataclasses
 import errno
+import glob
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -12,14 +14,16 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars
+import pyarrow
 import pyarrow.parquet
 import pytest
 
 import fasturl as fu
 from fasturl.experiments import Cell, load, sweep
 from fasturl.experiments.running import store as storing
+from fasturl.experiments.running.files import RESULTS
 from fasturl.experiments.running.store import Store
-from fasturl.experiments.running.sweeping import Block, complete, compute, plan
+from fasturl.experiments.running.sweeping import SeedBlock, complete, compute, plan
 
 CELLS = [
     Cell.make("lock-bernoulli", {"horizon": 2, "switch": 0.5}, "oracleq-lat", {}, 60, 4),
@@ -48,7 +52,7 @@ def fill(store):
 
 
 def written(cell, seeds):
-    block, run, made_with = compute(Block(cell, seeds))
+    block, run, made_with = compute(SeedBlock(cell, seeds))
     return block.cell, run, made_with
 
 
@@ -74,47 +78,57 @@ def test_the_frame_is_tidy(finished):
     assert frame.loc[frame["cell"] == CELLS[1].id, "noise"].unique() == [0.1]
 
 
-def test_the_files_open_in_plain_pyarrow_as_one_table(finished):
-    table = pyarrow.parquet.read_table(finished / "results").to_pandas()
-    assert len(table) == 6 * 9
-    columns = [
-        "env",
-        "horizon",
-        "switch",
-        "noise",
-        "agent",
-        "oracle",
-        "episodes",
-        "seed",
-        "trajectories",
-        "average_reward",
-    ]
-    assert set(columns) | {"cell", "value", "value_error", "near_optimal"} == set(table.columns)
+def test_the_files_of_a_family_open_in_plain_pyarrow_as_one_table(tmp_path):
+    agents = [("oracleq-lat", {}), ("url", {"oracle": "kmeans"}), ("pcid", {})]
+    cells = [Cell.make("lock-gaussian", {"horizon": 2}, *agent, 300, 3) for agent in agents]
+    frame = sweep(cells, 3, tmp_path, n_jobs=1)
+    table = pyarrow.parquet.read_table(tmp_path / "results").to_pandas()
+    described = ["cell", "env", "horizon", "switch", "noise", "agent", "oracle", "learner", "episodes"]
+    assert list(table.columns) == described + list(RESULTS)
     table = table.sort_values(["cell", "seed", "trajectories"], ignore_index=True)
-    pd.testing.assert_frame_equal(table[columns], load(finished)[columns], check_dtype=False)
+    pd.testing.assert_frame_equal(table, frame[table.columns], check_dtype=False)
+    assert table.dtypes[["horizon", "switch", "noise"]].tolist() == ["int64", "float64", "float64"]
 
 
 READERS = {
     "polars": lambda files: (
-        polars.read_parquet(files).sort("cell", "seed", "trajectories").to_dict(as_series=False)
+        polars.concat(
+            [polars.read_parquet(file) for file in sorted(glob.glob(files))], how="diagonal_relaxed"
+        )
+        .sort("cell", "seed", "trajectories")
+        .to_dict(as_series=False)
     ),
     "DuckDB": lambda files: {
         name: values.tolist()
-        for name, values in duckdb.sql(f"FROM '{files}' ORDER BY cell, seed, trajectories")
+        for name, values in duckdb.sql(
+            f"FROM read_parquet('{files}', union_by_name = true) ORDER BY cell, seed, trajectories"
+        )
         .fetchnumpy()
         .items()
     },
+    "pyarrow": lambda files: (
+        union_of_files(files)
+        .sort_by([(name, "ascending") for name in ("cell", "seed", "trajectories")])
+        .to_pydict()
+    ),
 }
 
 
+def union_of_files(files):
+    tables = [pyarrow.parquet.read_table(file) for file in glob.glob(files)]
+    return pyarrow.concat_tables(tables, promote_options="permissive")
+
+
 @pytest.mark.parametrize("reader", READERS)
-def test_other_readers_of_parquet_see_the_same_table(reader, tmp_path):
+def test_other_readers_of_parquet_see_the_same_table_of_mixed_families(reader, tmp_path):
     cells = [*CELLS, Cell.make("lock-gaussian", {"horizon": 2, "noise": 0.2}, "url", {}, 100, 3)]
     frame = sweep(cells, 3, tmp_path / "out", n_jobs=1)
     table = READERS[reader](f"{tmp_path}/out/results/*/*.parquet")
-    assert set(table) == set(pyarrow.parquet.read_table(tmp_path / "out" / "results").column_names)
+    assert set(table) > {"horizon", "switch", "noise", "oracle", "learner", "optimal_value"}
     for column, values in table.items():
-        assert values == [None if pd.isna(value) else value for value in frame[column]], column
+        assert [None if pd.isna(value) else value for value in values] == [
+            None if pd.isna(value) else value for value in frame[column]
+        ], column
 
 
 def test_metadata_tells_configuration_versions_and_timings(finished):
@@ -432,7 +446,7 @@ def test_a_disk_that_cannot_be_written_is_known_before_anything_is_computed(tiny
 def test_drafts_of_killed_processes_are_removed_and_those_of_live_ones_are_not(folder):
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    node = storing.platform.node()
+    node = platform.node()
     drafts = {
         name: folder / name
         for name in (

@@ -9,7 +9,7 @@ import pytest
 from test_store import CELLS, files, written
 
 from fasturl.experiments import load, sweep
-from fasturl.experiments.running import store as storing
+from fasturl.experiments.running import files as contents
 from fasturl.experiments.running.store import Store
 
 
@@ -64,14 +64,14 @@ def test_files_that_two_processes_wrote_at_once_are_kept_once(blocks, kept, tmp_
 def test_of_two_processes_that_write_at_once_the_later_sees_both_files(tmp_path, monkeypatch):
     cell, run, made_with = written(CELLS[0], (3, 1, 8))
     first, second = (Store(tmp_path, create=True) for _ in range(2))
-    encode = storing._parquet
+    encode = contents.encode
 
     def overtaken(*words):
-        monkeypatch.setattr(storing, "_parquet", encode)
+        monkeypatch.setattr(contents, "encode", encode)
         second.write(cell, dataclasses.replace(run, wall_seconds=9.0), made_with)
         return encode(*words)
 
-    monkeypatch.setattr(storing, "_parquet", overtaken)
+    monkeypatch.setattr(contents, "encode", overtaken)
     first.write(cell, run, made_with)
     assert len(files(tmp_path)) == 1
     assert len(list((tmp_path / "duplicates").iterdir())) == 1

@@ -13,12 +13,12 @@ def swept(folder, *cells, seeds=2):
 
 
 def test_settings_of_an_oracle_are_columns(tmp_path):
-    oracles = [{"oracle": "kmeans", "oracle_settings": {"n_init": n}} for n in (1, 5)] + [{}]
+    oracles = [{"oracle": {"name": "kmeans", "n_init": n}} for n in (1, 5)] + [{}]
     cells = [Cell.make("lock-gaussian", {"horizon": 2}, "url", settings, 60, 3) for settings in oracles]
     frame = sweep(cells, 2, tmp_path, n_jobs=1)
     found = frame.drop_duplicates("cell").set_index("cell")["oracle.n_init"].fillna(-1)
     assert [found[cell.id] for cell in cells] == [1, 5, -1]
-    assert "agent.oracle_settings" not in frame
+    assert "agent.oracle" not in frame
     assert summaries.parameter(frame, "n_init") == "oracle.n_init"
     assert summaries.select(frame, ["n_init=5"])["cell"].unique().tolist() == [cells[1].id]
     assert len(set(summaries.labels(frame).values())) == 3
@@ -37,9 +37,9 @@ def test_columns_have_the_types_of_the_files_whatever_they_hold(switch, tmp_path
     frame = swept(tmp_path, ("lock-bernoulli", {"horizon": 2, "switch": switch}, "oracleq-lat", {}, 60, 3))
     table = pyarrow.parquet.read_table(tmp_path / "results").to_pandas()
     numbers = table.select_dtypes("number").columns
-    assert {"horizon", "switch", "noise", "episodes"} <= set(numbers)
+    assert {"horizon", "switch", "episodes", "optimal_value"} <= set(numbers)
     assert frame[numbers].dtypes.to_dict() == table[numbers].dtypes.to_dict()
-    assert frame["v_star"].dtype == "float64"
+    assert frame[["v_star", "agent.confidence"]].dtypes.tolist() == ["float64"] * 2
 
 
 def test_every_run_has_an_id_that_its_rows_and_its_file_give_back(tmp_path):

@@ -4,6 +4,7 @@ import math
 import re
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -92,7 +93,7 @@ def cluster():
 
 
 def test_a_cluster_that_has_lost_all_workers_is_waited_for_and_then_given_up(cluster, monkeypatch, capsys):
-    monkeypatch.setattr(backends, "_LONELY_SECONDS", 1.0)
+    monkeypatch.setattr(backends, "_DESERTED_SECONDS", 1.0)
     results = Dask(cluster.scheduler_address).map(abs, [-1])
     assert list(results) == [1]
     results = Dask(cluster.scheduler_address).map(time.sleep, [0.0, 4.0])
@@ -104,7 +105,7 @@ def test_a_cluster_that_has_lost_all_workers_is_waited_for_and_then_given_up(clu
 
 
 def test_workers_without_fasturl_are_told_before_anything_is_written(cluster, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fasturl.experiments.running.sweeping", None)
+    monkeypatch.setitem(sys.modules, backends.__name__, None)
     with pytest.raises(
         ValueError, match=r"fasturl must be installed on the workers of the Dask cluster at tcp://\S+: "
     ):
@@ -119,3 +120,34 @@ def test_a_backend_and_a_number_of_processes_are_one_too_many(tmp_path):
     ):
         sweep(CELLS, 2, tmp_path / "out", backend=fu.experiments.Local(1), n_jobs=-7)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ([CELLS[0], "oracleq-lat"], r"cells must be made by Cell\.make\(\.\.\.\), got 'oracleq-lat'"),
+        ([{"env": "lock-bernoulli"}], r"cells must be made by Cell\.make\(\.\.\.\), got \{"),
+        (CELLS[0], r"cells must be several of Cell\.make\(\.\.\.\), got Cell\("),
+        ("lock", r"cells must be several of Cell\.make\(\.\.\.\), got 'lock'"),
+        (None, r"cells must be several of Cell\.make\(\.\.\.\), got None"),
+        ([], "there is nothing to run: the grid is empty"),
+    ],
+)
+def test_what_is_not_a_cell_is_refused_before_a_folder_is_made(cells, message, tmp_path):
+    with pytest.raises(ValueError, match=message) as refusal:
+        sweep(cells, 2, tmp_path / "out", n_jobs=1)
+    assert "\n" not in str(refusal.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_two_files_of_the_machinery_import_each_other():
+    folder = Path(backends.__file__).parent
+    imports = {
+        path.stem: set(
+            re.findall(r"^from \.(\w+) import|^from \. import (\w+)", path.read_text(), re.MULTILINE)
+        )
+        for path in folder.glob("*.py")
+    }
+    pairs = {(file, name) for file, names in imports.items() for both in names for name in both if name}
+    assert ("sweeping", "backends") in pairs
+    assert not [pair for pair in pairs if pair[::-1] in pairs]

@@ -1,6 +1,7 @@
 """Hyperparameter search: what it finds, how it goes on after a stop, and the file of what it found."""
 
 import contextlib
+import dataclasses
 import itertools
 import json
 import math
@@ -13,17 +14,22 @@ import subprocess
 import sys
 
 import pytest
-from fasturl.experiments.tuning.search.problem import SPACES, Problem, Range
-from fasturl.experiments.tuning.search.search import tune
 
-from fasturl import registry as catalog
+from fasturl import registry
+from fasturl._base.schema import Range
+from fasturl.experiments.tuning import search
+from fasturl.experiments.tuning.problem import Problem, default_space, grid_values
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed")
 
 
 def small(**changes):
-    given = {"episodes": 400, "env_settings": {"horizon": 3}, "seeds": range(100, 106)} | changes
-    return Problem.make("lock-bernoulli", "oracleq-lat", **given)
+    settings = {"episodes": 400, "env_settings": {"horizon": 3}, "seeds": range(100, 106)} | changes
+    return Problem.make("lock-bernoulli", "oracleq-lat", **settings)
+
+
+def tune(problem, *, study=None, storage=None, **how):
+    return search.tune(problem, search.Search(**how), study=study, storage=storage)
 
 
 @pytest.fixture
@@ -73,9 +79,54 @@ def test_the_grid_is_the_papers():
         {"learning_rate": 1e-4, "confidence": 1e-4},
         {"learning_rate": 1e-4, "confidence": 1e-3},
     ]
-    assert Range(1e-4, 1.0).grid() == (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-    assert Range(25, 300).grid() == (25, 50, 100, 200, 300)
-    assert set(SPACES) >= set(catalog.AGENTS)
+    assert grid_values(Range(1e-4, 1.0)) == (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+    assert grid_values(Range(25, 300)) == (25, 50, 100, 200, 300)
+
+
+def test_spaces_come_from_what_agents_and_their_learners_declare():
+    step = Range(1e-4, 1.0)
+    assert default_space("oracleq-obs", {}) == {"learning_rate": step, "confidence": step}
+    assert default_space("qlearning-lat", {}) == {"learning_rate": step, "exploration_fraction": step}
+    assert default_space("url", {}) == {"batch": Range(25, 400), "learner.confidence": step}
+    assert default_space("url-as-written", {}) == {"learner.confidence": step}
+    assert set(default_space("pcid", {})) == {"n_clusters", "samples_per_level", "model"}
+
+
+def test_a_space_has_what_can_be_set_beside_what_is_fixed():
+    assert set(default_space("url", {"learner.schedule": "constant"})) == {
+        "batch",
+        "learner.learning_rate",
+        "learner.confidence",
+    }
+    assert set(default_space("oracleq-lat", {"schedule": "jin"})) == {"confidence"}
+    assert set(default_space("url", {"learner": "qlearning", "batch": 50})) == {
+        "learner.learning_rate",
+        "learner.exploration_fraction",
+    }
+
+
+def test_settings_of_parts_may_be_written_with_or_without_their_owner():
+    problem = Problem.make(
+        "lock-bernoulli", "url", episodes=400, search={"confidence": [1e-5, 1e-4]}, fixed={"agent.batch": 50}
+    )
+    assert problem.fixed == {"batch": 50}
+    assert problem.space == {"learner.confidence": [1e-5, 1e-4]}
+    with pytest.raises(ValueError, match=r"learner\.confidence is searched, so it cannot be set to 0\.1"):
+        Problem.make(
+            "lock-bernoulli",
+            "url",
+            episodes=400,
+            search={"confidence": [1e-5]},
+            fixed={"learner.confidence": 0.1},
+        )
+
+
+def test_the_name_of_a_study_tells_the_packages_that_components_come_from(hill, monkeypatch):
+    problem = small()
+    version = registry.names.find("learner", "oracleq").origin
+    assert problem.origins == {"environment lock-bernoulli": version, "learner oracleq": version}
+    other = dataclasses.replace(problem, origins=problem.origins | {"learner oracleq": "fasturl 99"})
+    assert tune(problem, trials=1).study_name != tune(other, trials=1).study_name
 
 
 @pytest.mark.parametrize("method", ["grid", "tpe"])
@@ -112,7 +163,7 @@ def test_an_interrupted_trial_is_made_again(method, hill, tmp_path, monkeypatch)
 DIES_IN_A_TRIAL = """
 import itertools, os, signal, sys
 from fasturl.cli.main import main
-from fasturl.experiments.tuning.search.problem import Problem
+from fasturl.experiments.tuning.problem import Problem
 
 evaluate, calls, last = Problem.evaluate, itertools.count(1), int(sys.argv.pop(1))
 
@@ -419,7 +470,7 @@ def test_none_stands_for_the_default():
         "url",
         episodes=300,
         env_settings={"horizon": 3},
-        search={"learning_rate": [None, 0.3]},
+        search={"batch": [None, 60]},
         seeds=[100],
     )
     found = tune(problem, method="grid")

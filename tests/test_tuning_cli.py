@@ -5,16 +5,17 @@ import shutil
 import sys
 
 import pytest
-from fasturl.experiments.tuning.search.problem import SPACES, Problem
 
-from fasturl.cli import main as cli
+from fasturl import registry
+from fasturl.cli import main
+from fasturl.experiments.tuning.problem import Problem
 
 
 def run_here(words, monkeypatch, folder):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "argv", ["fasturl", *words])
     with pytest.raises(SystemExit) as stop:
-        cli.main()
+        main()
     return stop.value.code
 
 
@@ -28,7 +29,7 @@ def test_the_command_prints_the_best_and_how_to_train_it(monkeypatch, tmp_path, 
         "argv",
         ["fasturl", *QUICK.split(), "--switch", "0", "--switch", "0.5", "--set", "learning-rate=0.25"],
     )
-    cli.main()
+    main()
     out = capsys.readouterr().out
     assert "2 trials" in out
     assert (
@@ -41,7 +42,7 @@ def test_the_command_prints_the_best_and_how_to_train_it(monkeypatch, tmp_path, 
 def test_the_command_writes_json(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["fasturl", *QUICK.split(), "--json", "best.json"])
-    cli.main()
+    main()
     result = json.loads((tmp_path / "best.json").read_text())
     assert result["seed_values"] == [100, 101]
     assert result["trials"] == 2
@@ -51,13 +52,13 @@ def test_the_command_writes_json(monkeypatch, tmp_path, capsys):
     )
 
 
-@pytest.mark.parametrize("agent", SPACES)
+@pytest.mark.parametrize("agent", [name for name in registry.agent_names() if name != "url-as-written"])
 def test_the_printed_command_can_be_run(agent, monkeypatch, tmp_path, capsys):
     problem = Problem.make("lock-bernoulli", agent, episodes=200, env_settings={"horizon": 2})
     (command,) = problem.commands(problem.grid()[-1])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [*command.split(), "--seeds", "100:101"])
-    cli.main()
+    main()
     assert agent in capsys.readouterr().out
 
 
@@ -65,11 +66,11 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
     monkeypatch.chdir(tmp_path)
     words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 200 --seeds 100:102 --method grid --set schedule=jin"
     monkeypatch.setattr(sys, "argv", ["fasturl", *words.split(), "--search", "failure_probability=0.1"])
-    cli.main()
+    main()
     (command,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("fasturl train"))
     assert "--failure-probability 0.1" in command
     monkeypatch.setattr(sys, "argv", [*command.split(), "--seeds", "100:101"])
-    cli.main()
+    main()
     assert "near-optimal seeds" in capsys.readouterr().out
 
 
@@ -89,7 +90,7 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--block 0", "block must be an integer >= 1, got 0"),
         ("--method annealing", "method must be one of 'grid', 'tpe', got 'annealing'"),
         ("--set learning_rate=0.1 --set confidence=0.1", "there is nothing to search for oracleq-lat"),
-        ("--search rate=0.1,1", "rate is not a setting of oracleq-lat"),
+        ("--search rate=0.1,1", "rate is not a setting of lock-bernoulli or oracleq-lat"),
         ("--search learning_rate=0.1,2", "learning_rate must be a number in (0, 1], got 2"),
         ("--search learning_rate=0:1", "a range must have ends 0 < low <= high, got 0:1"),
         ("--search learning_rate=a:b", "a range is written LOW:HIGH with two numbers, got 'a:b'"),
@@ -108,7 +109,15 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ),
         ("--search confidence=0.1,1,0.10", "confidence must have distinct values, got 0.1 more than once"),
         ("--switch 0.2 --switch 0.2", "switch must have distinct values, got 0.2 more than once"),
-        ("--set schedule=jin", "learning_rate must be left out"),
+        ("--set schedule=jin --search learning_rate=0.1", "learning_rate must be left out"),
+        ("--search horizon=2,3", "horizon is a setting of lock-bernoulli: only the agent's are searched"),
+        ("--horizn 3", "horizn is not a setting of lock-bernoulli or oracleq-lat (did you mean horizon?)"),
+        ("--confidence 0.1 --set confidence=0.2", "confidence is given twice, as 0.1 and as 0.2"),
+        (
+            "--search schedule=jinn",
+            "schedule must be one of 'constant', 'jin', got 'jinn' (did you mean jin?)",
+        ),
+        ("--set oracle.n_init=2", "oracle.n_init cannot be set: oracleq-lat has no oracle"),
         ("--horizon 0", "horizon must be an integer >= 1, got 0"),
         ("--study missing/study.db", "cannot write missing/study.db: there is no folder missing"),
         ("--study .", "cannot write .: it is a folder"),
@@ -129,8 +138,9 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
     ],
 )
 def test_bad_input_gets_one_line_and_exit_code_2(words, message, monkeypatch, tmp_path, capsys):
-    start = ["tune", "lock-bernoulli", "--horizon", "2", "--episodes", "50", "--agent", "oracleq-lat"]
-    assert run_here([*start, *words.split()], monkeypatch, tmp_path) == 2
+    usual = {"--horizon": "2", "--episodes": "50", "--agent": "oracleq-lat"}
+    more = [word for pair in usual.items() if pair[0] not in words.split() for word in pair]
+    assert run_here(["tune", "lock-bernoulli", *words.split(), *more], monkeypatch, tmp_path) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("fasturl: ")

@@ -1,4 +1,4 @@
-"""Where commands write: the console, and files that are whole or not there."""
+"""Where commands write: the console, figures, files, standard output."""
 
 from __future__ import annotations
 

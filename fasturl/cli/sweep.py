@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..experiments.running.backends import Backend
     from ..experiments.running.cells import Cell
     from ..experiments.running.store import Store
-    from ..experiments.running.sweeping import Block
+    from ..experiments.running.sweeping import SeedBlock
 
 EPILOG = """Examples:
 
@@ -123,7 +123,9 @@ def _backend(n_jobs: int | None, dask: str | None, ray: bool, ray_address: str |
     return Ray(ray_address) if on_ray else Local(n_jobs)
 
 
-def _show_plan(cells: Sequence[Cell], seeds: Sequence[int], blocks: Sequence[Block], workers: int) -> None:
+def _show_plan(
+    cells: Sequence[Cell], seeds: Sequence[int], blocks: Sequence[SeedBlock], workers: int
+) -> None:
     from ..experiments.analysis.style import duration
     from ..experiments.running.sweeping import estimate_seconds
 
@@ -177,7 +179,7 @@ def _show_results(
 
 
 def _fields(cell: Cell) -> dict[str, Any]:
-    """A cell as columns of a table; what the environment has too is the agent's with its owner: agent.name."""
+    """A cell as columns of a table; what the environment has too is called agent.name."""
     from ..experiments.running.cells import flat_settings
 
     environment = {"env": cell.env} | flat_settings(cell.env_settings)

@@ -58,7 +58,7 @@ def compile_kernels() -> float:
         _train_for_a_moment(env, "url", {})
     draw_policy(np.array([[[0.25, 0.75]]]), Streams(0).row("policy"))
     if find_spec("gymnasium"):
-        _step_environments(block_mdps)
+        _step_environments([*environments, *block_mdps])
     return time.perf_counter() - begin
 
 
@@ -115,20 +115,13 @@ def _block_mdps() -> list[BlockMDP]:
     ]
 
 
-def _step_environments(block_mdps: list[BlockMDP]) -> None:
-    """Step vector environments of each kind."""
-    import gymnasium
-
+def _step_environments(environments: list[Environment]) -> None:
+    """Step vector environments, and play whole episodes."""
     from .. import envs
 
-    for block_mdp in block_mdps:
-        _step(envs.BlockMDPVectorEnv(block_mdp, num_envs=2))
-    envs.rollout(block_mdps[0], np.zeros((2, 2), np.int64), 2)
-    for name, observe in product(envs.IDS, ("observation", "latent")):
-        if name != "fasturl/BlockMDP-v0":
-            _step(gymnasium.make_vec(name, num_envs=2, horizon=2, observe=observe))
-
-
-def _step(played: Any) -> None:
-    played.reset(seed=0)
-    played.step(played.action_space.sample())
+    for env, observe in product(environments, ("observation", "latent")):
+        vector_env = envs.VectorEnv(env, num_envs=2, observe=observe)
+        vector_env.reset(seed=0)
+        vector_env.step(vector_env.action_space.sample())
+    for env in environments:
+        envs.rollout(env, np.zeros((env.horizon, env.max_states), np.int64), 2)

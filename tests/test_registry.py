@@ -1,0 +1,119 @@
+"""Environments and agents by name, and how people write their settings."""
+
+import pytest
+
+import fasturl as fu
+from fasturl import registry
+from fasturl.agents.observation import ObservationAgent
+
+
+def test_an_environment_is_made_from_its_name_and_settings():
+    env = registry.environment("lock-gaussian", horizon=7, switch=0.2, noise=0.3)
+    assert isinstance(env, fu.LockGaussian)
+    assert env.settings() == {"horizon": 7, "switch": 0.2, "noise": 0.3}
+
+
+@pytest.mark.parametrize("name", registry.agent_names())
+def test_every_agent_calls_itself_by_the_name_it_is_made_from(name):
+    assert registry.agent(name).name == name
+
+
+def test_settings_reach_the_learner():
+    agent = registry.agent("oracleq-obs", learning_rate=0.7)
+    assert agent == ObservationAgent(fu.OracleQ(learning_rate=0.7))
+
+
+@pytest.mark.parametrize("name", ["url", "url-as-written"])
+def test_an_agent_by_name_has_the_defaults_of_its_class(name):
+    assert registry.agent(name) == {"url": fu.URL, "url-as-written": fu.URLAsWritten}[name]()
+
+
+@pytest.mark.parametrize("written", ["confidence", "learner.confidence"])
+def test_a_setting_of_the_learner_leaves_its_other_settings_as_they_are(written):
+    learner = registry.agent("url", **{written: 0.5}).learner
+    assert learner == fu.OracleQ(confidence=0.5, schedule=fu.URL().learner.schedule)
+
+
+def test_an_oracle_may_be_a_table_with_settings():
+    tables = ({"oracle": "kmeans", "n_init": 2}, {"oracle": {"name": "kmeans", "n_init": 2}})
+    assert [registry.agent("url", **table).oracle.n_init for table in tables] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "settings", "message"),
+    [
+        (
+            registry.environment,
+            "lock-bernouli",
+            {},
+            "environment must be one of 'lock-bernoulli', 'lock-gaussian', got 'lock-bernouli' "
+            r"\(did you mean lock-bernoulli\?\)",
+        ),
+        (
+            registry.environment,
+            "lock-bernoulli",
+            {"noise": 0.1},
+            "noise is not a setting of lock-bernoulli; it has horizon, switch",
+        ),
+        (registry.agent, "dqn", {}, "agent must be one of .*, got 'dqn'"),
+        (
+            registry.agent,
+            "qlearning-lat",
+            {"confidence": 1.0},
+            "confidence is not a setting of qlearning-lat",
+        ),
+        (registry.agent, "url", {"schedule": ""}, "schedule must be one of 'constant', 'jin', got ''"),
+        (
+            registry.agent,
+            "oracleq-lat",
+            {"learning_rat": 1.0},
+            r"learning_rat is not a setting of oracleq-lat \(did you mean learning_rate\?\)",
+        ),
+        (registry.agent, "url", {"oracle": {"n_init": 2}}, "oracle must have a name where it has settings"),
+        (
+            registry.agent,
+            "url",
+            {"learning_rate": 0.3},
+            "learning_rate must be left out when schedule='jin', which sets its own",
+        ),
+        (
+            registry.agent,
+            "url",
+            {"failure_probability": 0.2, "schedule": "constant"},
+            "failure_probability must be left out when schedule='constant'",
+        ),
+    ],
+)
+def test_what_is_not_known_is_refused(make, name, settings, message):
+    with pytest.raises(ValueError, match=message):
+        make(name, **settings)
+
+
+def test_a_setting_is_written_alone_where_one_has_it_and_with_its_owner_otherwise():
+    names = registry.SettingNames("lock-bernoulli", "url", {"oracle": "kmeans"})
+    assert [names.owner(word)[0] for word in ("horizon", "batch", "n_init", "n-init", "confidence")] == [
+        "env",
+        "agent",
+        "oracle",
+        "oracle",
+        "learner",
+    ]
+    assert names.owner("oracle.n_states")[0] == "oracle"
+    assert names.option("oracle", "n_states") == "--oracle.n-states"
+    assert names.option("learner", "failure_probability") == "--failure-probability"
+    with pytest.raises(
+        ValueError, match=r"n_states may be --agent\.n-states or --oracle\.n-states: write which"
+    ):
+        names.owner("n_states")
+    with pytest.raises(ValueError, match=r"oracle\.n_init cannot be set: name the oracle of url first"):
+        registry.SettingNames("lock-bernoulli", "url", {}).owner("oracle.n_init")
+
+
+def test_every_written_setting_finds_its_owner_again():
+    for env in registry.environment_names():
+        for agent in registry.agent_names():
+            names = registry.SettingNames(env, agent, {})
+            for scope, settings in names.scopes.items():
+                for name in settings:
+                    owner, setting = names.owner(names.spelling(scope, name))
+                    assert (owner, setting.name) == (scope, name)
