@@ -229,8 +229,8 @@ class Run:
         return ", ".join([self.env, *words])
 
     def summary(self) -> dict[str, Any]:
-        """A record of plain values, which `fasturl train --json` writes: the environment with its settings, the
-        agent, and what came out."""
+        """A record of plain values, which `fasturl train --json` writes: the environment with its settings,
+        the agent, and what came out."""
         return {
             "env": self.env,
             **self.settings,

@@ -1,4 +1,4 @@
-"""Results against a setting: the share of near-optimal seeds, and how many trajectories it takes to get there."""
+"""Results against a setting: the share of near-optimal seeds, and the trajectories it takes to get there."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def success(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             for label, line, shift in _series(rows, shown, logarithmic=False):
-                _draw_share(axes, line[shown.across].to_numpy(float) + shift, line, label, shown.styles[label])
+                _draw_share(
+                    axes, line[shown.across].to_numpy(float) + shift, line, label, shown.styles[label]
+                )
             axes.set_ylim(-0.04, 1.04)
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
             _set_ticks(axes, shown)

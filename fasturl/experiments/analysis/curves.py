@@ -58,14 +58,14 @@ def curve_panel(
         apart.
     styles
         The style of each label, where several panels share them; if not given, `style.line_styles` of the
-        labels that this panel shows.
+        labels.
     """
     checks.choice("band", band, BANDS)
     require_results(frame)
     names = labels or summaries.labels(frame)
     groups = dict(iter(frame.groupby("cell", sort=False)))
     labels_here = {cell: label for cell, label in names.items() if cell in groups}
-    line_style = styles or line_styles(agents_of(frame, labels_here))
+    line_style = styles or line_styles(agents_of(frame, names))
     for position, (cell, label) in enumerate(labels_here.items()):
         curve, line = summaries.curve(groups[cell]), line_style[label]
         draw_curve(

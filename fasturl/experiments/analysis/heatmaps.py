@@ -62,11 +62,11 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             image = _draw_grid(axes, rows.pivot_table(index=up, columns=across, values=QUANTITIES[of]), top)
-            words = [title(rows)] if with_place else []
-            titles[axes] = ", ".join([*words, str(rows["label"].iloc[0])])
+            place = [title(rows)] if with_place else []
+            titles[axes] = ", ".join([*place, str(rows["label"].iloc[0])])
         share = 0.9 if len(groups) <= 3 else 0.5
         bar = figure.colorbar(image, ax=list(all_axes), shrink=share, pad=0.02, aspect=25)
-        bar.outline.set_visible(False)  # type: ignore[operator]  # annotated as a number, but it is an artist
+        bar.outline.set_visible(False)
         name_axes(figure, all_axes, in_words(across), in_words(up))
         words = f"Colour: {_QUANTITIES_IN_WORDS[of]}, {seeds_in_words(frame)}."
         figure.suptitle(folded(words, figure.get_figwidth(), CAPTION_FONT_SIZE), fontsize=CAPTION_FONT_SIZE)

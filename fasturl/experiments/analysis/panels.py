@@ -46,15 +46,13 @@ def title(rows: pandas.DataFrame) -> str:
 
 def missing(value: Any) -> bool:
     """Whether a setting has no value: the family lacks it, or it is left out."""
-    return value is None or bool(value != value)  # noqa: PLR0124
+    return value is None or bool(value != value)
 
 
 def varying(frame: pandas.DataFrame) -> list[str]:
     """The settings of the environments that have more than one value, in the order of their declaration. A
     family that lacks a setting does not make it vary."""
-    return [
-        name for name in summaries.env_settings(frame) if frame[name].dropna().map(show).nunique() > 1
-    ]
+    return [name for name in summaries.env_settings(frame) if frame[name].dropna().map(show).nunique() > 1]
 
 
 def varies(frame: pandas.DataFrame, name: str) -> bool:
@@ -62,9 +60,10 @@ def varies(frame: pandas.DataFrame, name: str) -> bool:
 
 
 def agents_of(frame: pandas.DataFrame, labels: Mapping[str, str]) -> dict[str, str]:
-    """The agent behind each label, in the order of the labels; `labels` are those of the cells of a frame."""
+    """The agent behind each label of cells, in the order of the labels. A label begins with the agent, which
+    tells it for cells that are not in the frame."""
     agents = frame.drop_duplicates("cell").set_index("cell")["agent"]
-    return {label: str(agents[cell]) for cell, label in labels.items()}
+    return {label: str(agents.get(cell, label.partition(",")[0])) for cell, label in labels.items()}
 
 
 def panels_by(
@@ -81,10 +80,11 @@ def panels_by(
     labels
         The label of each cell, if each label is a line: there must not be more than can be told apart.
     """
-    groups = _groups(frame, keys)
+    groups = rows_by(frame, keys)
     if len(groups) > _MOST_PANELS:
         raise ValueError(
-            f"there are {len(groups)} panels to plot: choose some of the results, for example --where horizon=10"
+            f"there are {len(groups)} panels to plot: choose some of the results, for example "
+            "--where horizon=10"
         )
     if labels:
         _check_lines(frame, groups, labels)
@@ -98,8 +98,8 @@ def panels_by(
     return figure, all_axes[: len(groups)], groups
 
 
-def _groups(frame: pandas.DataFrame, keys: list[str]) -> list[pandas.DataFrame]:
-    """The rows of each combination of the keys: numbers by size, words by the alphabet."""
+def rows_by(frame: pandas.DataFrame, keys: list[str]) -> list[pandas.DataFrame]:
+    """The rows of each combination of the values of some columns: numbers by size, words by the alphabet."""
     if not keys:
         return [frame]
     places = list(zip(*(frame[key].map(show) for key in keys), strict=True))
@@ -122,9 +122,7 @@ def _columns(frame: pandas.DataFrame, keys: list[str], n_panels: int) -> int:
     return several[-1] if fits and len(several) > 1 else _USUAL_COLUMNS
 
 
-def _check_lines(
-    frame: pandas.DataFrame, groups: list[pandas.DataFrame], labels: Mapping[str, str]
-) -> None:
+def _check_lines(frame: pandas.DataFrame, groups: list[pandas.DataFrame], labels: Mapping[str, str]) -> None:
     lines = max(rows["cell"].map(labels).nunique() for rows in groups)
     if lines <= _MOST_LINES:
         return

@@ -1,69 +1,66 @@
-"""One HTML page about a folder of results: figures to hover and zoom, tables, configuration and timings.
+"""One HTML page about a folder of results: charts to hover and zoom, tables, configuration and timings.
 
-The page is self-contained: styles, script and data are inside it, and its own policy forbids it the network.
-Tables are plain HTML; the figures are drawn by report.js from the data below.
+The page is self-contained: styles, scripts and data are inside it, and its own policy forbids it the network.
+Tables are plain HTML. Charts are data (`charts`) that Plotly draws; `report.js` filters them.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
 import html
 import json
-import math
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..._base import optional
 from ..._version import __version__
 from ...run import NEAR_OPTIMAL
-from ..paper.view import View
 from ..running.store import Store
-from . import figures as plots
-from . import statistics, summaries
-from . import style as looks
-from .summaries import show
+from . import charts, statistics, summaries
+from .panels import missing, varying
+from .report_tables import claims_table, configuration_table, count_in_words, results_table, timings_list
+from .summaries import BANDS, in_words, show
 
 if TYPE_CHECKING:
     import pandas
 
 CLAIMS = "claims.json"
-_MOST_POINTS = 200
-_ON_DARK = {
-    "#D55E00": "#F5843F",
-    "#0072B2": "#58A9E0",
-    "#56B4E9": "#9AD4F5",
-    "#CC79A7": "#E6A3C8",
-    "#009E73": "#35C79B",
-    "#000000": "#E8E8E8",
-    "#8C564B": "#C49A8E",
-    "#5D3A9B": "#B79AE8",
-}
+"""The file of a folder that holds claims and their verdicts."""
+VIEW = "view.json"
+"""The file of a folder that says which runs its claims are of; its caveat is told with them."""
+_BAND_NAMES = {"std": "standard deviation", "ci": "bootstrap", "none": "nothing"}
+_TOOLS = (("+", "+", "Zoom in"), ("-", "\u2212", "Zoom out"), ("0", "⟲", "Reset zoom"))
+"""The key, the sign and the name of each button of a chart."""
+
+
+PARTS = ("oracle", "learner")
+"""Parts of agents that the reader may filter by."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """One thing that the reader of the page may choose cells by."""
+
+    key: str
+    name: str
+    choices: list[str]
+    """The values that there are, in their order."""
+    values: dict[str, str | None]
+    """The value of each cell; None of one that lacks the setting, which every choice leaves in."""
 
 
 def page(folder: str | os.PathLike[str]) -> str:
     """The page about the results of a folder. `claims.json` in it, a list of {claim, holds, figures}, becomes
     a table."""
+    place = Path(folder)
     store = Store(folder)
-    frame, about = store.frame(), store.about()
-    table = summaries.cell_table(frame)
-    content = report_data(frame, table)
-    parts = {
-        "title": html.escape(Path(folder).resolve().name),
-        "lead": html.escape(_lead(frame, table)),
-        "share": f"{NEAR_OPTIMAL:.0%}",
-        "level": f"{statistics.LEVEL:.0%}",
-        "claims": _claims_table(_claims(Path(folder) / CLAIMS), View.of(Path(folder))),
-        "results": _results_table(content["cells"]),
-        "timings": _timings(about),
-        "configuration": _configuration_table(content["cells"], about),
-        "version": html.escape(__version__),
-        "style": _file("report.css"),
-        "script": _file("report.js"),
-        "data": embed(content),
-    }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _file("report.html"))
+    return compose(place.resolve().name, store.frame(), store.about(), read_claims(place), read_caveat(place))
 
 
 def write(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
@@ -71,35 +68,98 @@ def write(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
     Path(out).write_text(page(folder), encoding="utf-8")
 
 
-def report_data(frame: pandas.DataFrame, table: pandas.DataFrame) -> dict[str, Any]:
-    """What the script of the page draws: the cells with their curves and figures, and the choices of the
-    filter."""
-    labels = summaries.labels(frame)
-    groups = dict(iter(frame.groupby("cell", sort=False)))
-    cells = [_cell(row, groups[row["cell"]], labels) for _, row in table.iterrows()]
-    filters = [
-        {
-            "key": key,
-            "name": name,
-            "values": list(dict.fromkeys(cell["filter"][key] for cell in _ordered(cells, key))),
-        }
-        for key, name in (
-            ("environment", "Environment"),
-            ("horizon", "Horizon"),
-            ("switch", "Switch"),
-            ("agent", "Agent"),
-        )
+def compose(
+    name: str,
+    frame: pandas.DataFrame,
+    about: list[dict[str, Any]],
+    claims: Iterable[dict[str, Any]] = (),
+    claims_caveat: str = "",
+) -> str:
+    """The page about results with a name.
+
+    frame
+        Results as `fasturl.experiments.load` gives them.
+    about
+        What the store knows of each file of results: its cell, configuration, seeds, seconds and versions.
+    claims, claims_caveat
+        Claims with their verdicts, and what they lack.
+    """
+    plotly = optional.need("plotly", "experiments", "a report")
+    offline = optional.need("plotly.offline", "experiments", "a report")
+    table = summaries.cell_table(frame)
+    all_charts = charts.charts(frame, table)
+    filters = filters_of(frame)
+    labels = list(summaries.labels(frame).values())
+    parts = {
+        "title": html.escape(name),
+        "lead": html.escape(_lead(frame, table)),
+        "share": f"{NEAR_OPTIMAL:.0%}",
+        "level": f"{statistics.LEVEL:.0%}",
+        "claims": claims_table(list(claims), claims_caveat),
+        "filters": "".join(
+            _choices(one.key, one.name, {text: text for text in one.choices}) for one in filters
+        ),
+        "band": BANDS["std"],
+        "bands": _choices("band", "Shaded", _BAND_NAMES, first_only=True),
+        **{name: _section(name, all_charts, labels) for name in ("curves", "success", "scaling")},
+        "results": results_table(frame, table),
+        "timings": timings_list(about),
+        "configuration": configuration_table(table, frame, about),
+        "version": html.escape(__version__),
+        "style": _file("report.css"),
+        "plotly": _packed(offline.get_plotlyjs()),
+        "plotly_version": html.escape(plotly.__version__),
+        "script": _file("report.js"),
+        "data": embed(report_data(frame, filters, all_charts)),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("report.html"))
+
+
+def report_data(
+    frame: pandas.DataFrame, filters: list[Filter], all_charts: list[charts.Chart]
+) -> dict[str, Any]:
+    """What the script of the page works on: the charts, the choices of the filter, and what each cell is in
+    terms of these. A cell whose value is None passes that filter whatever is chosen."""
+    cells = [
+        {"id": cell, **{one.key: one.values[cell] for one in filters}} for cell in frame["cell"].unique()
     ]
-    bands = [
-        {"value": key, "text": text, "said": summaries.BANDS[key]}
-        for key, text in (("std", "standard deviation"), ("ci", "bootstrap"))
-    ]
+    meanings = {**BANDS, "none": "nothing"}
     return {
         "cells": cells,
-        "filters": filters,
-        "bands": [*bands, {"value": "none", "text": "nothing", "said": "nothing"}],
-        "slopes": _slopes(cells),
+        "filters": [{"key": one.key, "values": one.choices} for one in filters],
+        "bands": [{"value": value, "meaning": meanings[value]} for value in _BAND_NAMES],
+        "layout": charts.LAYOUT,
+        "axis": charts.AXIS,
+        "charts": [chart.data() for chart in all_charts],
     }
+
+
+def filters_of(frame: pandas.DataFrame) -> list[Filter]:
+    """The choices that the page offers: environments, their settings that vary, agents, and the parts of
+    agents that vary."""
+    rows = frame.drop_duplicates("cell")
+    columns = {"environment": "env"} | {name: name for name in varying(frame)} | {"agent": "agent"}
+    for part in PARTS:
+        column = next((name for name in (part, f"agent.{part}") if name in frame), None)
+        if column and frame[column].dropna().nunique() > 1:
+            columns[part] = column
+    filters = []
+    for key, column in columns.items():
+        # a setting without a value is the default of an environment that has it; others lack it, as agents
+        # without an oracle do
+        has = (
+            {env for env, own in rows.groupby("env") if own[column].notna().any()}
+            if key not in PARTS
+            else set()
+        )
+        values = {
+            row["cell"]: None if missing(row[column]) and row["env"] not in has else show(row[column])
+            for _, row in rows.iterrows()
+        }
+        order = summaries.agent_rank if key == "agent" else summaries.setting_rank
+        choices = sorted({value for value in values.values() if value is not None}, key=order)
+        filters.append(Filter(key, in_words(key).capitalize(), choices, values))
+    return filters
 
 
 def embed(content: dict[str, Any]) -> str:
@@ -107,94 +167,9 @@ def embed(content: dict[str, Any]) -> str:
     return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-def _ordered(cells: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
-    """The cells in the order of one choice of the filter: numbers by size, agents as in all figures,
-    environments by name."""
-    if key == "agent":
-        return sorted(cells, key=lambda cell: summaries.agent_rank(cell["agent"]))
-    if key == "environment":
-        return sorted(cells, key=lambda cell: str(cell["filter"][key]))
-    return sorted(
-        cells, key=lambda cell: float(cell["filter"][key]) if cell["filter"][key] != "none" else math.inf
-    )
-
-
-def _cell(row: Any, rows: pandas.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
-    agent, label = str(row["agent"]), labels[row["cell"]]
-    light, line, _, depth = looks.look(agent, label, labels.values())
-    dark = looks.mixed(_ON_DARK.get(looks.colour(agent), looks.colour(agent)), "#FFFFFF", depth)
-    where = rows[["env", *summaries.env_settings(rows)]].iloc[:1]
-    drawn = summaries.curve(rows)
-    keep = slice(None, None, max(1, math.ceil(drawn.trajectories.size / _MOST_POINTS)))
-    kept = summaries.Curve(drawn.trajectories[::-1][keep][::-1], drawn.samples[:, ::-1][:, keep][:, ::-1])
-    interval = kept.band("ci")
-    return {
-        "id": row["cell"],
-        "agent": agent,
-        "label": label,
-        "rank": list(labels).index(row["cell"]),
-        "look": {"light": light, "dark": dark, "dash": _dashes(line)},
-        "place": plots.title(where),
-        "family": plots.title(where.drop(columns="horizon", errors="ignore")),
-        "filter": {
-            "environment": plots.title(where.drop(columns=["horizon", "switch"], errors="ignore")),
-            "horizon": _shown(row, "horizon"),
-            "switch": _shown(row, "switch"),
-            "agent": agent,
-        },
-        "horizon": _plain(row.get("horizon")),
-        "seeds": int(row["seeds"]),
-        "trajectories": int(row["trajectories"]),
-        "v_star": float(row["v_star"]),
-        "success": {"count": int(row["successes"])}
-        | {name: float(row[f"success_{name}"]) for name in ("rate", "low", "high")},
-        "reward": {name: float(row[f"reward_{name}"]) for name in ("mean", "std", "iqm", "low", "high")},
-        "value": {name: float(row[f"value_{name}"]) for name in ("mean", "iqm", "low", "high")},
-        "needed": {
-            "median": _plain(row["needed"]),
-            "low": _plain(
-                row["needed_low"]
-            ),  # None: too few seeds for an interval; of the upper end also: not known
-            "high": _plain(row["needed_high"]),
-            "reached": int(row["reached"]),
-        },
-        "curve": {
-            "trajectories": kept.trajectories.tolist(),
-            "mean": _short(kept.mean),
-            "std": _short(kept.samples.std(axis=0)),
-            "low": _short(interval.low),
-            "high": _short(interval.high),
-        },
-    }
-
-
-def _slopes(cells: list[dict[str, Any]]) -> dict[str, Any]:
-    """Fitted power laws of trajectories to near-optimal against the horizon, by family of environments and
-    label."""
-    found = {}
-    for key in dict.fromkeys((cell["family"], cell["label"]) for cell in cells):
-        members = [cell for cell in cells if (cell["family"], cell["label"]) == key]
-        pairs = [
-            (cell["horizon"], cell["needed"]["median"])
-            for cell in members
-            if cell["horizon"] and cell["needed"]["median"]
-        ]
-        if len({x for x, _ in pairs}) > 1:
-            fit = statistics.log_log_slope(*zip(*pairs, strict=True))
-            error = "" if math.isnan(fit.error) else f" ± {fit.error:.2f}"
-            ends = [[x, math.exp(fit.intercept) * x**fit.slope] for x in (min(pairs)[0], max(pairs)[0])]
-            found["|".join(key)] = {"text": f"{fit.slope:.2f}{error}", "ends": ends}
-    return found
-
-
-def _lead(frame: pandas.DataFrame, table: pandas.DataFrame) -> str:
-    runs = int(table["seeds"].sum())
-    total = int((table["seeds"] * table["trajectories"]).sum())
-    counts = [_count(len(table), "cell"), _count(runs, "run"), _count(total, "trajectory", "trajectories")]
-    return f"{', '.join(counts)}; {_count(frame['seed'].nunique(), 'seed')}, {_count(frame['agent'].nunique(), 'agent')}."
-
-
-def _claims(path: Path) -> list[dict[str, Any]]:
+def read_claims(folder: Path) -> list[dict[str, Any]]:
+    """The claims of a folder; none if it has no file of them."""
+    path = folder / CLAIMS
     if not path.exists():
         return []
     try:
@@ -209,173 +184,91 @@ def _claims(path: Path) -> list[dict[str, Any]]:
         ) from None
 
 
-def _claims_table(claims: list[dict[str, Any]], view: View | None) -> str:
-    if not claims:
+def read_caveat(folder: Path) -> str:
+    """What the verdicts of a folder lack, as the file that says what its claims are of tells it."""
+    path = folder / VIEW
+    if not path.exists():
         return ""
-    rows = [
-        f'<tr><th scope="row">{html.escape(one["claim"])}</th><td class="{"holds" if one["holds"] else "fails"}">'
-        f"{'✓ holds' if one['holds'] else '✗ fails'}</td><td>{html.escape(one['figures'])}</td></tr>"
-        for one in claims
-    ]
-    holding = sum(one["holds"] for one in claims)
-    caveat = f'<p class="notice">{html.escape(view.caveat)}</p>' if view and view.caveat else ""
-    head = _head([("Claim", "word"), ("Verdict", "word"), ("Figures behind it", "word")])
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8")).get("caveat", ""))
+    except (OSError, ValueError, AttributeError):
+        raise ValueError(f"{path} is damaged: remove it or choose another folder") from None
+
+
+def _lead(frame: pandas.DataFrame, table: pandas.DataFrame) -> str:
+    total = int((table["seeds"] * table["trajectories"]).sum())
+    counts = [count_in_words(len(table), "cell"), count_in_words(int(table["seeds"].sum()), "run")]
+    counts.append(count_in_words(total, "trajectory", "trajectories"))
+    seeds, agents = frame["seed"].nunique(), frame["agent"].nunique()
+    return f"{', '.join(counts)}; {count_in_words(seeds, 'seed')}, {count_in_words(agents, 'agent')}."
+
+
+def _choices(key: str, name: str, values: dict[str, str], *, first_only: bool = False) -> str:
+    """A group of check boxes, all of them checked, or of radio buttons with the first one checked."""
+    kind = "radio" if first_only else "checkbox"
+    boxes = []
+    for position, (value, text) in enumerate(values.items()):
+        checked = "" if first_only and position else " checked"
+        box = f'<input type="{kind}" name="{html.escape(key)}" value="{html.escape(value)}"{checked}>'
+        boxes.append(f"<label>{box}{html.escape(text)}</label>")
+    return f'<fieldset class="choices"><legend>{html.escape(name)}</legend>{"".join(boxes)}</fieldset>'
+
+
+def _section(name: str, all_charts: list[charts.Chart], labels: list[str]) -> str:
+    """Legend and panels of a section; the script draws into the elements of class plot."""
+    numbered = [(number, chart) for number, chart in enumerate(all_charts) if chart.section == name]
+    panels = "".join(_panel(number, chart) for number, chart in numbered)
+    return f'{_legend([chart for _, chart in numbered], labels)}<div class="panels">{panels}</div>'
+
+
+def _legend(charts_here: list[charts.Chart], labels: list[str]) -> str:
+    """The lines of all charts of a section, in the order of their labels."""
+    cells: dict[str, list[str]] = {}
+    by_label: dict[str, charts.Series] = {}
+    for series in (series for chart in charts_here for series in chart.series):
+        cells.setdefault(series.label, []).extend(series.cells)
+        by_label[series.label] = series
+    items = []
+    for label in sorted(by_label, key=labels.index):
+        dashes = by_label[label].trace["line"]["dash"].replace("px", "").replace("solid", "none")
+        line = f'<path stroke-dasharray="{dashes}" d="M0,6H36"/>'
+        items.append(
+            f'<li data-cells="{_ids(cells[label])}" style="{_colour(by_label[label].style)}">'
+            f'<svg viewBox="0 0 36 12" aria-hidden="true">{line}</svg>{html.escape(label)}</li>'
+        )
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def _colour(style: dict[str, str]) -> str:
+    return f"--colour:light-dark({style['light']}, {style['dark']})"
+
+
+def _panel(number: int, chart: charts.Chart) -> str:
+    title = html.escape(chart.title)
+    buttons = "".join(
+        f'<button type="button" value="{key}" title="{name}" aria-label="{name}: {title}">{sign}</button>'
+        for key, sign, name in _TOOLS
+    )
+    fits = "".join(
+        f'<li style="{_colour(fit["style"])}">{html.escape(fit["label"])}: slope {fit["slope"]}</li>'
+        for fit in chart.fits
+    )
     return (
-        f'<section aria-labelledby="claims-title"><h2 id="claims-title">Claims: {holding} of {len(claims)} hold</h2>'
-        f'{caveat}<div class="scroll"><table class="claims">{head}<tbody>{"".join(rows)}</tbody></table></div></section>'
+        f'<figure class="panel" data-cells="{_ids(chart.cells)}" data-chart="{number}">'
+        f'<figcaption><span>{title}</span><span class="tools screen-only">{buttons}</span></figcaption>'
+        f'<div class="plot" tabindex="0" role="group" aria-label="{html.escape(charts.in_words(chart))}"></div>'
+        f"{f'<ul class=fits>{fits}</ul>' if fits else ''}"
+        f"<details><summary>Values as a table</summary>{charts.as_table(chart)}</details></figure>"
     )
 
 
-def _results_table(cells: list[dict[str, Any]]) -> str:
-    columns = [
-        ("Environment", "word"),
-        ("H", ""),
-        ("Switch", ""),
-        ("Agent", "word"),
-        ("Seeds", ""),
-        ("Success rate", ""),
-    ]
-    columns += [
-        ("Average reward", ""),
-        ("its IQM", ""),
-        ("Value", ""),
-        ("its IQM", ""),
-        ("Trajectories to near-optimal", ""),
-    ]
-    rows = []
-    for cell in cells:
-        chosen, success, reward, value = cell["filter"], cell["success"], cell["reward"], cell["value"]
-        texts = [
-            chosen["environment"],
-            chosen["horizon"],
-            chosen["switch"],
-            cell["label"],
-            f"{cell['seeds']}",
-            f"{success['rate']:.0%} {_brackets(success, '.0%')}",
-            f"{reward['mean']:.3f}\u00a0±\u00a0{reward['std']:.3f} {_brackets(reward, '.3f')}",
-            f"{reward['iqm']:.3f}",
-            f"{value['mean']:.3f} {_brackets(value, '.3f')}",
-            f"{value['iqm']:.3f}",
-            _needed(cell),
-        ]
-        rows.append(_row(cell["id"], columns, texts))
-    return f'<table id="results" class="cells">{_head(columns)}<tbody>{"".join(rows)}</tbody></table>'
+def _ids(cells: Iterable[str]) -> str:
+    return html.escape(" ".join(cells))
 
 
-def _needed(cell: dict[str, Any]) -> str:
-    needed = cell["needed"]
-    if needed["median"] is None:
-        return f"over\u00a0{cell['trajectories']:,} ({needed['reached']} of {cell['seeds']} got there)"
-    if needed["low"] is None:
-        return f"{needed['median']:,.0f} [too few seeds]"
-    high = "∞" if needed["high"] is None else f"{needed['high']:,.0f}"
-    return f"{needed['median']:,.0f} [{needed['low']:,.0f}, {high}]"
-
-
-def _timings(about: list[dict[str, Any]]) -> str:
-    seconds = sum(block["wall_seconds"] for block in about)
-    runs = sum(len(block["seeds"]) for block in about)
-    versions = dict.fromkeys(
-        ", ".join(f"{name} {version}" for name, version in block["versions"].items()) for block in about
-    )
-    entries = [
-        (
-            "Time of all runs",
-            f"{looks.duration(seconds)} in {_count(len(about), 'block')}, {seconds / runs:.3g} s a run",
-        )
-    ]
-    entries += [("Versions", version) for version in versions]
-    return f"<dl>{''.join(f'<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>' for name, text in entries)}</dl>"
-
-
-def _configuration_table(cells: list[dict[str, Any]], about: list[dict[str, Any]]) -> str:
-    columns = [
-        ("Environment", "word"),
-        ("Agent", "word"),
-        ("Settings of the agent", "settings"),
-        ("Episodes", ""),
-        ("Time", ""),
-    ]
-    columns += [("Id", "word small")]
-    blocks: dict[str, list[dict[str, Any]]] = {}
-    for block in about:
-        blocks.setdefault(block["cell"], []).append(block)
-    rows = []
-    for cell in cells:
-        config, oracle = blocks[cell["id"]][0]["config"], blocks[cell["id"]][0]["oracle"]
-        settings = dict(config["agent_settings"]) | ({"oracle": oracle} if oracle else {})
-        words = ", ".join(
-            f"{name.replace('_', ' ')} {show(value)}" for name, value in settings.items() if value is not None
-        )
-        seconds = sum(block["wall_seconds"] for block in blocks[cell["id"]])
-        rows.append(
-            _row(
-                cell["id"],
-                columns,
-                [
-                    cell["place"],
-                    cell["agent"],
-                    words,
-                    f"{config['episodes']:,}",
-                    looks.duration(seconds),
-                    cell["id"],
-                ],
-            )
-        )
-    return f'<table class="cells">{_head(columns)}<tbody>{"".join(rows)}</tbody></table>'
-
-
-def _head(columns: Iterable[tuple[str, str]]) -> str:
-    cells = "".join(f'<th scope="col"{_class(kind)}>{html.escape(name)}</th>' for name, kind in columns)
-    return f"<thead><tr>{cells}</tr></thead>"
-
-
-def _row(cell: str, columns: Iterable[tuple[str, str]], texts: Iterable[str]) -> str:
-    """Each cell of the table carries the name of its column, for screens too narrow for columns; an interval
-    stays in one piece."""
-    cells = [
-        f'<td{_class(kind)} data-name="{html.escape(name)}">{html.escape(text) if kind else _together(html.escape(text))}</td>'
-        for (name, kind), text in zip(columns, texts, strict=True)
-    ]
-    return f'<tr data-cell="{html.escape(cell)}">{"".join(cells)}</tr>'
-
-
-def _together(text: str) -> str:
-    return re.sub(r"\[.*\]|\(.*\)", r"<span>\g<0></span>", text)
-
-
-def _class(kind: str) -> str:
-    return f' class="{kind}"' if kind else ""
-
-
-def _brackets(figures: dict[str, float], form: str) -> str:
-    return f"[{figures['low']:{form}}, {figures['high']:{form}}]"
-
-
-def _dashes(line: Any) -> str:
-    """Matplotlib's dashes as SVG writes them."""
-    return "none" if line == "-" else " ".join(f"{1.6 * length:.1f}" for length in line[1])
-
-
-def _shown(row: Any, name: str) -> str:
-    text = show(row.get(name))
-    return "none" if text == "default" else text
-
-
-def _plain(value: Any) -> float | int | None:
-    """A number of JSON, which has neither infinity nor numbers that are none."""
-    if value is None or not math.isfinite(value):
-        return None
-    number = float(value)
-    return int(number) if number.is_integer() else number
-
-
-def _short(values: Any) -> list[float]:
-    return [float(f"{value:.4g}") for value in values]
-
-
-def _count(number: int, word: str, several: str | None = None) -> str:
-    return f"{number:,} {word if number == 1 else several or word + 's'}"
+def _packed(script: str) -> str:
+    """A script in a third of its size; the same one gives the same text."""
+    return base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
 
 
 def _file(name: str) -> str:

@@ -84,7 +84,8 @@ def wilson_interval(successes: ArrayLike, trials: ArrayLike, *, level: float = L
     k, n = np.broadcast_arrays(np.asarray(successes, np.float64), np.asarray(trials, np.float64))
     if np.any(n < 1) or np.any(k < 0) or np.any(k > n):
         raise ValueError(
-            f"successes must be from 0 to the number of trials, and trials at least 1, got {successes!r} of {trials!r}"
+            f"successes must be from 0 to the number of trials, and trials at least 1, got {successes!r} of "
+            f"{trials!r}"
         )
     z = NormalDist().inv_cdf((1 + _level(level)) / 2)
     centre, half = (k + z**2 / 2) / (n + z**2), z * np.sqrt(k * (n - k) / n + z**2 / 4) / (n + z**2)

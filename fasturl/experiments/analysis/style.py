@@ -28,6 +28,7 @@ PANEL_HEIGHT = 1.75
 TEXT_LINE = 0.14
 """Inches from one line of a legend or a title to the next."""
 
+
 class Paint(NamedTuple):
     """A colour in two shades: one for white paper, and its counterpart that is as legible on a dark page."""
 
@@ -35,8 +36,8 @@ class Paint(NamedTuple):
     dark: str
 
 
-# Okabe and Ito's palette. This is the one place that knows agents by name, for their colours and their order
-# in figures; an agent that is not listed gets one of the colours below.
+# Okabe and Ito's palette. This is the one place that gives agents colours by name; an agent that is not listed
+# gets one of the colours below.
 COLOURS = {
     "url": Paint("#D55E00", "#F5843F"),
     "url-as-written": Paint("#8C564B", "#C49A8E"),
@@ -148,24 +149,18 @@ class LineStyle(NamedTuple):
     marker: str
 
 
-def agent_rank(agent: str) -> tuple[int, str]:
-    """Sort key of agents: those with a colour of their own in the order of `COLOURS`, then others by name."""
-    known = list(COLOURS)
-    return (known.index(agent) if agent in COLOURS else len(known), agent)
-
-
 def paints(agents: Iterable[str]) -> dict[str, Paint]:
     """The colours of the agents of one figure, all different.
 
-    An agent that `COLOURS` does not list gets the colour that its name hashes to, so that it keeps it from one
-    figure to the next; where two hash to the same, the later one by name takes the next that is free. When all
-    are taken they are used again with black in them.
+    An agent that `COLOURS` does not list gets the colour that its name hashes to, so that it keeps it from
+    one figure to the next; where two hash to the same, the later one by name takes the next that is free.
+    When all are taken they are used again with black in them.
     """
-    names = sorted(set(agents), key=agent_rank)
-    chosen = {agent: COLOURS[agent] for agent in names if agent in COLOURS}
+    names = set(agents)
+    chosen = {agent: paint for agent, paint in COLOURS.items() if agent in names}
     size = len(OTHER_COLOURS)
     taken: set[tuple[int, int]] = set()
-    for position, agent in enumerate(names[len(chosen) :]):
+    for position, agent in enumerate(sorted(names - chosen.keys())):
         turn = position // size  # how often all of the colours have been used
         slots = ((_digest(agent) + step) % size for step in range(size))
         slot = next(slot for slot in slots if (turn, slot) not in taken)
@@ -189,7 +184,7 @@ def line_styles(agents: Mapping[str, str]) -> dict[str, LineStyle]:
         variants = [label for label, owner in agents.items() if owner == agent]
         steps = len(variants) - 1
         known = agent in COLOURS
-        first_marker = agent_rank(agent)[0] if known else _digest(agent)
+        first_marker = list(COLOURS).index(agent) if known else _digest(agent)
         own_line = _LINES.get(agent, "-") if known else _VARIANT_LINES[_digest(agent) % len(_VARIANT_LINES)]
         for position, label in enumerate(variants):
             depth = min(0.2 * steps, _DEEPEST) * (1 - position / steps) if steps else 0.0

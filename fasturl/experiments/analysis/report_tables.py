@@ -1,0 +1,152 @@
+"""The tables of the report, as HTML: claims, results, configuration and timings."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..running.cells import flat_settings
+from . import summaries
+from .charts import needed_in_words
+from .panels import missing, title, varying
+from .style import duration
+from .summaries import in_words, show
+
+if TYPE_CHECKING:
+    import pandas
+
+Columns = list[tuple[str, str]]
+"""Name and CSS class of each column of a table; without a class it holds numbers."""
+
+
+def claims_table(claims: list[dict[str, Any]], caveat: str) -> str:
+    """The claims of a paper and whether they hold; nothing without claims."""
+    if not claims:
+        return ""
+    verdicts = {
+        True: '<td class="holds">✓ holds</td>',
+        False: '<td class="fails">✗ fails</td>',
+    }
+    rows = [
+        f'<tr><th scope="row">{html.escape(one["claim"])}</th>{verdicts[one["holds"]]}'
+        f"<td>{html.escape(one['figures'])}</td></tr>"
+        for one in claims
+    ]
+    holding = sum(one["holds"] for one in claims)
+    notice = f'<p class="notice">{html.escape(caveat)}</p>' if caveat else ""
+    head = _head([("Claim", "word"), ("Verdict", "word"), ("Figures behind it", "word")])
+    table = f'<table class="claims">{head}<tbody>{"".join(rows)}</tbody></table>'
+    return (
+        f'<section aria-labelledby="claims-title">'
+        f'<h2 id="claims-title">Claims: {holding} of {len(claims)} hold</h2>'
+        f'{notice}<div class="scroll">{table}</div></section>'
+    )
+
+
+def results_table(frame: pandas.DataFrame, table: pandas.DataFrame) -> str:
+    """What came out, a row for each cell."""
+    labels = summaries.labels(frame)
+    settings = [name for name in summaries.env_settings(frame) if name == "horizon" or name in varying(frame)]
+    columns: Columns = [("Environment", "word")]
+    columns += [("H" if name == "horizon" else in_words(name).capitalize(), "") for name in settings]
+    columns += [
+        ("Agent", "word"),
+        ("Seeds", ""),
+        ("Success rate", ""),
+        ("Average reward", ""),
+        ("its IQM", ""),
+    ]
+    columns += [("Value", ""), ("its IQM", ""), ("Trajectories to near-optimal", "")]
+    rows = []
+    for _, row in table.iterrows():
+        texts = [
+            str(row["env"]),
+            *("\u2013" if missing(row[name]) else show(row[name]) for name in settings),
+            labels[row["cell"]],
+            f"{row['seeds']}",
+            f"{row['success_rate']:.0%} {_interval(row, 'success', '.0%')}",
+            f"{row['reward_mean']:.3f}\u00a0±\u00a0{row['reward_std']:.3f} {_interval(row, 'reward', '.3f')}",
+            f"{row['reward_iqm']:.3f}",
+            f"{row['value_mean']:.3f} {_interval(row, 'value', '.3f')}",
+            f"{row['value_iqm']:.3f}",
+            needed_in_words(row),
+        ]
+        rows.append(_row(row["cell"], columns, texts))
+    return f'<table id="results" class="cells">{_head(columns)}<tbody>{"".join(rows)}</tbody></table>'
+
+
+def configuration_table(table: pandas.DataFrame, frame: pandas.DataFrame, about: list[dict[str, Any]]) -> str:
+    """What was run, a row for each cell."""
+    columns: Columns = [("Environment", "word"), ("Agent", "word"), ("Settings of the agent", "settings")]
+    columns += [("Episodes", ""), ("Time", ""), ("Id", "word small")]
+    blocks: dict[str, list[dict[str, Any]]] = {}
+    for block in about:
+        blocks.setdefault(block["cell"], []).append(block)
+    places = ["env", *summaries.env_settings(frame)]
+    rows = []
+    for at, row in table.iterrows():
+        config, oracle = blocks[row["cell"]][0]["config"], blocks[row["cell"]][0]["oracle"]
+        seconds = sum(block["wall_seconds"] for block in blocks[row["cell"]])
+        texts = [
+            title(table.loc[[at], places]),
+            str(row["agent"]),
+            _settings_in_words(config["agent_settings"] | ({"oracle": oracle} if oracle else {})),
+            f"{config['episodes']:,}",
+            duration(seconds),
+            row["cell"],
+        ]
+        rows.append(_row(row["cell"], columns, texts))
+    return f'<table class="cells">{_head(columns)}<tbody>{"".join(rows)}</tbody></table>'
+
+
+def _settings_in_words(settings: Mapping[str, Any]) -> str:
+    flat = flat_settings(settings)
+    return ", ".join(
+        f"{name.replace('_', ' ')} {show(value)}" for name, value in flat.items() if value is not None
+    )
+
+
+def timings_list(about: list[dict[str, Any]]) -> str:
+    """How long all runs took, and with which versions of packages."""
+    seconds = sum(block["wall_seconds"] for block in about)
+    runs = sum(len(block["seeds"]) for block in about)
+    versions = dict.fromkeys(
+        ", ".join(f"{name} {version}" for name, version in block["versions"].items()) for block in about
+    )
+    time = f"{duration(seconds)} for {count_in_words(runs, 'run')}, {seconds / max(runs, 1):.3g} s a run"
+    entries = [("Time of all runs", time), *(("Versions", version) for version in versions)]
+    items = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in entries)
+    return f"<dl>{items}</dl>"
+
+
+def count_in_words(number: int, word: str, several: str | None = None) -> str:
+    return f"{number:,} {word if number == 1 else several or word + 's'}"
+
+
+def _head(columns: Columns) -> str:
+    cells = "".join(f'<th scope="col"{_class(kind)}>{html.escape(name)}</th>' for name, kind in columns)
+    return f"<thead><tr>{cells}</tr></thead>"
+
+
+def _row(cell: str, columns: Columns, texts: Iterable[str]) -> str:
+    """Each cell of the table carries the name of its column, for screens too narrow for columns; an interval
+    stays in one piece."""
+    cells = []
+    for (name, kind), text in zip(columns, texts, strict=True):
+        content = html.escape(text) if kind else _with_whole_intervals(html.escape(text))
+        cells.append(f'<td{_class(kind)} data-name="{html.escape(name)}">{content}</td>')
+    return f'<tr data-cells="{html.escape(cell)}">{"".join(cells)}</tr>'
+
+
+def _with_whole_intervals(text: str) -> str:
+    return re.sub(r"\[.*\]|\(.*\)", r"<span>\g<0></span>", text)
+
+
+def _class(kind: str) -> str:
+    return f' class="{kind}"' if kind else ""
+
+
+def _interval(row: Mapping[str, Any], name: str, form: str) -> str:
+    return f"[{row[f'{name}_low']:{form}}, {row[f'{name}_high']:{form}}]"
