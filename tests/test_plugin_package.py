@@ -183,7 +183,7 @@ print(json.dumps({name: {column: sorted(family[column].dropna().unique().tolist(
     assert [corridor[name] for name in ("length", "width", "slip", "door")] == [[2, 3], [3], [0.1], ["left"]]
     assert [lock[name] for name in ("horizon", "switch")] == [[2], [0]]
     assert not any(lock[name] for name in ("length", "width", "slip", "door"))
-    assert not corridor["switch"]
+    assert (corridor["horizon"], corridor["switch"]) == ([2, 3], [])
 
 
 def test_results_tell_which_package_made_them(installed, results):
@@ -279,6 +279,16 @@ def test_a_run_is_drawn(installed, tmp_path):
     words = ["--episodes", 100, "--seeds", 2, "--agent", "counts-lat", "--plot", "curve.png"]
     installed.fasturl("train", "corridor", *words, cwd=tmp_path)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_results_of_the_corridor_alone_are_drawn_and_reported(installed, tmp_path):
+    spec = tmp_path / "alone.toml"
+    spec.write_text(SPEC.replace('name = "lock-bernoulli"\nhorizon = 2', 'name = "corridor"\nlength = 1'))
+    installed.fasturl("sweep", spec, "--out", "results", "--seeds", 2, "--n-jobs", 1, cwd=tmp_path)
+    for words in ([], ["--kind", "success"], ["--kind", "scaling", "--x", "length"]):
+        installed.fasturl("plot", "results", *words, "--out", "figure.png", cwd=tmp_path)
+    installed.fasturl("report", "results", cwd=tmp_path)
+    assert "slip" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_results_are_reported(installed, results, tmp_path):
