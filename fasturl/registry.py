@@ -20,7 +20,7 @@ from .agents.latent import LatentAgent
 from .agents.observation import ObservationAgent
 from .problems.environment import Environment
 
-_SEEING: dict[str, Any] = {"-lat": LatentAgent, "-obs": ObservationAgent}
+_SEEING: dict[str, Any] = dict(zip(names.SUFFIXES, (LatentAgent, ObservationAgent), strict=True))
 """What a learner's agents are called, and what they are."""
 
 
@@ -38,15 +38,16 @@ def agent_names() -> list[str]:
 
 def environment(name: str, **settings: Any) -> Environment:
     """For example environment("lock-gaussian", horizon=20, noise=0.1)."""
-    made: Environment = names.make("environment", name, settings)
-    return made
+    env: Environment = names.make("environment", name, settings)
+    return env
 
 
 def agent(name: str, **settings: Any) -> Agent:
     """For example agent("oracleq-lat", learning_rate=0.3)."""
     component, suffix = agent_component(name)
-    made: Any = names.make(component.kind, component.name, nested_settings(name, settings))
-    return _SEEING[suffix](made) if suffix else made
+    learner_or_agent: Any = names.make(component.kind, component.name, nested_settings(name, settings))
+    player: Agent = _SEEING[suffix](learner_or_agent) if suffix else learner_or_agent
+    return player
 
 
 def agent_component(name: object) -> tuple[names.Component, str]:
@@ -73,8 +74,8 @@ def environment_declaration(name: str) -> Mapping[str, Setting]:
 def nested_settings(name: str, flat: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of an agent as a person writes them, sorted to the agent and its parts.
 
-    A setting of a part may be written as learner.confidence, or as confidence where only one of the agent and its parts has a
-    setting of that name. A part itself is its name, or a table with settings.
+    A setting of a part may be written as learner.confidence, or as confidence where only one of the agent and
+    its parts has a setting of that name. A part itself is its name, or a table with settings.
     """
     declaration = agent_declaration(name)
     parts = {part: declared for part, declared in declaration.items() if isinstance(declared.kind, str)}
@@ -133,8 +134,8 @@ def _owner(
 def agent_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of an agent, those given and the defaults of the rest, as results keep them."""
     component, _ = agent_component(name)
-    made = names.make(component.kind, component.name, nested_settings(name, settings))
-    return names.component_settings(component, made)
+    instance = names.make(component.kind, component.name, nested_settings(name, settings))
+    return names.component_settings(component, instance)
 
 
 def environment_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def _components(env: str, agent: str, settings: Mapping[str, Any]) -> list[names
     return [names.find("environment", env), agent_component(agent)[0], *named]
 
 
-def agent_scopes(name: str, parts: Mapping[str, Any]) -> dict[str, dict[str, Setting]]:
+def agent_scopes(name: str, parts: Mapping[str, Any]) -> dict[str, Mapping[str, Setting]]:
     """The settings of an agent under "agent", and those of each of its parts under the part's name.
 
     The defaults are those that count here: of URL's own learner, those that URL gives it.
@@ -173,7 +174,7 @@ def agent_scopes(name: str, parts: Mapping[str, Any]) -> dict[str, dict[str, Set
         Which oracle or learner is chosen, where it is not the default: its name, or a table with its name.
     """
     declaration = agent_declaration(name)
-    owners: dict[str, dict[str, Setting]] = {}
+    owners: dict[str, Mapping[str, Setting]] = {}
     for part, declared in declaration.items():
         if isinstance(declared.kind, str):
             table = _part_table(parts.get(part))
@@ -203,7 +204,7 @@ class SettingNames:
 
     def __init__(self, env: str, agent: str, parts: Mapping[str, Any]) -> None:
         scopes = agent_scopes(agent, parts)
-        self.scopes: dict[str, dict[str, Setting]] = {"env": environment_declaration(env), **scopes}
+        self.scopes: dict[str, Mapping[str, Setting]] = {"env": environment_declaration(env), **scopes}
         chosen = {scope: _part_name(scopes["agent"], scope, parts) for scope in scopes if scope != "agent"}
         self.titles = {"env": env, "agent": agent} | {
             scope: f"{scope} {name}" for scope, name in chosen.items() if name

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from ._base import checks
 from ._base.streams import Streams
-from .agents.agent import Agent, Outcome
+from .agents.agent import Agent, Outcome, check_outcome, plain_diagnostics
+from .agents.evaluation import check_verdict
 from .agents.game import Game
 from .agents.latent import LatentAgent
 from .agents.ledger import Ledger, Tick
@@ -67,22 +68,24 @@ def train(
         numbers of trajectories: the curve then has these points alone, while `final_average` and `summary()`
         are of all trajectories in any case.
     n_jobs
-        Number of threads; all cores if not given, and never more than there are seeds. The result is the
-        same, bit for bit, for any number.
+        How many runs are computed at the same time; as many as there are cores if not given, and never more
+        than there are seeds. The result is the same, bit for bit, for any number.
     progress
         Whether to show a progress bar; if not given, when it takes long and standard error is a terminal.
     """
     if not isinstance(env, Environment):
-        raise ValueError(f"env must be an environment such as BlockMDP, got {env!r}")
+        raise ValueError(f"env must be an environment such as BlockMDP, got {checks.short_repr(env)}")
     count = checks.integer("episodes", episodes, least=1)
     chosen = checks.seeds(seeds)
     player = as_agent(agent, sees)
     description = env.describe()
     player.check(description)
-    total = player.trajectories(description, count)
+    total = checks.integer(
+        f"trajectories of {type(player).__name__}", player.trajectories(description, count), least=1
+    )
     trajectories = _curve_points(points, total)
     if progress not in (True, False, None):
-        raise ValueError(f"progress must be True, False or None, got {progress!r}")
+        raise ValueError(f"progress must be True, False or None, got {checks.short_repr(progress)}")
     workers = min(
         len(chosen), available_cores() if n_jobs is None else checks.integer("n_jobs", n_jobs, least=1)
     )
@@ -97,7 +100,7 @@ def train(
                 f"play of {type(player).__name__} must enter {total} returns in its ledger, got "
                 f"{ledger.played}"
             )
-        return _judged(outcome, ledger.returns, trajectories, instance, streams)
+        return _judge(player, check_outcome(player, outcome), ledger.returns, trajectories, instance, streams)
 
     begin = time.perf_counter()
     records = _play_all(play, total, chosen, workers, progress)
@@ -121,6 +124,7 @@ def train(
 
 
 def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
+    """An agent as it is, and a learner as the agent that sees what `sees` says."""
     if sees is not None:
         checks.choice("sees", sees, ("latent", "observation"))
     if isinstance(agent, type):
@@ -137,10 +141,11 @@ def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
         return agent
     if callable(getattr(agent, "start", None)):
         return ObservationAgent(agent) if sees == "observation" else LatentAgent(agent)
-    raise ValueError(f"agent must be an Agent or a learner with start(), got {agent!r}")
+    raise ValueError(f"agent must be an Agent or a learner with start(), got {checks.short_repr(agent)}")
 
 
 def available_cores() -> int:
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -155,8 +160,8 @@ def _curve_points(points: SupportsIndex | Iterable[SupportsIndex], episodes: int
 
 
 class _Record(NamedTuple):
-    """What is kept of a run: the returns of all its trajectories would fill the memory where there are many
-    seeds."""
+    """What is recorded of a run: the returns of all its trajectories would fill the memory where there are
+    many seeds."""
 
     optimal_value: float
     final_average: float
@@ -166,19 +171,20 @@ class _Record(NamedTuple):
     diagnostics: dict[str, Any]
 
 
-def _judged(
+def _judge(
+    agent: Agent,
     outcome: Outcome,
     returns: NDArray[np.float64],
     trajectories: NDArray[np.int64],
     instance: BlockMDP,
     streams: Streams,
 ) -> _Record:
-    """What is kept of a run, with the verdict on its final policy."""
+    """What is recorded of a run, with the verdict on its final policy."""
     begin = time.perf_counter()
-    verdict = outcome.policy.judge(instance, streams.evaluation())
-    diagnostics = outcome.diagnostics | (verdict.diagnostics or {})
-    if "seconds" in diagnostics:
-        diagnostics["seconds"] = diagnostics["seconds"] | {"evaluation": time.perf_counter() - begin}
+    verdict = check_verdict(outcome.policy, outcome.policy.judge(instance, streams.evaluation()))
+    diagnostics = outcome.diagnostics | plain_diagnostics(agent, verdict.diagnostics or {})
+    if isinstance(diagnostics.get("seconds"), dict):
+        diagnostics["seconds"]["evaluation"] = time.perf_counter() - begin
     earned = np.cumsum(returns)
     final_average = float(earned[-1] / earned.size)
     average_reward = earned[trajectories - 1] / trajectories
@@ -221,9 +227,9 @@ def _in_threads(
     workers: int,
     prepare: Callable[[], object],
     stop: threading.Event,
-    look: Callable[[], None],
+    on_progress: Callable[[], None],
 ) -> list[_Record]:
-    """play(0), ..., play(count - 1), with a look at the progress now and then.
+    """play(0), ..., play(count - 1), with a call of `on_progress` now and then.
 
     A pool of `concurrent.futures` would do, but Ctrl-C while one waits for its futures may leave their locks
     held, and then nothing ends.
@@ -242,7 +248,7 @@ def _in_threads(
 
     threads = [threading.Thread(target=work, name=f"fasturl-{n}", daemon=True) for n in range(workers)]
     records: dict[int, _Record] = {}
-    looked = time.perf_counter()
+    last_call = time.perf_counter()
     try:
         for started, thread in enumerate(threads):
             try:
@@ -262,10 +268,10 @@ def _in_threads(
                 records[position] = record
             except Empty:
                 pass
-            if time.perf_counter() - looked > _POLL_SECONDS:
-                look()
-                looked = time.perf_counter()
-        look()  # at the end, which may have come soon after the last look
+            if time.perf_counter() - last_call > _POLL_SECONDS:
+                on_progress()
+                last_call = time.perf_counter()
+        on_progress()  # at the end, which may have come soon after the last call
         return [records[position] for position in range(count)]
     finally:
         stop.set()

@@ -230,3 +230,37 @@ def test_few_seeds_may_lie_far_apart(given):
 def test_more_seeds_than_anybody_can_run_are_refused_at_once(wanted):
     with pytest.raises(ValueError, match=r"^seeds must be .*, got "):
         checks.seeds(checks.parse_seeds(wanted))
+
+
+class Broken:
+    def __repr__(self):
+        raise RuntimeError("no picture of me")
+
+
+def test_a_value_that_cannot_be_shown_is_told_by_its_type():
+    assert checks.short_repr(Broken()) == "one of type Broken"
+    assert checks.short_repr(10**5000) == "one of type int"
+    assert "\n" not in checks.short_repr(np.eye(3))
+    assert len(checks.short_repr("x" * 10**6)) < 200
+
+
+@pytest.mark.parametrize("value", [(0, 1), [0.0, 1.0], np.array([0, 1]), (Fraction(0), np.float32(1))])
+def test_a_range_becomes_two_floats(value):
+    clean = checks.ends("reward_range", value)
+    assert clean == (0.0, 1.0)
+    assert [type(end) for end in clean] == [float, float]
+
+
+@pytest.mark.parametrize(
+    "value", [3, None, (), (1,), (1, 2, 3), (2, 1), ("a", "b"), "ab", (0, np.nan), (None, 1)]
+)
+def test_what_is_no_range_is_refused(value):
+    with pytest.raises(ValueError, match=r"^reward_range must have two ends, the lower first, got "):
+        checks.ends("reward_range", value)
+
+
+@pytest.mark.parametrize("value", [np.int16(3), np.float32(0.5), np.True_, np.str_("left")])
+def test_scalars_of_numpy_become_pythons_own(value):
+    assert checks.plain(value) == value
+    assert type(checks.plain(value)) in (int, float, bool, str)
+    assert checks.plain([value]) == [value]

@@ -141,11 +141,11 @@ def test_an_unknown_name_is_an_error_that_tells_the_names(ask, name):
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 4), (4, 1), (4, 2)])
-def test_a_stream_keeps_its_number_of_lanes(first, second):
-    """The first lane of four is the generator that a stream of one lane would be: the same luck would be
-    drawn twice."""
+def test_a_stream_keeps_its_number_of_generators(first, second):
+    """The first of four generators is the one that a stream of one would be: the same numbers would be drawn
+    twice."""
     streams = Streams(0)
     streams.rows("emission", first)
-    with pytest.raises(ValueError, match=f"^lanes of 'emission' must be {first} as before, got {second}$"):
+    with pytest.raises(ValueError, match=f"^generators of 'emission' must be {first} as before, got {second}$"):
         streams.rows("emission", second)
     streams.rows("emission", first)

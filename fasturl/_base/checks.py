@@ -19,8 +19,10 @@ MOST = 10**12
 def short_repr(value: object) -> str:
     """A value as an error shows it, which is short."""
     try:
-        text = repr(value)
-    except ValueError:  # an int of more digits than Python writes
+        text = " ".join(repr(value).split("\n"))
+    except (
+        Exception
+    ):  # an int of more digits than Python writes, or a class of somebody else's that is broken
         text = f"one of type {type(value).__name__}"
     return text if len(text) <= 200 else f"{text[:140]} ... {text[-40:]}"
 
@@ -101,6 +103,23 @@ def nearest(word: object, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]}?)" if close else ""
 
 
+def ends(name: str, value: object) -> tuple[float, float]:
+    """The two ends of a range of numbers."""
+    numbers = list(value) if are_several(value) else []
+    try:
+        low, high = (real(name, end) for end in numbers)
+        if low > high:
+            raise ValueError
+    except ValueError:
+        raise ValueError(f"{name} must have two ends, the lower first, got {short_repr(value)}") from None
+    return low, high
+
+
+def plain(value: Any) -> Any:
+    """A number, truth value or text of NumPy as Python's own, which JSON can hold; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def real_array(name: str, value: object) -> NDArray[Any]:
     """An array of any shape, in the type of real number that it comes in."""
     try:
@@ -115,13 +134,13 @@ def real_array(name: str, value: object) -> NDArray[Any]:
 def probabilities(name: str, value: object, over: str) -> NDArray[np.float64]:
     """Distributions along the last axis. Those of narrow types sum to 1 as well as those can, and are made to
     exactly."""
-    given = real_array(name, value)
-    table = given.astype(np.float64)
-    narrow = given.dtype.kind == "f" and given.dtype.itemsize < 8
+    array = real_array(name, value)
+    table = array.astype(np.float64)
+    narrow = array.dtype.kind == "f" and array.dtype.itemsize < 8
     with np.errstate(over="ignore", invalid="ignore"):
         sums = table.sum(axis=-1)
         off = np.abs(sums - 1)
-    if not (np.all(table >= 0) and np.all(off <= (8 * np.finfo(given.dtype).eps if narrow else 1e-9))):
+    if not (np.all(table >= 0) and np.all(off <= (8 * np.finfo(array.dtype).eps if narrow else 1e-9))):
         raise ValueError(
             f"{name} must be probabilities that sum to 1 over {over}, "
             f"got entries {table.min():g}..{table.max():g} with sums {sums.min():.9g}..{sums.max():.9g}"

@@ -52,6 +52,8 @@ RESERVED = frozenset(
     ]
 )
 """Columns of results and of their summaries, which no setting of an environment may be called."""
+SUFFIXES = ("-lat", "-obs")
+"""What follows the name of a learner in the names of its two agents."""
 _OURS = "fasturl"
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_.][a-z0-9]+)*")
 
@@ -77,6 +79,11 @@ class Component:
         return self.package if self.version is None else f"{self.package} {self.version}"
 
     @property
+    def module(self) -> str:
+        """The module that its entry point names, or that its class is defined in."""
+        return self.target.partition(":")[0].strip()
+
+    @property
     def built_in(self) -> bool:
         """Whether fasturl brings it itself."""
         return self.package == _OURS
@@ -85,21 +92,22 @@ class Component:
     def cls(self) -> Any:
         """The class; ValueError in one line where it cannot be loaded or does not declare its settings."""
         try:
-            found = self.load()
-        except Exception as error:  # a package of somebody else's may fail in any way
+            loaded = self.load()
+        except (Exception, SystemExit) as error:  # a package of somebody else's may fail in any way
             text = " ".join(str(error).split())
             raise ValueError(
                 f"{self.kind} {self.name!r} of the package {self.origin} cannot be loaded: "
                 f"{type(error).__name__}: {text}"
             ) from error
-        if problem := _defect(self.kind, found):
+        if problem := _defect(self.kind, loaded):
             raise ValueError(
                 f"{self.kind} {self.name!r} of the package {self.origin} cannot be used: {problem}"
             )
-        return found
+        return loaded
 
     @property
     def settings(self) -> Mapping[str, Setting]:
+        """The settings that the class declares."""
         return settings_of(self.cls)
 
 
@@ -135,13 +143,11 @@ def register(cls: Any = None, *, name: str | None = None, kind: str | None = Non
         )
     if problem := _defect(kind, cls):
         raise ValueError(f"{cls.__name__} cannot be registered: {problem}")
-    other = components(kind).get(name)
-    if other is not None and not (other.carried and _same_class(other.load(), cls)):
-        raise ValueError(
-            f"{kind} {name!r} is taken by the package {other.origin}: register {cls.__name__} under "
-            f"another name"
-        )
-    _add(_given(kind, name, cls))
+    other = _holder(kind, name)
+    if other is not None and not (other.kind == kind and other.carried and _same_class(other.load(), cls)):
+        whose = f"the package {other.origin}" if other.kind == kind else f"{other.kind} {other.name!r}"
+        raise ValueError(f"{kind} {name!r} is taken by {whose}: register {cls.__name__} under another name")
+    _add(_of_program(kind, name, cls))
     return cls
 
 
@@ -169,7 +175,8 @@ def find_class(kind: str, cls: type) -> Component | None:
         if component.target == _target(cls):
             return component
     # an entry point may name a class where its package shows it, not where it is defined
-    return next((one for one in candidates if one.package != _OURS and _loads_as(one, cls)), None)
+    others = [one for one in components(kind).values() if one.module in sys.modules]
+    return next((one for one in (*candidates, *others) if not one.built_in and _loads_as(one, cls)), None)
 
 
 def make(kind: str, name: object, settings: Mapping[str, Any]) -> Any:
@@ -210,20 +217,26 @@ def describe_part(kind: str, value: Any) -> Any:
     component = find_class(kind, type(part))
     if component is None:
         raise ValueError(
-            f"{kind} {checks.short_repr(part)} has no name that results could keep: register its class "
-            f"first, "
-            f"fu.register({type(part).__name__})"
+            f"{kind} {checks.short_repr(part)} has no name that results could keep: "
+            f"register its class first, fu.register({type(part).__name__})"
         )
     return {"name": component.name, **component_settings(component, part)}
 
 
 def component_settings(component: Component, instance: Any) -> dict[str, Any]:
     """All settings of an instance by name, its parts described in the same way."""
-    read = instance.get_params(deep=False) if hasattr(instance, "get_params") else vars(instance)
-    return {
-        name: describe_part(setting.kind, read[name]) if isinstance(setting.kind, str) else read[name]
-        for name, setting in component.settings.items()
-    }
+    values = instance.get_params(deep=False) if hasattr(instance, "get_params") else {}
+    settings = {}
+    for name, setting in component.settings.items():
+        if name not in values and not hasattr(instance, name):
+            raise ValueError(
+                f"{type(instance).__name__} must keep its setting {name} as an attribute of that name, "
+                "so that results can tell it"
+            )
+        value = values[name] if name in values else getattr(instance, name)
+        is_part = isinstance(setting.kind, str)
+        settings[name] = describe_part(str(setting.kind), value) if is_part else checks.plain(value)
+    return settings
 
 
 def default_name(cls: type) -> str:
@@ -237,15 +250,15 @@ def default_name(cls: type) -> str:
 
 def carried_components(*kinds_and_names: tuple[str, str]) -> list[tuple[str, str, type]]:
     """Those of the named components that another process does not know by itself."""
-    chosen = (components(kind).get(name) for kind, name in kinds_and_names)
-    return [(one.kind, one.name, one.cls) for one in chosen if one is not None and one.carried]
+    named = (components(kind).get(name) for kind, name in kinds_and_names)
+    return [(one.kind, one.name, one.cls) for one in named if one is not None and one.carried]
 
 
 def receive(components: list[tuple[str, str, type]]) -> None:
     """What `carried_components` gave, made known in this process."""
     for kind, name, cls in components:
         if name not in _registered[kind]:
-            _add(_given(kind, name, cls))
+            _add(_of_program(kind, name, cls))
 
 
 def _add(component: Component) -> None:
@@ -260,16 +273,11 @@ def _installed(kind: str) -> dict[str, Component]:
     ours_first = sorted(entries, key=lambda entry: (_package(entry) != _OURS, _package(entry), entry.name))
     components: dict[str, Component] = {}
     for entry in ours_first:
-        if entry.name in components:
-            if (
-                components[entry.name].target != entry.value
-            ):  # an installation that is listed twice says the same twice
-                taken = components[entry.name].origin
-                warnings.warn(
-                    f"{kind} {entry.name!r} of the package {_package(entry)} is left out: the name is "
-                    f"taken by {taken}",
-                    stacklevel=4,
-                )
+        if reason := _left_out(kind, entry, components):
+            warnings.warn(
+                f"{kind} {entry.name!r} of the package {_package(entry)} is left out: {reason}", stacklevel=4
+            )
+        if reason or entry.name in components:  # an installation that is listed twice says the same twice
             continue
         version = entry.dist.version if entry.dist else None
         components[entry.name] = Component(
@@ -278,7 +286,34 @@ def _installed(kind: str) -> dict[str, Component]:
     return components
 
 
-def _given(kind: str, name: str, cls: type) -> Component:
+def _left_out(kind: str, entry: metadata.EntryPoint, known: Mapping[str, Component]) -> str:
+    """Why an entry point cannot be known by its name; nothing where it can."""
+    if not _NAME.fullmatch(entry.name):
+        return "a name must be small letters and digits with hyphens between them"
+    if entry.name in known and known[entry.name].target != entry.value:
+        return f"the name is taken by {known[entry.name].origin}"
+    learner = _learner_of(entry.name)
+    if kind == "agent" and learner in _installed("learner"):
+        return f"the name is taken by learner {learner!r} of {_installed('learner')[learner].origin}"
+    return ""
+
+
+def _learner_of(agent: str) -> str:
+    """The learner whose agent would have this name."""
+    suffix = next((suffix for suffix in SUFFIXES if agent.endswith(suffix)), "")
+    return agent.removesuffix(suffix) if suffix else ""
+
+
+def _holder(kind: str, name: str) -> Component | None:
+    """The component that has a name, or, of agents and learners, whose agents have it."""
+    if kind == "agent" and _learner_of(name) in components("learner"):
+        return components("learner")[_learner_of(name)]
+    agents = components("agent") if kind == "learner" else {}
+    of_agent = next((agents[name + suffix] for suffix in SUFFIXES if name + suffix in agents), None)
+    return of_agent or components(kind).get(name)
+
+
+def _of_program(kind: str, name: str, cls: type) -> Component:
     """A component that a program hands over as a class."""
     package, version = _package_of(cls)
     return Component(kind, name, package, version, True, _target(cls), lambda: cls)
@@ -316,9 +351,8 @@ def _kind_of(cls: type) -> str:
     if callable(getattr(cls, "fit", None)) and callable(getattr(cls, "predict", None)):
         return "oracle"
     raise ValueError(
-        f"{cls.__name__} cannot be registered: it is no Environment and no Agent, has no start as a "
-        f"learner has, "
-        "and no fit and predict as an oracle has"
+        f"{cls.__name__} cannot be registered: it is no Environment and no Agent, "
+        "has no start as a learner has, and no fit and predict as an oracle has"
     )
 
 
@@ -354,5 +388,5 @@ def _same_class(known_class: Any, cls: type) -> bool:
 def _loads_as(component: Component, cls: type) -> bool:
     try:
         return component.load() is cls
-    except Exception:  # another package's failure is not this class's
+    except (Exception, SystemExit):  # another package's failure is not this class's
         return False

@@ -77,6 +77,9 @@ class Setting:
         What None stands for, in words; empty where None is not allowed.
     search
         What is tuned if nothing else is asked for: a Range or some values; None where it is not.
+    guessed
+        Whether the kind is only that of a default, in a class that declares no types: other values may do as
+        well, and the class checks them itself.
     """
 
     name: str
@@ -92,6 +95,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     none: str = ""
     search: Range | tuple[Any, ...] | None = None
+    guessed: bool = False
 
     @property
     def required(self) -> bool:
@@ -115,55 +119,45 @@ class Setting:
     def range_text(self) -> str:
         """The allowed values as help and reference show them."""
         if self.choices:
-            return " or ".join(
-                [", ".join(self.choices[:-1]), self.choices[-1]] if len(self.choices) > 1 else self.choices
-            )
-        low = (
-            f"> {self.above:g}"
-            if self.above is not None
-            else ""
-            if self.least is None
-            else f">= {self.least:g}"
-        )
-        high = (
-            f"< {self.below:g}"
-            if self.below is not None
-            else ""
-            if self.most is None
-            else f"<= {self.most:g}"
-        )
-        return " and ".join(filter(None, (low, high)))
+            *others, last = self.choices
+            return f"{', '.join(others)} or {last}" if others else last
+        limits = {">": self.above, ">=": self.least, "<": self.below, "<=": self.most}
+        return " and ".join(f"{sign} {bound:g}" for sign, bound in limits.items() if bound is not None)
 
     def check(self, value: Any) -> Any:
         """The clean value, or a ValueError that names the setting, what it must be, and what it is."""
-        if value is None and self.optional:
-            return None
+        if self.guessed or (value is None and self.optional):
+            return checks.plain(value)
         if self.kind is int:
-            limits = {"most": self.most, "limit": self.limit}
-            given = {name: int(bound) for name, bound in limits.items() if bound is not None}
-            return checks.integer(
-                self.name, value, least=None if self.least is None else int(self.least), **given
-            )
+            return self._check_integer(value)
         if self.kind is float:
-            least, most = (
-                self.above if self.above is not None else self.least,
-                self.below if self.below is not None else self.most,
-            )
-            return checks.real(
-                self.name,
-                value,
-                least=-math.inf if least is None else least,
-                most=math.inf if most is None else most,
-                open_left=self.above is not None,
-                open_right=self.below is not None,
-            )
+            return self._check_real(value)
         if self.kind is bool:
             return checks.flag(self.name, value)
         if self.choices:
             return checks.choice(self.name, value, self.choices)
         if self.kind is str and not isinstance(value, str):
             raise ValueError(f"{self.name} must be a text, got {checks.short_repr(value)}")
-        return value
+        return checks.plain(value)
+
+    def _check_integer(self, value: Any) -> int:
+        bounds = {"most": self.most, "limit": self.limit}
+        limits = {name: int(bound) for name, bound in bounds.items() if bound is not None}
+        return checks.integer(
+            self.name, value, least=None if self.least is None else int(self.least), **limits
+        )
+
+    def _check_real(self, value: Any) -> float:
+        least = self.least if self.above is None else self.above
+        most = self.most if self.below is None else self.below
+        return checks.real(
+            self.name,
+            value,
+            least=-math.inf if least is None else least,
+            most=math.inf if most is None else most,
+            open_left=self.above is not None,
+            open_right=self.below is not None,
+        )
 
 
 def setting(default: Any = REQUIRED, *, help: str, kw_only: bool = False, **declaration: Any) -> Any:
@@ -248,25 +242,29 @@ def _from_parameter(declaring: type, parameter: inspect.Parameter) -> Setting:
             f"{parameter.name} of {declaring.__name__} is not declared: its __init__ must name every setting"
         )
     default = REQUIRED if parameter.default is parameter.empty else parameter.default
-    kind = _kind(_annotation(declaring, parameter.name, parameter.annotation))
-    if kind is None and isinstance(default, _PLAIN):
-        kind = type(default)
-    if kind is None and parameter.annotation is parameter.empty and default is REQUIRED:
+    if parameter.annotation is not parameter.empty:
+        kind = _kind(_annotation(declaring, parameter.name, parameter.annotation))
+        return Setting(parameter.name, kind, default, guessed=kind is None)
+    if default is REQUIRED:
         raise ValueError(
             f"{parameter.name} of {declaring.__name__} is not declared: give it a type or a default"
         )
-    return Setting(parameter.name, kind, default)
+    # a text such as "auto" often stands beside numbers, so it tells nothing of the kind
+    kind = type(default) if isinstance(default, bool | int | float) else None
+    return Setting(parameter.name, kind, default, guessed=True)
 
 
 def _annotation(declaring: type, name: str, annotation: Any) -> Any:
     """An annotation as an object; a text that cannot be resolved stays what it is."""
     if not isinstance(annotation, str):
         return annotation
-    for owner in (declaring, declaring.__init__):
+    for owner in (declaring, vars(declaring).get("__init__", declaring)):
         try:
-            return typing.get_type_hints(owner).get(name, annotation)
-        except (NameError, TypeError, AttributeError):
+            hints = typing.get_type_hints(owner)
+        except Exception:  # an annotation of somebody else's may be any text
             continue
+        if name in hints:
+            return hints[name]
     return annotation
 
 

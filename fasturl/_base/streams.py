@@ -1,8 +1,8 @@
 """Named random streams: one set per run, derived from the run's seed and from nothing else.
 
-Each name is an independent child of the seed's `numpy.random.SeedSequence`. The instance, the latent luck and
-the observation noise have streams of their own that no agent's choices can advance out of step, so two agents
-with the same seed meet the same instance and the same luck.
+Each name is an independent child of the seed's `numpy.random.SeedSequence`. The instance, its transitions
+and the observation noise have streams of their own that no agent's actions can advance out of step, so two
+agents with the same seed meet the same instance and the same random numbers.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import seeding as _seeding
+from . import checks
 
 NAMES = ("instance", "dynamics", "emission", "policy", "oracle", "evaluation")
 _POSITIONS = {name: position for position, name in enumerate(NAMES)}
@@ -22,8 +23,8 @@ _POSITIONS = {name: position for position, name in enumerate(NAMES)}
 class Streams:
     """The generators of one run. A stream is made when it is first asked for, and then advances.
 
-    It keeps the number of lanes that it is first asked for with: the first of four lanes is the generator
-    that a single one would be, so with both the same luck would be drawn twice.
+    It keeps the number of generators that it is first asked for with: the first of four is the one that a
+    single one would be, so with both the same numbers would be drawn twice.
     """
 
     def __init__(self, seed: SupportsIndex, key: tuple[int, ...] = ()) -> None:
@@ -32,20 +33,20 @@ class Streams:
         except TypeError:
             self._seed = -1
         if self._seed < 0:
-            raise ValueError(f"seed must be an integer >= 0, got {seed!r}")
+            raise ValueError(f"seed must be an integer >= 0, got {checks.short_repr(seed)}")
         self._rows: dict[str, NDArray[np.uint64]] = {}
 
     def row(self, name: str) -> NDArray[np.uint64]:
         """The named stream as one generator, uint64[4]."""
         return self.rows(name, 1).reshape(4)
 
-    def rows(self, name: str, lanes: int) -> NDArray[np.uint64]:
-        """The named stream as several generators side by side, uint64[lanes, 4]."""
+    def rows(self, name: str, count: int) -> NDArray[np.uint64]:
+        """The named stream as several generators side by side, uint64[count, 4]."""
         if name not in self._rows:
-            self._rows[name] = self._state(name, 4 * lanes).reshape(lanes, 4)
+            self._rows[name] = self._state(name, 4 * count).reshape(count, 4)
         rows = self._rows[name]
-        if rows.shape[0] != lanes:
-            raise ValueError(f"lanes of {name!r} must be {rows.shape[0]} as before, got {lanes}")
+        if rows.shape[0] != count:
+            raise ValueError(f"generators of {name!r} must be {rows.shape[0]} as before, got {count}")
         return rows
 
     def generator(self, name: str) -> np.random.Generator:
@@ -62,7 +63,9 @@ class Streams:
 
     def _child(self, name: str) -> tuple[int, ...]:
         if name not in _POSITIONS:
-            raise ValueError(f"name must be one of {', '.join(map(repr, NAMES))}, got {name!r}")
+            raise ValueError(
+                f"name must be one of {', '.join(map(repr, NAMES))}, got {checks.short_repr(name)}"
+            )
         return (*self._key, _POSITIONS[name])
 
     def _sequence(self, name: str) -> np.random.SeedSequence:

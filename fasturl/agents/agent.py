@@ -9,9 +9,13 @@ policy, which is judged by `train`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
+from .._base import checks
 from .._base.names import default_name, find_class
 from .._base.schema import Declared
 from ..problems.description import Description
@@ -33,6 +37,48 @@ class Outcome:
 
     policy: FinalPolicy
     diagnostics: dict[str, Any] = field(default_factory=dict)
+
+
+def check_outcome(agent: object, outcome: Any) -> Outcome:
+    """What `play` returned, with diagnostics that JSON can hold; ValueError where it is something else."""
+    play = f"play of {type(agent).__name__}"
+    policy: Any = getattr(outcome, "policy", None)
+    diagnostics: Any = getattr(outcome, "diagnostics", None)
+    if not callable(getattr(policy, "judge", None)):
+        raise ValueError(
+            f"{play} must return an Outcome whose policy has a method judge, got {checks.short_repr(outcome)}"
+        )
+    if not isinstance(diagnostics, Mapping):
+        raise ValueError(f"{play} must return diagnostics by name, got {checks.short_repr(diagnostics)}")
+    return Outcome(policy, plain_diagnostics(agent, diagnostics))
+
+
+def plain_diagnostics(agent: object, diagnostics: Mapping[str, Any]) -> dict[str, Any]:
+    """Diagnostics as JSON can hold them: numbers and arrays of NumPy become Python's numbers and lists."""
+    return {_key(agent, key): _plain(agent, key, value) for key, value in diagnostics.items()}
+
+
+def _key(agent: object, key: Any) -> str:
+    if not isinstance(key, str):
+        raise ValueError(
+            f"diagnostics of {type(agent).__name__} must be named by texts, got {checks.short_repr(key)}"
+        )
+    return key
+
+
+def _plain(agent: object, name: str, value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(agent, name, one) for one in value]
+    if isinstance(value, Mapping):
+        return {_key(agent, key): _plain(agent, name, one) for key, one in value.items()}
+    raise ValueError(
+        f"diagnostics of {type(agent).__name__} must be numbers, texts, and lists and tables of them, "
+        f"got {checks.short_repr(value)} in {name!r}"
+    )
 
 
 class Agent(Declared, ABC):

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._base import checks
 from .._base.streams import Streams
 from ..decoders.decoder import Decoder
 from ..learners.learner import Floats, Labels
@@ -31,6 +32,17 @@ class Verdict:
     value: float
     error: float = 0.0
     diagnostics: dict[str, Any] | None = None
+
+
+def check_verdict(policy: object, verdict: Any) -> Verdict:
+    """What `judge` returned, with plain numbers, or an error that says what is wrong with it."""
+    if not (hasattr(verdict, "value") and hasattr(verdict, "error") and hasattr(verdict, "diagnostics")):
+        raise ValueError(
+            f"judge of {type(policy).__name__} must return a Verdict, got {checks.short_repr(verdict)}"
+        )
+    of_judge = f"that judge of {type(policy).__name__} returns"
+    value, error = checks.real(f"value {of_judge}", verdict.value), verdict.error
+    return Verdict(value, checks.real(f"error {of_judge}", error, least=0), verdict.diagnostics)
 
 
 class FinalPolicy(Protocol):
@@ -63,14 +75,13 @@ class DecodedPolicy:
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
         chances = _checked_chances(self.chances, instance, self.decoder.n_labels)
         value, error = mean_and_error(play_decoded(instance, self.decoder, chances, streams, EPISODES))
-        return Verdict(
-            value, error, {"decoder_accuracy": decoder_accuracy(instance, self.decoder, streams.again())}
-        )
+        accuracy = decoder_accuracy(instance, self.decoder, streams.again())
+        return Verdict(value, error, {"decoder_accuracy": accuracy})
 
 
 def _checked_chances(chances: Floats, instance: BlockMDP, n_labels: int) -> Floats:
-    """The policy as probabilities for `n_labels` labels or more: a kernel that meets a label beyond them would
-    read whatever lies there."""
+    """The policy as probabilities for `n_labels` labels or more. With fewer, a kernel that meets another
+    label would read whatever lies beyond the table."""
     shape = np.shape(chances)
     columns = max(shape[1], n_labels) if len(shape) > 1 else n_labels
     return policy_table(chances, instance.horizon, columns, instance.n_actions)

@@ -1,8 +1,8 @@
 """A way to play: all that an agent has of an environment besides its description.
 
-    episodes = game.begin(512)                    the next 512 episodes, whose noise is drawn and whose actions are not yet taken
-    labels = episodes.labels(decoder)             what the decoder says of every observation that they can show
-    trajectories = episodes.play(...)             what happened: labels, actions, rewards, and observations on demand
+    episodes = game.begin(512)             the next 512 episodes: noise is drawn, actions are not yet taken
+    labels = episodes.labels(decoder)      what the decoder says of every observation that they can show
+    trajectories = episodes.play(...)      what happened: labels, actions, rewards, observations on demand
 
 The noise of an observation does not depend on the policy, only the latent state does. So a block of episodes
 is decoded for every state that a level can have, and a compiled loop then walks through that table: exactly
@@ -101,7 +101,7 @@ class Episodes:
         return block.words
 
     def walk(self, loop: Callable[[Dynamics, Stream], None]) -> None:
-        """Hand a compiled loop what it plays with: the tables, and the generator of their luck."""
+        """Hand a compiled loop what it plays with: the tables, and the generator that moves them."""
         loop(self._instance.dynamics, self._streams.row("dynamics"))
 
     def play(self, labels: Labels, walk: Walk) -> Trajectories:
@@ -152,10 +152,11 @@ class Game:
     @property
     def block_episodes(self) -> int:
         """How many episodes make a block that stays in the cache."""
-        if self._latent or self._instance.emission is None:
+        emission = self._instance.emission
+        if self._latent or emission is None:
             entries = (self._instance.horizon + 1) * max(self._instance.n_states)
-            return max(1, min(_LATENT_BLOCK, _TABLE_ENTRIES // entries))
-        return self._instance.emission.block_episodes
+            return int(max(1, min(_LATENT_BLOCK, _TABLE_ENTRIES // entries)))
+        return int(emission.block_episodes)
 
     def begin(self, count: int) -> Episodes:
         """The next `count` episodes."""

@@ -37,19 +37,31 @@ class Ledger:
         return self.returns.size - self.played
 
     def enter(self, returns: Floats) -> None:
-        """Enter the returns of trajectories that were played."""
-        self.returns[self.played : self.played + returns.size] = returns
-        self._advance(returns.size)
+        """Enter the returns of trajectories that were played: an array [E]."""
+        entries = np.asarray(returns, np.float64)
+        if entries.ndim != 1:
+            raise ValueError(f"returns must have shape [trajectories], got {entries.shape}")
+        self._refuse_more_than_are_left(entries.size)
+        self.returns[self.played : self.played + entries.size] = entries
+        self._advance(entries.size)
 
     @contextmanager
     def entry(self, count: int) -> Iterator[Floats]:
         """The entries of the next `count` trajectories, for a loop to fill in."""
+        self._refuse_more_than_are_left(count)
         yield self.returns[self.played : self.played + count]
         self._advance(count)
 
     def pause(self) -> None:
         """A moment between two long parts at which a run can be stopped."""
         self._tick(0)
+
+    def _refuse_more_than_are_left(self, count: int) -> None:
+        if not 0 <= count <= self.left:
+            raise ValueError(
+                f"a ledger of {self.returns.size} trajectories must be given the {self.left} that are left "
+                f"or fewer, got {count}"
+            )
 
     def _advance(self, count: int) -> None:
         self.played += count

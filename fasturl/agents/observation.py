@@ -137,7 +137,7 @@ class _GrowingTable:
         return HashTable(
             slots=np.full(1 << max(1, 2 * rows - 1).bit_length(), -1, np.int32),
             keys=np.empty((rows, 1 + n_words), np.uint64),
-            q=np.full((rows, 1, n_actions), self.initial),
+            q=np.full((rows, 1, n_actions), self.initial, np.float64),
             visits=np.zeros((rows, 1, n_actions), np.int32),
             size=np.zeros(1, np.int64),
         )

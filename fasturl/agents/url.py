@@ -33,7 +33,7 @@ STABLE_AGREEMENT = 0.98
 """Two successive decoders must agree on at least this share of every label's observations. Below it lies a
 missing cluster; above it the 1 % of points near a border that may flip."""
 STABLE_ITERATIONS = 2
-"""Successive agreements that make a decoder stable: one may be luck, while a rare state has not been met; by
+"""Successive agreements that make a decoder stable: one may be chance, while a rare state is not yet met; by
 the second there is four times the data."""
 DECODER_SHARE = 0.5
 """Share of the trajectories that may be spent on the decoder: a learner that waits for it is at most twice as
@@ -52,8 +52,8 @@ class URL(DecodingAgent):
     oracle may find another number of labels at each fit: the learner has room for all so far, and begins anew
     where there are more.
 
-    All levels are decoded alike. Where states look different from level to level, `n_states` has to be the
-    number of all looks.
+    All levels are decoded alike. Where a state is observed differently from level to level, `n_states` has to
+    be the number of clusters that the observations of all levels make together.
 
     Examples
     --------

@@ -300,7 +300,7 @@ class _Run:
     def _mean_return(self, policy: _Acting, count: int) -> float:
         first = self.ledger.played
         for _ in self._play([policy], [count]):
-            pass  # nobody looks
+            pass  # the ledger has their returns, which is all that is needed
         return float(self.ledger.returns[first : self.ledger.played].mean())
 
     def _observe(self, policies: list[_Acting], shares: ArrayLike) -> Observations:

@@ -2,16 +2,21 @@
 
 A learner is a description with one method, `start(task)`, that returns a fresh memory. A memory has
 
-    policy() -> int array [H, n_labels]      the action for each (level, label) in the coming episode, which may never be fed to update
-    update(labels, actions, rewards)         one trajectory: int [H+1], int [H], float [H]
-    final_policy() -> float array [H, n_labels, A]   what has been learned: a probability for each action, equal ones for ties
+    policy() -> int array [H, n_labels]
+        The action for each (level, label) in the coming episode, which may never be fed to `update`.
+    update(labels, actions, rewards)
+        One trajectory: int [H+1], int [H], float [H].
+    final_policy() -> float array [H, n_labels, A]
+        What has been learned: a probability for each action, equal ones for ties.
 
 Such a memory is driven one episode at a time. One whose episodes run inside a compiled loop, such as the
 `QTable` that `OracleQ` and `QLearning` share, offers two methods more, and is driven a block of episodes at a
 time:
 
-    learn_episodes(dynamics, labels, dynamics_rng, returns)          play and learn one episode for each entry of `returns`
-    play_episodes(dynamics, labels, dynamics_rng) -> states, actions, rewards        play with the current policy, without learning
+    learn_episodes(dynamics, labels, dynamics_rng, returns)
+        Play and learn one episode for each entry of `returns`.
+    play_episodes(dynamics, labels, dynamics_rng) -> states [E, H+1], actions [E, H], rewards [E, H]
+        Play one episode for each row of `labels` with the current policy, without learning.
 
 Tables and labels are there to be handed to a kernel, and for nothing else.
 """

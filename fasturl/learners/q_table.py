@@ -30,7 +30,7 @@ class QTable:
     def __init__(self, rules: Rules, task: Task) -> None:
         self.initial, self.rates, self.bonuses, self.cap, self.epsilons = rules
         self.policy_rng = task.policy_rng
-        self.q = np.full((task.horizon, task.n_labels, task.n_actions), rules.initial)
+        self.q = np.full((task.horizon, task.n_labels, task.n_actions), rules.initial, np.float64)
         self.visits = np.zeros(self.q.shape, np.int64)
         self.episode = 0
 

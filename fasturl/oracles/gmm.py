@@ -29,7 +29,8 @@ class GMM(CentreOracle):
     where URL fits again until two fits agree.
     """
 
-    n_directions: int | str | None = setting(
+    # an oracle of all directions projects on none, so the setting has a value that no other oracle's has
+    n_directions: int | str | None = setting(  # type: ignore[assignment]
         None,
         none="n_states - 1",
         help="Number of directions to project on; all fits the observations themselves.",

@@ -62,15 +62,21 @@ class Environment(Declared, ABC):
     def describe(self) -> Description:
         """What an agent may know."""
         horizon = checks.integer("horizon", self.horizon, least=1)
+        reward_range = checks.ends("reward_range", self.reward_range)
         max_return = self.max_return
         if max_return is None:
-            max_return = greatest_return(horizon, self.reward_range[1])
+            max_return = greatest_return(horizon, reward_range[1])
+        if not (self.emission is None or hasattr(self.emission, "observation_space")):
+            raise ValueError(
+                "emission must be None or one of fasturl.problems.emissions such as Gaussian, "
+                f"got {checks.short_repr(self.emission)}"
+            )
         return Description(
             horizon=horizon,
             n_actions=checks.integer("n_actions", self.n_actions, least=1),
             max_states=checks.integer("max_states", self.max_states, least=1),
-            reward_range=self.reward_range,
-            max_return=float(max_return),
+            reward_range=reward_range,
+            max_return=checks.real("max_return", max_return),
             observations=None if self.emission is None else self.emission.observation_space,
         )
 
