@@ -14,6 +14,14 @@ HORIZON, N_ENVS, N_SYNC, STEPS = 20, 4096, 64, 105
 LOCK = {"horizon": HORIZON, "switch": 0.2}
 GROUP = "environments: steps by 4,096"
 
+
+class DrawnLock(fu.LockBernoulli):
+    """A lock through the tables that every family has: those of locks hold for their own `draw` alone."""
+
+    def draw(self, streams):
+        return super().draw(streams)
+
+
 OURS = {
     "LockBernoulli": ("fasturl/LockBernoulli-v0", LOCK),
     "LockBernoulli, same-step": ("fasturl/LockBernoulli-v0", LOCK | {"autoreset_mode": "SameStep"}),
@@ -81,10 +89,19 @@ def test_vector_environment(benchmark, reference_rates, name):
             assert rate / reference_rates["sync", name] >= least_sync
 
 
-def test_reset_with_a_seed_for_each(benchmark):
-    """A new lock and new streams for every environment."""
+def test_vector_environment_of_any_family(benchmark):
+    """Tables of each environment's own, which do not fit into the cache."""
+    benchmark.group = GROUP
+    benchmark.pedantic(play(fasturl.envs.VectorEnv(DrawnLock(**LOCK), N_ENVS), 4, STEPS), rounds=10)
+    if seconds := best_seconds(benchmark):
+        report(benchmark, steps_per_second=N_ENVS * STEPS / seconds)
+
+
+@pytest.mark.parametrize("family", [fu.LockBernoulli, DrawnLock], ids=lambda family: family.__name__)
+def test_reset_with_a_seed_for_each(benchmark, family):
+    """A new instance and new streams for every environment."""
     benchmark.group = "environments: begin"
-    envs = gymnasium.make_vec("fasturl/LockBernoulli-v0", N_ENVS, "vector_entry_point", **LOCK)
+    envs = fasturl.envs.VectorEnv(family(**LOCK), N_ENVS)
     benchmark.pedantic(envs.reset, kwargs={"seed": 0}, rounds=3, warmup_rounds=1)
     if seconds := best_seconds(benchmark):
         report(benchmark, resets_per_second=N_ENVS / seconds)

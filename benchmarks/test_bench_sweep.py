@@ -38,7 +38,8 @@ BARE_LOOP = f"""{COSTS}
     from fasturl.training import available_cores
 
     def play(switch, seeds):
-        run = fu.train(fu.LockBernoulli(20, switch), fu.OracleQ(), episodes=200_000, seeds=seeds, n_jobs=1, progress=False)
+        lock = fu.LockBernoulli(20, switch)
+        run = fu.train(lock, fu.OracleQ(), episodes=200_000, seeds=seeds, n_jobs=1, progress=False)
         return len(seeds), run.wall_seconds / len(seeds)
 
     begin = time.perf_counter()
@@ -103,7 +104,7 @@ def finished(request, tmp_path_factory):
     store = Store(tmp_path_factory.mktemp("finished") / "out", create=True)
     draws = np.random.default_rng(0)
     _, run, made_with = machinery.compute(
-        machinery.Block(dataclasses.replace(cells[0], episodes=200), tuple(range(request.param)))
+        machinery.SeedBlock(dataclasses.replace(cells[0], episodes=200), tuple(range(request.param)))
     )
     for cell in cells:
         for first in range(0, 50, request.param):

@@ -11,7 +11,8 @@ from fasturl._base import names
 
 @dataclass(frozen=True)
 class Corridor(fu.Environment):
-    """Two states; the right action, which may slip, pays what the instance draws: V* is another for every seed."""
+    """Two states; the right action, which may slip, pays what the instance draws: V* is another for every
+    seed."""
 
     length: int = fu.setting(help="Number of levels.", least=1)
     slip: float = fu.setting(0.0, least=0, most=1, help="Probability that an action has no effect.")

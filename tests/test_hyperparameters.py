@@ -8,11 +8,10 @@ import pytest
 import typer
 
 from fasturl import registry
-from fasturl.cli import main as cli
-from fasturl.cli.options import parse_seeds
+from fasturl.cli.main import app
+from fasturl.cli.options import parse_seeds, written_settings
 from fasturl.experiments.paper import hyperparameters
 from fasturl.experiments.paper.cells import AGENTS, BITS_ONLY, FIGURES, VARIANTS
-from fasturl.experiments.running.cells import flat_settings
 from fasturl.experiments.tuning.problem import TUNING_SEEDS
 
 ENVIRONMENTS = sorted({env for env, _ in FIGURES.values()})
@@ -31,12 +30,14 @@ def test_every_tuned_entry_is_accepted(agent, horizon, env):
         settings = hyperparameters.tuned_settings(agent, env, int(horizon), switch)
         assert settings
         complete = registry.agent_settings(name, settings)
-        nested = registry.nested_settings(name, settings)
-        assert (
-            flat_settings(nested | {"learner": {"name": "", **nested.get("learner", {})}}).items()
-            - {("learner", "")}
-            <= flat_settings(complete).items()
-        )
+        of_learner = complete.get("learner") or {}
+        for key, value in settings.items():
+            assert value == complete.get(key, of_learner.get(key))
+
+
+def test_the_learner_of_url_has_the_theoretical_schedule():
+    settings = registry.agent_settings("url", hyperparameters.tuned_settings("url", "lock-bernoulli", 20))
+    assert {"name": "oracleq", "schedule": "jin", "confidence": 1e-4}.items() <= settings["learner"].items()
 
 
 FILE = (
@@ -55,17 +56,20 @@ def test_a_recorded_command_can_be_run_and_can_find_what_is_recorded(commands, t
     found = dict(line.split(" = ") for line in settings.split("\n") if line)
     for command in re.split(r"^# fasturl tune ", re.sub(r"\\\n#", "", commands), flags=re.MULTILINE)[1:]:
         words = shlex.split(command)
-        given = typer.main.get_command(cli.app).commands["tune"].make_context("tune", words).params
-        assert given["agent"] == agent.partition("-linear")[0].partition("-neural")[0]
-        assert given["horizon"] == int(horizon)
-        assert min(parse_seeds(given["seeds"])) >= min(TUNING_SEEDS)
-        tried = dict(search.split("=") for search in given["search"] or [])
+        context = typer.main.get_command(app).commands["tune"].make_context("tune", words)
+        options, settings_of_env = context.params, {}
+        for name, text in written_settings(context):
+            settings_of_env.setdefault(name, []).append(text)
+        assert options["agent"] == agent.partition("-linear")[0].partition("-neural")[0]
+        assert settings_of_env["horizon"] == [horizon]
+        assert min(parse_seeds(options["seeds"])) >= min(TUNING_SEEDS)
+        tried = dict(search.split("=") for search in options["search"] or [])
         for name, values in tried.items():
             assert name not in found or float(found[name]) in map(float, values.split(","))
-        for name, value in (setting.split("=") for setting in given["fixed"] or []):
+        for name, value in (setting.split("=") for setting in options["fixed"] or []):
             assert name not in found or found[name] == f'"{value}"'
         if place[0] and "switch" in place[0]:
-            assert [f"switch {switch:g}" for switch in given["switch"]] == [
+            assert [f"switch {switch}" for switch in settings_of_env["switch"]] == [
                 re.search(r"switch [\d.]+", place[0]).group()
             ]
 

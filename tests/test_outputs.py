@@ -161,10 +161,18 @@ def test_standard_output_has_several_names(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_command_that_is_ended_leaves_no_draft(name, tmp_path):
-    words = "train lock-bernoulli --agent oracleq-lat --episodes 1000000 --seeds 100000 --n-jobs 1 --json result.json --plot curve.png"
-    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from fasturl.cli import main; main()"
+    words = "train lock-bernoulli --agent oracleq-lat --episodes 1000000 --seeds 100000 --n-jobs 1"
+    program = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from fasturl.cli import main
+main()
+"""
     command = subprocess.Popen(
-        [sys.executable, "-c", program, *words.split()], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, *words.split(), "--json", "result.json", "--plot", "curve.png"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     while command.poll() is None and len(list(tmp_path.iterdir())) < 2:
         time.sleep(0.01)

@@ -18,7 +18,9 @@ from fasturl.experiments.running.sweeping import SeedBlock, compute
 from fasturl.problems.environment import emission_rngs
 
 PINNED_FORMAT = 4
-CHANGED = "results have changed: if they should, raise FORMAT in fasturl/experiments/running/files.py and pin here what they are"
+CHANGED = (
+    "results have changed: if they should, raise FORMAT in running/files.py and pin here what they are now"
+)
 
 BITS, REALS = (
     ("lock-bernoulli", {"horizon": 3, "switch": 0.2}),

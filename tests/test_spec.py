@@ -6,12 +6,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from fasturl.oracles import GMM
 
 import fasturl
 from fasturl.experiments import Cell, parse_spec, read_spec
 from fasturl.experiments.paper import cells as paper
 from fasturl.experiments.running.spec import EXAMPLE
+from fasturl.oracles import GMM
 
 MINIMAL = """
 episodes = 100
@@ -90,7 +90,11 @@ def test_learner_and_oracle_settings_go_to_the_agents_that_have_them():
     spec = parse("""
         episodes = 100
         env = {name = "lock-bernoulli", horizon = 2}
-        agent = [{name = ["oracleq-lat", "qlearning-lat"]}, {name = "url", confidence = 0.5}, {name = "url", oracle = "gmm"}]
+        agent = [
+            {name = ["oracleq-lat", "qlearning-lat"]},
+            {name = "url", confidence = 0.5},
+            {name = "url", oracle = "gmm"},
+        ]
         learner = {confidence = 0.25, exploration_fraction = 0.75}
         oracle = {name = ["kmeans", "dbscan"]}
     """)
@@ -403,7 +407,8 @@ def test_the_example_is_a_sweep(tmp_path):
         ),
         (
             'horizon = 2}\nagent = {name = "oracleq-lat"}',
-            f'horizon = {list(range(1, 1001))}}}\nagent = {{name = "oracleq-lat", confidence = {list(range(1, 102))}}}',
+            f"horizon = {list(range(1, 1001))}}}\n"
+            f'agent = {{name = "oracleq-lat", confidence = {list(range(1, 102))}}}',
             "the grid has 101,000 cells: at most 100,000 are allowed",
         ),
     ],

@@ -77,7 +77,8 @@ def test_cells_that_cannot_be_trained_are_named_when_the_others_are_finished(pla
         "fasturl: 2 of 4 cells cannot be trained, the others are finished; the first is lock-gaussian, "
     )
     assert re.search(
-        r"horizon 3, .*noise 9: url, oracle dbscan, .*, min_samples 6, 100 episodes: .*one cluster .* in the run of seed [01]",
+        r"horizon 3, .*noise 9: url, oracle dbscan, .*oracle\.min_samples 6, .*learner oracleq, "
+        r".*100 episodes: .*one cluster .* in the run of seed [01]",
         done.stderr,
     )
     assert done.stderr.count("\n") == 1
@@ -115,7 +116,7 @@ def test_damaged_results_are_said_in_one_line(place):
         (
             ("horizon", "horzon"),
             "--out out",
-            "spec.toml: [env] horizon is missing: lock-bernoulli needs it (is horzon meant to be horizon?)",
+            "horzon is not a setting of lock-bernoulli (did you mean horizon?); it has horizon, switch",
         ),
         (("[2, 3]", "[]"), "--out out", "spec.toml: [env] horizon is an empty list: there is nothing to run"),
         (
@@ -185,3 +186,18 @@ def test_the_table_has_a_column_for_what_varies_of_an_oracle(place):
     done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place)
     header, *rows = [line.split() for line in done.stdout.splitlines()[:3]]
     assert [row[header.index("oracle.n_init")] for row in rows] == ["1", "2"]
+
+
+def test_the_plan_has_columns_for_what_varies_of_any_environment(place):
+    families = (
+        '[[env]]\nname = "lock-bernoulli"\nhorizon = 2\n[[env]]\nname = "lock-gaussian"\nnoise = [0.1, 0.2]\n'
+    )
+    (place / "spec.toml").write_text(f'episodes = 100\n{families}[agent]\nname = "oracleq-lat"\n')
+    done = fasturl("sweep", "spec.toml", "--dry-run", cwd=place)
+    header, *rows = [line.split() for line in done.stdout.splitlines()[:4]]
+    assert header == ["env", "horizon", "noise", "agent", "episodes", "missing", "runs"]
+    assert rows == [
+        ["lock-bernoulli", "2", "oracleq-lat", "100", "50"],
+        ["lock-gaussian", "20", "0.1", "oracleq-lat", "100", "50"],
+        ["lock-gaussian", "20", "0.2", "oracleq-lat", "100", "50"],
+    ]

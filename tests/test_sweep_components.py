@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator
 import fasturl as fu
 from fasturl._base import names
 from fasturl.experiments import Cell, load, sweep
-from fasturl.experiments.running.sweeping import SeedBlock, complete, compute, plan
 from fasturl.experiments.running.store import Store
+from fasturl.experiments.running.sweeping import SeedBlock, complete, compute, plan
 
 LOCK = ("lock-bernoulli", {"horizon": 2})
 
@@ -84,7 +84,9 @@ def broken(kind, name, target="gone.module:Class"):
 
 def test_a_component_that_cannot_be_loaded_is_refused_in_one_line(monkeypatch):
     monkeypatch.setitem(names._registered["environment"], "gone", broken("environment", "gone"))
-    message = "environment 'gone' of the package gone-lab 1.2 cannot be loaded: ModuleNotFoundError: No module named 'gone'"
+    message = (
+        "environment 'gone' of the package gone-lab 1.2 cannot be loaded: ModuleNotFoundError: No module"
+    )
     with pytest.raises(ValueError, match=message) as refusal:
         Cell.make("gone", {}, "oracleq-lat", {}, 100)
     assert "\n" not in str(refusal.value)
@@ -111,7 +113,7 @@ def test_a_pickled_cell_brings_the_classes_that_a_program_registered(known):
     [
         (
             None,
-            "environment 'corridor' is not known on the worker: install the package corridor-lab 1.2 there too",
+            "'corridor' is not known on the worker: install the package corridor-lab 1.2 there too",
         ),
         ("1.3", "of the package corridor-lab 1.3 on the worker and of corridor-lab 1.2 in the cell"),
     ],
@@ -170,7 +172,8 @@ if __name__ == "__main__":
         from distributed import LocalCluster
 
         quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": 50}
-        with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, host="127.0.0.1", **quiet) as cluster:
+        one = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+        with LocalCluster(**one, **quiet) as cluster:
             sweep(cells, 6, sys.argv[1], backend=Dask(cluster.scheduler_address, timeout=60), progress=False)
 """
 )

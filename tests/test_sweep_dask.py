@@ -76,7 +76,8 @@ main()
 def test_the_command_computes_on_the_cluster(cluster, tmp_path):
     spec = tmp_path / "spec.toml"
     spec.write_text(
-        'episodes = 50\nseeds = 2\nenv = {name = "lock-bernoulli", horizon = 2}\nagent = {name = "oracleq-lat"}'
+        "episodes = 50\nseeds = 2\n"
+        'env = {name = "lock-bernoulli", horizon = 2}\nagent = {name = "oracleq-lat"}'
     )
     words = ["sweep", str(spec), "--out", str(tmp_path / "out"), "--dask", cluster.scheduler_address]
     done = subprocess.run(

@@ -179,7 +179,8 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, und
     assert running.end() == (
         2,
         "",
-        "fasturl: a worker process died (killed, or out of memory): what was written is kept, and the same command continues from there\n",
+        "fasturl: a worker process died (killed, or out of memory): what was written is kept, "
+        "and the same command continues from there\n",
     )
     assert len(files(out)) == 5
 
@@ -235,7 +236,8 @@ for moment in sys.argv[3:]:
         die_at(name, int(call))
         sweep(described.cells, described.seeds, sys.argv[2], n_jobs=1)
         os._exit(0)
-    print(os.waitpid(child, 0)[1], len([name for name in os.listdir(sys.argv[2]) if name.startswith(".draft-")]))
+    status = os.waitpid(child, 0)[1]
+    print(status, len([name for name in os.listdir(sys.argv[2]) if name.startswith(".draft-")]))
 """
 
 

@@ -37,7 +37,7 @@ def test_a_worker_with_another_version_is_refused(tmp_path):
     store = Store(tmp_path / "out", create=True)
     with pytest.raises(
         ValueError,
-        match=rf"a worker has fasturl 0\.0\.1, this machine has {fu.__version__}: install the same everywhere",
+        match=rf"a worker has fasturl 0\.0\.1, this machine has {fu.__version__}: install the same",
     ):
         complete(store, plan(store, CELLS, range(2)), Elsewhere())
     assert not list((tmp_path / "out").rglob("*.parquet"))

@@ -188,8 +188,9 @@ def die_in_call(number, arguments, folder):
 
 
 def test_a_killed_search_is_completed(tmp_path):
-    words = "tune lock-bernoulli --agent oracleq-lat --horizon 5 --episodes 8000 --seeds 100:106 --set confidence=0.001 --method grid"
-    arguments = [*words.split(), "--study", "study.db", "--json", "-"]
+    words = "tune lock-bernoulli --agent oracleq-lat --horizon 5 --episodes 8000 --seeds 100:106"
+    more = "--set confidence=0.001 --method grid --study study.db --json -"
+    arguments = [*words.split(), *more.split()]
     die_in_call(6, arguments, tmp_path)  # six seeds make two calls a trial, or one where it is given up
     assert 0 < finished_trials(tmp_path / "study.db") < 5
     program = [sys.executable, "-c", "from fasturl.cli import main; main()", *arguments]
@@ -212,8 +213,8 @@ def killed_study(tmp_path_factory):
     """Of a search with TPE that was killed in its 13th trial: late enough for the twelve before to bear on
     what is sampled."""
     folder = tmp_path_factory.mktemp("killed")
-    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:106 --block 6 --study study.db"
-    die_in_call(13, words.split(), folder)
+    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:106 --block 6"
+    die_in_call(13, [*words.split(), "--study", "study.db"], folder)
     return folder / "study.db"
 
 

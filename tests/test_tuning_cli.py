@@ -19,7 +19,10 @@ def run_here(words, monkeypatch, folder):
     return stop.value.code
 
 
-QUICK = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:102 --search confidence=0.001,0.1 --method grid"
+QUICK = (
+    "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:102 "
+    "--search confidence=0.001,0.1 --method grid"
+)
 
 
 def test_the_command_prints_the_best_and_how_to_train_it(monkeypatch, tmp_path, capsys):
@@ -33,8 +36,8 @@ def test_the_command_prints_the_best_and_how_to_train_it(monkeypatch, tmp_path, 
     out = capsys.readouterr().out
     assert "2 trials" in out
     assert (
-        "fasturl train lock-bernoulli --horizon 2 --switch 0.5 --agent oracleq-lat --learning-rate 0.25 --confidence"
-        in out
+        "fasturl train lock-bernoulli --horizon 2 --switch 0.5 --agent oracleq-lat --learning-rate 0.25 "
+        "--confidence" in out
     )
     assert [path.name for path in tmp_path.iterdir()] == ["fasturl-tuning.db"]
 
@@ -64,8 +67,9 @@ def test_the_printed_command_can_be_run(agent, monkeypatch, tmp_path, capsys):
 
 def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
-    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 200 --seeds 100:102 --method grid --set schedule=jin"
-    monkeypatch.setattr(sys, "argv", ["fasturl", *words.split(), "--search", "failure_probability=0.1"])
+    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 200 --seeds 100:102 --method grid"
+    more = "--set schedule=jin --search failure_probability=0.1"
+    monkeypatch.setattr(sys, "argv", ["fasturl", *words.split(), *more.split()])
     main()
     (command,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("fasturl train"))
     assert "--failure-probability 0.1" in command

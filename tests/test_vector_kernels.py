@@ -41,7 +41,7 @@ def tables(draw, sizes, n_ways, n_rewards=1):
 
 
 def own_or_shared(draw, sizes, n_envs, own):
-    """Tables of each environment's own, or shared by all, or compact as those of locks, with own ways alone."""
+    """Tables that all share, or with ways of each environment's own as locks have them, or all its own."""
     return tables(draw, sizes, 1 if own == "none" else n_envs, n_envs if own == "all" else 1)
 
 

@@ -196,13 +196,10 @@ def _varying(cells: Sequence[Cell]) -> list[str]:
     for cell in cells:
         for name, value in _fields(cell).items():
             values_of.setdefault(name, {}).setdefault(cell.agent, set()).add(str(value))
-    always = ("env", "agent", "episodes")
-    columns = [
-        name
-        for name, values in values_of.items()
-        if name in always or any(len(different) > 1 for different in values.values())
-    ]
-    return [*(name for name in columns if name != "episodes"), "episodes"]
+    varying = [name for name, values in values_of.items() if any(len(some) > 1 for some in values.values())]
+    of_env = {name for cell in cells for name in cell.env_settings}
+    of_agent = [name for name in varying if name not in of_env | {"env", "agent", "episodes"}]
+    return ["env", *(name for name in varying if name in of_env), "agent", *of_agent, "episodes"]
 
 
 def _values(cell: Cell, names: Sequence[str]) -> list[str]:

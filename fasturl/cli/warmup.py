@@ -72,8 +72,10 @@ def _built_in_environments() -> list[Environment]:
 
 
 def _built_in_agents() -> list[tuple[str, dict[str, Any]]]:
-    """Each agent of fasturl with each part and each choice that it may have, one at a time."""
-    agents = []
+    """Each agent of fasturl with each part and each choice that it may have, one at a time; a setting that
+    agents share is tried with the first of them."""
+    agents: list[tuple[str, dict[str, Any]]] = []
+    tried: set[str] = set()
     for name in registry.agent_names():
         component, _ = registry.agent_component(name)
         if not component.built_in:
@@ -81,7 +83,9 @@ def _built_in_agents() -> list[tuple[str, dict[str, Any]]]:
         quick = _QUICK.get(name, {})
         agents.append((name, quick))
         for setting in component.settings.values():
-            agents += [(name, {**quick, setting.name: value}) for value in _values_to_try(setting)]
+            if setting.name not in tried:
+                agents += [(name, {**quick, setting.name: value}) for value in _values_to_try(setting)]
+        tried |= component.settings.keys()
     return agents
 
 

@@ -30,7 +30,7 @@ class SupportVectorDecoder(Decoder):
 
     def table(self, block: Block) -> Labels:
         self._check(block, self._image.dimension)
-        points = self.affine_image(block)
+        points = self._image(block)
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
         _decoding.support_vector_labels(
             points,

@@ -53,8 +53,8 @@ def environment(env: object, settings: Mapping[str, Any]) -> Environment:
                 f"hand over the object, env={component.cls.__name__}(...), or rename the setting"
             )
     refuse_unknown(component.name, settings, [*declared, *_OURS])
-    made: Environment = names.make("environment", env, settings)
-    return made
+    environment: Environment = names.make("environment", env, settings)
+    return environment
 
 
 def block_mdp(model: object) -> BlockMDP:

@@ -36,8 +36,7 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
     """Play a policy on latent states for many episodes and return flat arrays.
 
     env
-        A `fasturl` environment such as `LockBernoulli(...)`, or a Gymnasium environment of this package,
-        which is left as it is.
+        An environment of fasturl, or a Gymnasium environment of this package, which is left as it is.
     policy_table
         An integer array [H, S] of actions, or a float array [H, S, A] of probabilities.
     episodes
@@ -49,10 +48,10 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
     Examples
     --------
     >>> import fasturl as fu
-    >>> lock = fu.LockBernoulli(horizon=5)
-    >>> episodes = rollout(lock, lock.optimal_policy(seed=3), episodes=100, seed=3)
-    >>> episodes.observations.shape
-    (600, 8)
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[1.0, 0.0]]])
+    >>> played = rollout(coin, coin.optimal_policy(), episodes=3)
+    >>> played.actions.tolist(), played.rewards.tolist()
+    ([0, 0, 0], [1.0, 1.0, 1.0])
     """
     environment = _environment(env)
     count = checks.integer("episodes", episodes, least=1)

@@ -28,9 +28,14 @@ class _Family(NamedTuple):
     target: str
 
     @property
+    def class_name(self) -> str:
+        """The last part of the target, without the extras that an entry point may name behind it."""
+        return self.target.rpartition(":")[2].partition("[")[0].rpartition(".")[2].strip()
+
+    @property
     def id(self) -> str:
-        """LockBernoulli of any module is fasturl/LockBernoulli-v0."""
-        return f"{_NAMESPACE}{self.target.rpartition(':')[2].rpartition('.')[2]}-v0"
+        """A class Corridor of any module is fasturl/Corridor-v0."""
+        return f"{_NAMESPACE}{self.class_name}-v0"
 
 
 def register() -> None:
@@ -40,11 +45,11 @@ def register() -> None:
     also the package's entry point in the group `gymnasium.envs`, which Gymnasium before version 1.0, and
     whatever else reads the group, loads by itself.
     """
-    _add(f"{_NAMESPACE}BlockMDP-v0", "BlockMDP", {})
+    _add(f"{_NAMESPACE}BlockMDP-v0", "BlockMDPEnv", "BlockMDPVectorEnv")
     clashes = []
     for family in _families():
         if family.id not in gymnasium.registry:
-            _add(family.id, "Scalar", {"env": family.name}, vector="Vector")
+            _add(family.id, "ScalarEnv", "VectorEnv", env=family.name)
         elif gymnasium.registry[family.id].kwargs.get("env") != family.name:
             clashes.append(family)
     for family in clashes:  # at the end: a warning may be an error, and nobody else is to blame
@@ -60,21 +65,30 @@ def ids() -> list[str]:
     return sorted(identity for identity in gymnasium.registry if identity.startswith(_NAMESPACE))
 
 
-def _add(identity: str, form: str, kwargs: dict[str, Any], vector: str | None = None) -> None:
+def _add(identity: str, scalar: str, vector: str, **arguments: Any) -> None:
+    """Register an id with its two classes in `fasturl.envs` and the arguments that it stands for."""
     if identity not in gymnasium.registry:
         gymnasium.register(
             identity,
-            entry_point=f"fasturl.envs:{form}Env",
-            vector_entry_point=f"fasturl.envs:{vector or form + 'Vector'}Env",
-            kwargs=kwargs,
+            entry_point=f"fasturl.envs:{scalar}",
+            vector_entry_point=f"fasturl.envs:{vector}",
+            kwargs=arguments,
         )
 
 
 def _families() -> list[_Family]:
-    """Every family that is known by name, those of fasturl first."""
+    """Every family that is known by name, those of fasturl first; no id follows from a target that names no
+    class."""
     components = getattr(sys.modules.get("fasturl._base.names"), "components", None)
     if components is not None:
-        return [_Family(one.name, one.package, one.target) for one in components("environment").values()]
+        families = [_Family(one.name, one.package, one.target) for one in components("environment").values()]
+    else:
+        families = _installed()
+    return [family for family in families if family.class_name.isidentifier()]
+
+
+def _installed() -> list[_Family]:
+    """The families of installed packages, as `fasturl._base.names` finds them."""
     entries = metadata.entry_points(group=_GROUP)
     families = [_Family(entry.name, entry.dist.name if entry.dist else "", entry.value) for entry in entries]
     families.sort(key=lambda family: (family.package != "fasturl", family.package, family.name))

@@ -24,8 +24,8 @@ class ScalarEnv(gymnasium.Env[Any, int]):
     `latent_state`, and the `optimal_value` of an episode on this instance.
 
     env
-        An environment of fasturl, such as `LockBernoulli(horizon=5)`, or the name that a family is registered
-        under, such as "lock-bernoulli".
+        An environment of fasturl, such as a `BlockMDP`, or the name that a family is registered under: one of
+        those that `fasturl list` shows.
     observe
         "observation" shows what the emission gives, "latent" the latent state as a number.
     render_mode
@@ -35,7 +35,9 @@ class ScalarEnv(gymnasium.Env[Any, int]):
 
     Examples
     --------
-    >>> env = ScalarEnv("lock-bernoulli", horizon=5, observe="latent")
+    >>> import fasturl as fu
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])
+    >>> env = ScalarEnv(coin, observe="latent")
     >>> env.reset(seed=0)
     (0, {'level': 1, 'latent_state': 0, 'optimal_value': 0.5})
     """

@@ -52,10 +52,12 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
 
     Examples
     --------
-    >>> envs = VectorEnv("lock-bernoulli", num_envs=3, horizon=5)
-    >>> observations, infos = envs.reset(seed=0)
-    >>> observations.shape, infos["optimal_value"].tolist()
-    ((3, 8), [0.5, 0.5, 0.5])
+    >>> import fasturl as fu
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])
+    >>> envs = VectorEnv(coin, num_envs=3, observe="latent")
+    >>> states, infos = envs.reset(seed=0)
+    >>> states.tolist(), infos["optimal_value"].tolist()
+    ([0, 0, 0], [0.5, 0.5, 0.5])
     """
 
     # Gymnasium declares it as a variable of the class

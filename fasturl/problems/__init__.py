@@ -5,5 +5,3 @@ from .block_mdp import BlockMDP as BlockMDP
 from .description import Description as Description
 from .description import ObservationSpace as ObservationSpace
 from .environment import Environment as Environment
-from .locks import LockBernoulli as LockBernoulli
-from .locks import LockGaussian as LockGaussian

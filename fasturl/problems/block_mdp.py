@@ -47,8 +47,8 @@ class BlockMDP(Environment):
     start
         The state at level 1, or a distribution over its states.
     emission
-        How latent states look, for agents that do not see them: one of `fasturl.problems.emissions`, made for
-        H+1 levels and the largest number of states of a level.
+        How observations are drawn, for agents that do not see latent states: one of
+        `fasturl.problems.emissions`, made for H+1 levels and the largest number of states of a level.
     max_states
         The bound on the number of states of a level that agents are told; the largest number itself if not
         given.

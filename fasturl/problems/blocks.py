@@ -27,18 +27,18 @@ class Block(ABC):
 
     @abstractmethod
     def observe(self, states: States) -> NDArray[np.generic]:
-        """What is seen along the paths `states` [E, L]: an array [E, L, D]."""
+        """The observations along the paths `states` [E, L]: an array [E, L, D]."""
 
     @abstractmethod
     def level(self, h: int) -> Block:
-        """What belongs to level h alone."""
+        """The block of one level alone, h counting from 0."""
 
     @abstractmethod
     def episodes(self, first: int, end: int) -> Block:
-        """What belongs to the episodes from `first` up to `end`."""
+        """The block of the episodes from `first` up to but without `end`."""
 
     def every_state(self) -> NDArray[np.generic]:
-        """What would be seen in each state: an array [E, L, S, D]."""
+        """The observation that each state would show: an array [E, L, S, D]."""
         shape = (self.n_episodes, self.n_levels)
         return np.stack([self.observe(np.full(shape, s, np.int64)) for s in range(self.n_states)], axis=2)
 

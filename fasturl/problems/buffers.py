@@ -91,14 +91,14 @@ class NormalsAroundMeans(ObservationBuffer):
         coordinates, levels = block.noise.shape[1:]
         pairs = coordinates * levels // 2
         bits = np.empty((pairs // 4, 4), np.uint64)
-        drawn = np.empty((1, 2, pairs), np.float32)
+        normals = np.empty((1, 2, pairs), np.float32)
         noise = np.zeros((levels, n_envs, block.dimension), np.float32)
         self._normals = Normals(
             deviation=np.float32(deviation),
             bits=bits,
             halves=bits.view(np.uint32).reshape(2, pairs),
-            drawn=drawn,
-            grid=drawn.reshape(coordinates, levels),
+            drawn=normals,
+            grid=normals.reshape(coordinates, levels),
             noise=noise,
             flat=noise.reshape(levels, -1),
             means=np.ascontiguousarray(block.means.transpose(2, 0, 1)),

@@ -1,4 +1,4 @@
-"""Emissions: how a latent state looks.
+"""Emissions: how observations are drawn for latent states.
 
 An emission draws noise for a block of episodes from the emission stream, without knowing policy or state. The
 block can then show the observation along any path of states, or hand all of them at once to a decoder.
@@ -34,7 +34,7 @@ _NORMAL_REACH = 7.0
 
 
 class Emission(ABC):
-    """How latent states look: draws the noise of blocks of episodes.
+    """How observations are drawn for latent states, for blocks of episodes at a time.
 
     A subclass has the attributes `n_levels` (H+1), `n_states` (the largest number of states of a level),
     `dimension` (number of coordinates of an observation) and `discrete` (True for bits, False for reals), and
@@ -103,7 +103,7 @@ class Gaussian(Emission):
     """Real observations N(mean, noise^2 I) around a mean for each state, or for each level and state.
 
     means
-        Array [S, D], or [H+1, S, D] where the look of a state depends on the level; at most 1e15 in size.
+        Array [S, D], or [H+1, S, D] where they depend on the level; at most 1e15 in size.
     noise
         Standard deviation of every coordinate, from 0 to 1e15.
     n_levels

@@ -36,9 +36,21 @@ class Environment(Declared, ABC):
 
     Examples
     --------
+    A family of one state a level, whose better action pays 1 at every level and is drawn for each seed:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
     >>> import fasturl as fu
-    >>> fu.LockBernoulli(horizon=5).optimal_value(seed=3)
-    0.5
+    >>> @dataclass(frozen=True)
+    ... class Coins(fu.Environment):
+    ...     horizon: int = fu.setting(3, least=1, help="Number of levels that are acted in.")
+    ...     n_actions, max_states = 2, 1
+    ...     def draw(self, streams):
+    ...         better = np.random.default_rng(streams.row("instance")).integers(2, size=self.horizon)
+    ...         rewards = np.eye(2)[better].reshape(self.horizon, 1, 2)
+    ...         return fu.BlockMDP(np.ones((self.horizon, 1, 2, 1)), rewards)
+    >>> Coins(horizon=5).optimal_value(seed=3)
+    5.0
     """
 
     component_kind: ClassVar[str] = "environment"
@@ -47,8 +59,8 @@ class Environment(Declared, ABC):
     n_actions: int
     max_states: int
     emission: Emission | None = None
-    """How latent states look; None where they can only be seen as they are. Where `draw` gives instances
-    emissions of their own, this is one of the same kind, dimension and bounds."""
+    """How observations are drawn; None where latent states are all there is to observe. Where `draw` gives
+    instances emissions of their own, this is one of the same kind, dimension and bounds."""
     reward_range: tuple[float, float] = (0.0, 1.0)
     max_return: float | None = None
     """The greatest return that can be ahead at any level; if it is None, what follows from the range of

@@ -63,8 +63,8 @@ def curve(rows: pandas.DataFrame) -> Curve:
 def env_settings(frame: pandas.DataFrame) -> list[str]:
     """The columns that are settings of environments, in the order in which they are declared.
 
-    They have their own names: any that is neither a column of results, which no environment may call a setting,
-    nor one with the name of an agent or a part before it.
+    They have their own names: any that is neither a column of results, which no environment may call a
+    setting, nor one with the name of an agent or a part before it.
     """
     return [name for name in frame.columns if name not in RESERVED and not name.startswith(_PREFIXES)]
 
@@ -89,7 +89,8 @@ def _columns_called(frame: pandas.DataFrame, name: str) -> list[str]:
         return columns
     short = list(dict.fromkeys(map(short_name, known)))
     raise ValueError(
-        f"{name} is not a parameter of these results{checks.nearest(name, short)}; they have {', '.join(short)}"
+        f"{name} is not a parameter of these results{checks.nearest(name, short)}; "
+        f"they have {', '.join(short)}"
     )
 
 
@@ -115,9 +116,8 @@ def select(frame: pandas.DataFrame, conditions: Iterable[str]) -> pandas.DataFra
             raise ValueError(f"a condition is written NAME=VALUE, for example horizon=10, got {condition!r}")
         present = {show(value) for column in _columns_called(frame, name) for value in cells[column]}
         if show(text) not in present:
-            raise ValueError(
-                f"there are no results with {name} {text}; {name} is {', '.join(sorted(present, key=setting_rank))}"
-            )
+            values = ", ".join(sorted(present, key=setting_rank))
+            raise ValueError(f"there are no results with {name} {text}; {name} is {values}")
         wanted.setdefault(name, set()).add(show(text))
     for name, texts in wanted.items():
         columns = cells[_columns_called(frame, name)]
@@ -143,7 +143,8 @@ def labels(frame: pandas.DataFrame) -> dict[str, str]:
     """A name for each cell: its agent, and the settings it takes to tell it from other cells of that agent in
     the same environment.
 
-    Agents come in the order of the registry, and those of one agent by the settings in their names: numbers by size.
+    Agents come in the order of the registry, and those of one agent by the settings in their names: numbers
+    by size.
     """
     cells = _cells(frame)
     places = {"env", *env_settings(frame)}

@@ -1,7 +1,7 @@
 """What the experiments of Feng et al. (2020) run: the cells of Figures 1, 2 and 3.
 
-A figure is one environment in nine panels: horizons 5, 10 and 20 across, switch 0, 0.2 and 0.5 down. PCID is run with
-its linear and its neural model.
+A figure is one environment in nine panels: horizons 5, 10 and 20 across, switch 0, 0.2 and 0.5 down. PCID is
+run with its linear and its neural model.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def figure_rows(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
 
 
 def best_variants(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Of an agent with several variants in a panel, the rows of the one with the best average reward at the end,
-    which is the one that the paper draws."""
+    """Of an agent with several variants in a panel, the rows of the one with the best average reward at the
+    end, which is the one that the paper draws."""
     last = frame[frame["trajectories"] == frame.groupby("cell")["trajectories"].transform("max")]
     keys = ["env", *summaries.env_settings(frame), "agent"]
     ends = last.groupby([*keys, "cell"], dropna=False, as_index=False)["average_reward"].mean()

@@ -105,8 +105,8 @@ def _url_is_better_than_the_baseline(rewards: pandas.DataFrame) -> Claim:
     return Claim(
         "URL is much better than the baseline QLearning-lat, especially at H = 20",
         bool(much_better.all() and better.mean() > 0.5),
-        f"better in {better.sum()} of {len(rewards)} panels; at H = 20 at least {long['url'].min():.3f} against "
-        f"at most {long['qlearning-lat'].max():.3f}",
+        f"better in {better.sum()} of {len(rewards)} panels; at H = 20 at least {long['url'].min():.3f} "
+        f"against at most {long['qlearning-lat'].max():.3f}",
     )
 
 

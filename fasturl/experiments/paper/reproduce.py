@@ -1,4 +1,5 @@
-"""The paper's experiments in one call: run what is missing, draw the figures, sum up, and judge the claims."""
+"""The paper's experiments in one call: run what is missing, draw the figures, sum up, and judge the
+claims."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class Reproduction:
     """What `reproduce` gives; the same is in the folder.
 
     folder, figures
-        Where everything is, and the names of the figures that it shows: for each `<name>.png` and `<name>.pdf`.
+        Where everything is, and the names of the figures that it shows: for each `<name>.png` and
+        `<name>.pdf`.
     summary
         One row for each figure, horizon, switch and agent: final average reward, value and success rate.
     claims
@@ -95,10 +97,9 @@ def reproduce(
     wanted = cells(view.figures, view.episodes_scale)
     missing = plan(store, wanted, view.seeds)
     if announce is not None:
-        announce(
-            f"{len(wanted)} cells x {len(view.seeds)} seeds; {sum(len(block.seeds) for block in missing):,} of "
-            f"{len(wanted) * len(view.seeds):,} runs to do; results in {folder}"
-        )
+        runs, to_do = len(wanted) * len(view.seeds), sum(len(block.seeds) for block in missing)
+        counts = f"{len(wanted)} cells x {len(view.seeds)} seeds; {to_do:,} of {runs:,} runs to do"
+        announce(f"{counts}; results in {folder}")
     complete(store, missing, place, progress)
     frame = store.frame()
     frame = frame[frame["cell"].isin({cell.id for cell in wanted}) & frame["seed"].isin(view.seeds)]

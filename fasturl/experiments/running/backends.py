@@ -76,7 +76,7 @@ class Local:
             results = pool(task(item) for item in items)
             try:
                 starting.close()
-                for result in results:  # noqa: UP028  # closed below, where nobody is to be warned
+                for result in results:  # noqa: UP028  # `yield from` would close them where they warn
                     yield result
             except BrokenProcessPool:
                 raise WorkersLost(f"a worker process died (killed, or out of memory): {_RESUME}") from None
@@ -182,7 +182,8 @@ class Dask:
 
     def _not_installed(self, error: ImportError) -> ValueError:
         return ValueError(
-            f"fasturl must be installed on the workers of the Dask cluster at {self.address}: {_first_line(error)}"
+            f"fasturl must be installed on the workers of the Dask cluster at {self.address}: "
+            f"{_first_line(error)}"
         )
 
     def _client(self) -> Any:

@@ -22,9 +22,9 @@ POINTS = 200
 
 @dataclass(frozen=True)
 class Cell:
-    """An environment and an agent by name, with all their settings, given or not, so that the id changes when a
-    default changes. What a setting that is None stands for may change while the id does not: `store.FORMAT` is
-    raised then.
+    """An environment and an agent by name, with all their settings, given or not, so that the id changes when
+    a default changes. What a setting that is None stands for may change while the id does not: `store.FORMAT`
+    is raised then.
 
     env, env_settings
         The environment's name and its settings.
@@ -54,7 +54,8 @@ class Cell:
         episodes: int,
         points: int = POINTS,
     ) -> Cell:
-        """A cell from the settings that differ from the defaults; whatever cannot be trained is refused here."""
+        """A cell from the settings that differ from the defaults; whatever cannot be trained is refused
+        here."""
         described = _canonical(agent, registry.agent_settings(agent, agent_settings))
         cell = cls(
             env,
@@ -105,12 +106,13 @@ class Cell:
                 )
             if not known.carried and known.origin != origin:
                 raise ValueError(
-                    f"{kind} {name!r} is of the package {known.origin} on the worker and of {origin} in the cell: "
-                    "install the same everywhere"
+                    f"{kind} {name!r} is of the package {known.origin} on the worker and of {origin} "
+                    "in the cell: install the same everywhere"
                 )
 
     def __str__(self) -> str:
-        return f"{self.env}{_listed(self.env_settings)}: {self.agent}{_listed(self.agent_settings)}, {self.episodes:,} episodes"
+        env, agent = f"{self.env}{_listed(self.env_settings)}", f"{self.agent}{_listed(self.agent_settings)}"
+        return f"{env}: {agent}, {self.episodes:,} episodes"
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -126,7 +128,8 @@ def _unpickled(config: dict[str, Any], components: list[tuple[str, str, type]]) 
 
 
 def flat_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of an agent with those of its parts beside them: oracle is its name, oracle.n_init a setting of it."""
+    """Settings of an agent with those of its parts beside them: oracle is its name, oracle.n_init a setting
+    of it."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         if isinstance(value, Mapping):

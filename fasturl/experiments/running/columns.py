@@ -1,12 +1,12 @@
 """The columns of results: what the settings of a cell are called there, and of what type they are.
 
 Columns come from declarations. A setting of the environment has its own name; those of the agent are
-`agent.x`; a part that is called what it is, an oracle or a learner, has a column with its name and `oracle.x` or
-`learner.x` for its settings. Every file keeps its columns and their kinds, so that results can be read where the
-classes are not known.
+`agent.x`; a part that is called what it is, an oracle or a learner, has a column with its name and `oracle.x`
+or `learner.x` for its settings. Every file keeps its columns and their kinds, so that results can be read
+where the classes are not known.
 
-In a folder of several families a setting that a family does not have is missing. Where two classes declare one
-name with different kinds, integers and other numbers are numbers, and any other mixture is text.
+In a folder of several families a setting that a family does not have is missing. Where two classes declare
+one name with different kinds, integers and other numbers are numbers, and any other mixture is text.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def _columns(declared: Mapping[str, Setting], settings: Mapping[str, Any]) -> di
 
 
 def _column(setting: Setting, value: Any) -> Column:
-    """A value with the kind that its setting declares; with its own where it has another, as classes that check
-    nothing allow."""
+    """A value with the kind that its setting declares; with its own where it has another, as classes that
+    check nothing allow."""
     declared, own = _KINDS.get(setting.kind), _kind_of_value(value)
     if declared is None or own not in (None, declared, "int" if declared == "float" else declared):
         return Column(own or TEXT, as_text(value) if own == TEXT else value)
@@ -98,8 +98,8 @@ def as_text(value: Any) -> str | None:
 
 
 def settings_frame(cells: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
-    """A row for each cell, from the metadata of one of its files: who it is, and all its settings in columns of
-    their types."""
+    """A row for each cell, from the metadata of one of its files: who it is, and all its settings in columns
+    of their types."""
     import pandas as pd
 
     by_name = sorted(cells, key=lambda about: (about["config"]["env"], about["config"]["agent"]))

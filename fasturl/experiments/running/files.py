@@ -1,7 +1,7 @@
 """What a file of results holds, and what it is called: some seeds of one cell, in Parquet.
 
-Rows are tidy, one for each seed and point of the curve, and depend on the configuration alone. All files of one
-family have the same columns; those of several families are one table by the union of their columns. The
+Rows are tidy, one for each seed and point of the curve, and depend on the configuration alone. All files of
+one family have the same columns; those of several families are one table by the union of their columns. The
 configuration, all settings with their kinds, versions, timings and diagnostics are in the file's metadata.
 """
 
@@ -95,8 +95,8 @@ def _annotations(cell: Cell, run: Run, made_with: dict[str, str]) -> dict[str, A
 
 
 def _rows(cell: Cell, run: Run) -> dict[str, Any]:
-    """The columns of the table. Those of the agent's settings are not among them: agents of one folder would have
-    different ones."""
+    """The columns of the table. Those of the agent's settings are not among them: agents of one folder would
+    have different ones."""
     pa, _ = pyarrow()
     types = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "text": pa.string()}
     points, n_seeds = run.trajectories.size, len(run.seeds)

@@ -1,8 +1,8 @@
 """The cells that the tables of a sweep span: every combination of environments, agents and their settings.
 
-Settings are those that the named classes declare. What [learner] and [oracle] set goes to every agent that has such
-a part and does not set it itself; an agent that is a learner, such as <learner>-lat, takes settings of [learner] as
-its own.
+Settings are those that the named classes declare. What [learner] and [oracle] set goes to every agent that
+has such a part and does not set it itself; an agent that is a learner, such as <learner>-lat, takes settings
+of [learner] as its own.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class Grid:
 
 @dataclass
 class _Shared:
-    """[learner] or [oracle]: the settings that agents take from it, and those that no agent has taken so far."""
+    """[learner] or [oracle]: the settings that agents take from it, and those that no agent has taken so
+    far."""
 
     kind: str
     tables: list[Table]
@@ -93,8 +94,8 @@ class _Shared:
     in_use: bool = False
 
     def choices(self, agent: str, part: str | None, own: Table) -> Iterator[tuple[str | None, Table]]:
-        """What an agent with these settings of its own takes for one of its parts, or for itself where the part is
-        None; nothing is an empty table."""
+        """What an agent with these settings of its own takes for one of its parts, or for itself where the
+        part is None; nothing is an empty table."""
         for table in self.tables:
             for name in _choices(table["name"], self.kind) if "name" in table else [None]:
                 open_settings = self._open(agent, part, own, name)
@@ -204,14 +205,14 @@ def _check_table(
     declaration: Callable[[str], Mapping[str, Setting]],
     supplied: Collection[str] = (),
 ) -> None:
-    """ValueError for a name that is not known, and for settings that the named class needs and nobody gives."""
+    """ValueError for a name that is not known, and for settings that the named class needs and nobody
+    gives."""
     if "name" not in table:
         raise ValueError(f"[{key}] needs a name: one of {', '.join(known)}{_guess(table, 'name')}")
     for name in table["name"] if isinstance(table["name"], list) else [table["name"]]:
         if not isinstance(name, str) or name not in known:
-            raise ValueError(
-                f"[{key}] name must be one of {', '.join(known)}, got {name!r}{checks.nearest(str(name), known)}"
-            )
+            guess = checks.nearest(str(name), known)
+            raise ValueError(f"[{key}] name must be one of {', '.join(known)}, got {name!r}{guess}")
         for setting in declaration(name).values():
             if setting.required and setting.name not in table and setting.name not in supplied:
                 raise ValueError(

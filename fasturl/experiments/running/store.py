@@ -341,7 +341,8 @@ def load(folder: str | os.PathLike[str]) -> pandas.DataFrame:
 
 
 def _mean_optimal_values(codes: Any, rows: pandas.DataFrame) -> list[float]:
-    """The mean of V* over the seeds of each cell: its rows, sorted by cell and seed, have the cell's number."""
+    """The mean of V* over the seeds of each cell: its rows, sorted by cell and seed, have the cell's
+    number."""
     first = np.append(True, np.diff(codes).astype(bool) | np.diff(rows["seed"]).astype(bool))
     values, owners = rows["optimal_value"].to_numpy()[first], codes[first]
     return [mean_optimal_value(of_cell) for of_cell in np.split(values, np.flatnonzero(np.diff(owners)) + 1)]

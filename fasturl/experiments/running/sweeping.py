@@ -1,8 +1,8 @@
 """Run cells over seeds, on this machine or on many, and keep what comes out.
 
-The work is cut into seed blocks: some seeds of one cell. Workers compute, this process writes; a seed block that is
-written is never computed again. Where the work is done does not change a bit of it, so a sweep may be stopped
-anywhere, resumed elsewhere, or run twice at once.
+The work is cut into seed blocks: some seeds of one cell. Workers compute, this process writes; a seed block
+that is written is never computed again. Where the work is done does not change a bit of it, so a sweep may be
+stopped anywhere, resumed elsewhere, or run twice at once.
 """
 
 from __future__ import annotations
@@ -136,7 +136,8 @@ def complete(
         for block, run, made_with in results:
             if made_with["fasturl"] != __version__:
                 raise ValueError(
-                    f"a worker has fasturl {made_with['fasturl']}, this machine has {__version__}: install the same everywhere"
+                    f"a worker has fasturl {made_with['fasturl']}, this machine has {__version__}: "
+                    "install the same everywhere"
                 )
             if isinstance(run, str):
                 failed.setdefault(block.cell, run)
