@@ -113,9 +113,9 @@ def test_a_pickled_cell_brings_the_classes_that_a_program_registered(known):
     [
         (
             None,
-            "'corridor' is not known on the worker: install the package corridor-lab 1.2 there too",
+            r"environment 'corridor' is not known on the worker \S+: install corridor-lab 1\.2 there too",
         ),
-        ("1.3", "of the package corridor-lab 1.3 on the worker and of corridor-lab 1.2 in the cell"),
+        ("1.3", r"is of corridor-lab 1\.3 on the worker \S+ and of corridor-lab 1\.2 in the cell"),
     ],
 )
 def test_a_worker_without_the_package_of_a_class_says_so_in_one_line(present, message, monkeypatch, tmp_path):
@@ -168,6 +168,12 @@ if __name__ == "__main__":
         sweep(cells, 6, sys.argv[1], n_jobs=2, progress=False)
     elif sys.argv[2] == "here":
         sweep(cells, 6, sys.argv[1], n_jobs=1, progress=False)
+    elif sys.argv[2] == "ray":
+        import ray
+        from fasturl.experiments import Ray
+
+        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+        sweep(cells, 6, sys.argv[1], backend=Ray(), progress=False)
     else:
         from distributed import LocalCluster
 
@@ -194,10 +200,11 @@ def run_script(folder, place):
     return load(folder / place)
 
 
-@pytest.mark.parametrize("place", ["processes", "dask"])
-def test_classes_of_a_script_travel_to_workers(place, tmp_path):
-    if place == "dask":
-        pytest.importorskip("distributed", reason="Dask is not installed")
+@pytest.mark.parametrize(
+    ("place", "package"), [("processes", "joblib"), ("dask", "distributed"), ("ray", "ray")]
+)
+def test_classes_of_a_script_travel_to_workers(place, package, tmp_path):
+    pytest.importorskip(package, reason=f"{package} is not installed")
     frame, expected = run_script(tmp_path, place), run_script(tmp_path, "here")
     assert len(frame) == 4 * 6 * 3
     assert frame.to_csv() == expected.to_csv()

@@ -15,6 +15,7 @@ from ... import registry
 from ..._base import checks, names
 from ...agents.agent import Agent
 from ...problems.environment import Environment
+from .processes import this_process
 
 POINTS = 200
 """Points of a learning curve that are kept, as `train` has it."""
@@ -97,16 +98,17 @@ class Cell:
     def check_components(self) -> None:
         """ValueError where this process lacks a class of the cell, or has it from another version of its
         package."""
+        machine, _ = this_process()
         for component, origin in self.origins.items():
             kind, name = component.split(" ", 1)
             known = names.components(kind).get(name)
             if known is None:
                 raise ValueError(
-                    f"{kind} {name!r} is not known on the worker: install the package {origin} there too"
+                    f"{kind} {name!r} is not known on the worker {machine}: install {origin} there too"
                 )
             if not known.carried and known.origin != origin:
                 raise ValueError(
-                    f"{kind} {name!r} is of the package {known.origin} on the worker and of {origin} "
+                    f"{kind} {name!r} is of {known.origin} on the worker {machine} and of {origin} "
                     "in the cell: install the same everywhere"
                 )
 
