@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.collections import FillBetweenPolyCollection
@@ -12,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from stored_results import AGENTS, frame_of, run_small_sweep, turning
 
+import fasturl as fu
 from fasturl import registry
 from fasturl.experiments import load
 from fasturl.experiments.analysis import figures as plots
@@ -199,10 +201,81 @@ def test_agents_of_others_have_stable_colours_that_nobody_shares():
     assert len({style.paints([name])[name] for name in names}) > len(style.OTHER_COLOURS) / 2
 
 
-def test_agents_of_others_stand_after_ours_by_name():
-    agents = {name: name for name in ("zeta", "url", "alpha", "pcid")}
-    assert sorted(agents, key=style.agent_rank) == ["url", "pcid", "alpha", "zeta"]
-    assert len({line.colour for line in style.line_styles(agents).values()}) == 4
+def test_a_plug_in_s_agents_are_told_apart_in_every_figure():
+    agents = ("theirs", "others", "url", "third-party")
+    frame = frame_of(
+        *(({"agent": agent, "horizon": h}, SAMPLES, SUCCEEDED) for agent in agents for h in (4, 8))
+    )
+    for draw in (plots.curves, plots.success, plots.scaling):
+        figure = draw(frame)
+        (legend,) = figure.legends
+        assert {text.get_text() for text in legend.get_texts()} == set(agents)
+        assert len({line.get_color() for line in legend.findobj(Line2D)}) == 4
+
+
+def test_a_curve_is_drawn_the_same_from_a_run_and_from_stored_results():
+    run = fu.train(fu.LockBernoulli(3, 0.2), fu.OracleQ(), episodes=50, seeds=4, points=5)
+    stored = run.to_pandas().assign(
+        **{"cell": "a", "env": run.env, **run.settings, "agent": run.agent, "episodes": 50},
+        **{"v_star": run.v_star, "optimal_value": run.v_star, "value": 0.5, "near_optimal": True},
+    )
+    from_run, from_store = run.plot(), Figure().subplots()
+    plots.curve_panel(from_store, stored)
+    for axes in (from_run, from_store):
+        assert lines(axes)[run.agent].get_ydata().tolist() == run.average_reward.mean(axis=0).tolist()
+    bands = [axes.collections[0].get_paths()[0].vertices.tolist() for axes in (from_run, from_store)]
+    assert bands[0] == bands[1]
+    assert from_run.get_xlim() == from_store.get_xlim()
+    assert from_run.get_ylim() == from_store.get_ylim()
+    plt.close(from_run.figure)
+
+
+def slippery(**settings):
+    """A cell of a family that is not ours: its settings are a number and a word."""
+    fixed = {"env": "ice", "switch": np.nan, "noise": np.nan, "slip": 0.1, "width": "narrow"}
+    return (fixed | settings, SAMPLES - 1, SUCCEEDED)
+
+
+def test_panels_of_a_third_family_are_its_settings():
+    cells = [slippery(slip=slip, width=width) for slip in (0.3, 0.1) for width in ("wide", "narrow")]
+    figure = plots.curves(frame_of(*cells))
+    assert [axes.get_title().replace("\n", " ") for axes in figure.axes] == [
+        "ice, H = 5, slip 0.1, width narrow",
+        "ice, H = 5, slip 0.1, width wide",
+        "ice, H = 5, slip 0.3, width narrow",
+        "ice, H = 5, slip 0.3, width wide",
+    ]
+    assert {axes.get_subplotspec().get_gridspec().ncols for axes in figure.axes} == {2}
+    assert plots.success(frame_of(*cells), x="slip").axes[0].lines[0].get_xdata().tolist() == [0.1, 0.3]
+    assert_legible(figure)
+
+
+def test_families_may_be_mixed():
+    lock = {"slip": np.nan, "width": None}
+    frame = frame_of(
+        *(slippery(horizon=h) for h in (4, 8)),
+        *(
+            (lock | {"horizon": h, "switch": switch}, SAMPLES, SUCCEEDED)
+            for h in (4, 8)
+            for switch in (0, 0.2)
+        ),
+    )
+    titles = [axes.get_title().replace("\n", " ") for axes in plots.curves(frame).axes]
+    assert titles == [
+        "ice, H = 4, slip 0.1, width narrow",
+        "ice, H = 8, slip 0.1, width narrow",
+        *(f"lock-bernoulli, H = {h}, switch {switch}" for h in (4, 8) for switch in (0, 0.2)),
+    ]
+    titles = [axes.get_title().replace("\n", " ") for axes in plots.scaling(frame).axes]
+    assert titles == ["ice, slip 0.1, width narrow", "lock-bernoulli, switch 0", "lock-bernoulli, switch 0.2"]
+
+
+def test_returns_below_zero_are_inside_the_panel():
+    axes = Figure().subplots()
+    plots.curve_panel(axes, frame_of(slippery(v_star=-0.2)))
+    low, high = axes.get_ylim()
+    assert low < (SAMPLES - 1).mean(axis=0).min()
+    assert high > -0.2
 
 
 def test_every_environment_has_a_panel(folder):
@@ -410,7 +483,7 @@ def test_results_are_chosen_by_conditions(folder):
     frame = load(folder)
     chosen = summaries.select(frame, ["horizon=3", "switch=0.20", "agent=url"])
     assert set(zip(chosen["horizon"], chosen["switch"], chosen["agent"], strict=True)) == {(3, 0.2, "url")}
-    assert len(summaries.select(frame, ["noise=default"])) == len(frame)
+    assert len(summaries.select(frame, ["oracle=default"])) == len(frame[frame["agent"] != "url"])
     either = summaries.select(frame, ["horizon=2", "agent=url", "horizon=3", "agent=oracleq-lat"])
     assert set(zip(either["horizon"], either["agent"], strict=True)) == {
         (h, agent) for h in (2, 3) for agent in ("url", "oracleq-lat")
@@ -432,9 +505,9 @@ def test_a_png_has_200_dots_an_inch_and_the_width_of_the_text(folder, tmp_path):
     assert int.from_bytes((tmp_path / "curves.png").read_bytes()[16:20]) == 200 * style.TEXT_WIDTH
 
 
-def two_kinds(frame):
-    first = frame["seed"] == 0
-    return frame.assign(horizon=np.where(first, 10, 9), agent=np.where(first, "url", "pcid"))
+def two_kinds():
+    kinds = ({"horizon": 10, "agent": "url"}, {"horizon": 9, "agent": "pcid"})
+    return frame_of(*((settings, SAMPLES, SUCCEEDED) for settings in kinds))
 
 
 @pytest.mark.parametrize(
@@ -447,11 +520,11 @@ def two_kinds(frame):
             r"horizn is not a parameter of these results \(did you mean horizon\?\)",
         ),
         (
-            lambda frame: summaries.select(two_kinds(frame), ["horizon=9", "agent=url"]),
+            lambda _: summaries.select(two_kinds(), ["horizon=9", "agent=url"]),
             "there are no results with horizon=9 and agent=url",
         ),
         (
-            lambda frame: summaries.select(two_kinds(frame), ["horizon=7"]),
+            lambda _: summaries.select(two_kinds(), ["horizon=7"]),
             "there are no results with horizon 7; horizon is 9, 10",
         ),
         (lambda frame: plots.success(frame, x="agent"), "agent is not a number in these results"),
@@ -464,8 +537,8 @@ def two_kinds(frame):
             "a heat map needs two different parameters, got horizon twice",
         ),
         (
-            lambda frame: plots.heatmap(frame, "horizon", "switch", of="luck"),
-            "of must be one of 'average-reward', .*, got 'luck'",
+            lambda frame: plots.heatmap(frame, "horizon", "switch", of="height"),
+            "of must be one of 'average-reward', .*, got 'height'",
         ),
         (lambda frame: plots.heatmap(frame, "horizon", "noise"), "noise is not a number in these results"),
         (

@@ -5,9 +5,9 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from fasturl.problems.models import Environment
 
 import fasturl as fu
+from fasturl.problems.environment import Environment
 from fasturl.training import as_agent
 
 ENV = fu.LockBernoulli(horizon=4, switch=0.2)
@@ -26,7 +26,7 @@ def test_a_run_says_what_was_trained(run):
         100,
         [3, 1, 2],
     )
-    assert run.parameters == {"horizon": 4, "switch": 0.2, "noise": 0.1}
+    assert run.settings == {"horizon": 4, "switch": 0.2, "noise": 0.1}
     assert run.title == "lock-gaussian, horizon 4, switch 0.2, noise 0.1"
     assert run.v_star == pytest.approx(0.5)
     assert run.average_reward.shape == (3, 5)
@@ -47,10 +47,10 @@ def test_the_success_rate_is_the_share_of_seeds_at_nine_tenths_of_the_optimum(ru
 class Uneven(Environment):
     """A family whose best reward is another one for each seed; the other action pays a fifth of it less."""
 
-    name, horizon, n_actions, n_states, emission = "uneven", 1, 2, (1, 1), None
+    horizon, n_actions, max_states, reward_range = 1, 2, 1, (-6.0, 6.0)
 
     def draw(self, streams):
-        best = streams.generator("lock").uniform(-5, 5)
+        best = streams.generator("instance").uniform(-5, 5)
         rewards = np.array([best - 0.2 * abs(best), best]).reshape(1, 1, 2)
         return fu.BlockMDP(np.ones((1, 1, 2, 1)), rewards, reward_draw="deterministic")
 
@@ -82,7 +82,7 @@ def test_runs_can_be_compared_and_kept_in_sets(run):
 AGENTS = [
     fu.OracleQ(),
     fu.URL(batch=20),
-    fu.URL(form="as-written", epsilon=0.9, delta=0.9, batch=10),
+    fu.URLAsWritten(epsilon=0.9, delta=0.9, batch=10),
     fu.PCID(samples_per_level=60),
     as_agent(fu.OracleQ(), "observation"),
 ]
@@ -96,7 +96,7 @@ def test_help_says_what_every_field_is():
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: type(agent).__name__)
 def test_help_says_what_an_agent_has_to_say(agent):
     (about,) = fu.train(
-        fu.LockBernoulli(1), agent, 2 if isinstance(agent, fu.URL) and agent.form != "practical" else 200
+        fu.LockBernoulli(1), agent, 2 if isinstance(agent, fu.URLAsWritten) else 200
     ).diagnostics
     for key in [*about, *about.get("seconds", ())]:
         assert f"`{key}`" in fu.Run.__doc__
@@ -105,15 +105,28 @@ def test_help_says_what_an_agent_has_to_say(agent):
 def test_the_summary_is_of_all_trajectories_wherever_the_curve_ends():
     run, whole = (fu.train(ENV, fu.OracleQ(), 100, seeds=4, points=points) for points in ([1, 5], 100))
     assert run.trajectories.tolist() == run.summary()["curve"]["trajectories"] == [1, 5]
-    assert run.total_trajectories == run.summary()["trajectories"] == 100
+    assert run.total_trajectories == run.summary()["total_trajectories"] == 100
     np.testing.assert_array_equal(run.final_average, whole.average_reward[:, -1])
     for key in ("average_reward_mean", "average_reward_std"):
         assert run.summary()[key] == whole.summary()[key]
 
 
 def test_a_title_tells_whole_numbers_as_they_are(run):
-    long = replace(run, parameters={"horizon": 1234567, "switch": 0.1234567, "noise": None})
+    long = replace(run, settings={"horizon": 1234567, "switch": 0.1234567, "noise": None})
     assert long.title == "lock-gaussian, horizon 1234567, switch 0.123457"
+
+
+def test_a_run_is_shown_in_a_line(run):
+    assert repr(run) == (
+        "<Run: oracleq-lat on lock-gaussian, horizon 4, switch 0.2, noise 0.1; 100 episodes, 3 seeds, "
+        f"average reward {run.final_average.mean():.4g}, success rate {run.success_rate:.0%}>"
+    )
+
+
+def test_settings_of_any_family_are_in_title_and_summary(run):
+    other = replace(run, env="ice", settings={"horizon": 3, "slip": 0.25, "width": "wide", "melts": True})
+    assert other.title == "ice, horizon 3, slip 0.25, width wide, melts True"
+    assert list(other.summary())[:5] == ["env", "horizon", "slip", "width", "melts"]
 
 
 def test_the_frame_is_tidy(run):
@@ -183,7 +196,7 @@ def test_the_summary_is_plain_json(run):
         "average_reward_std",
         "value_mean",
         "success_rate",
-        "trajectories",
+        "total_trajectories",
         "wall_seconds",
         "curve",
         "version",

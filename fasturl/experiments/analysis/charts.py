@@ -118,7 +118,7 @@ def _curve_chart(
         curve, line = thinned(summaries.curve(rows_of_cell[cell])), styles[label]
         trace = _trace(line, curve.trajectories.tolist(), _short(curve.mean))
         trace["mode"] = "lines" if len(trace["x"]) > 1 else "markers"  # a line of one point has no length
-        bands = {band: tuple(map(_short, curve.band(band))) for band in BANDS}
+        bands = {band: _ends(*curve.band(band)) for band in BANDS}
         series.append(Series(label, [cell], colours(line), trace, bands))
         lows.append(min(trace["y"]))
         highs.append(max(trace["y"]))
@@ -126,7 +126,7 @@ def _curve_chart(
     low, high = min(optimum, *lows), max(optimum, *highs)
     room = 0.08 * (high - low) or 1.0
     y_range = [0.0, optimum * 1.12] if optimum > 0 and low >= 0 else [low - room, high + room]
-    x_axis = {"title": {"text": "number of trajectories"}, "tickformat": "~s"}
+    x_axis: dict[str, Any] = {"title": {"text": "number of trajectories"}, "tickformat": "~s"}
     x_axis |= {"range": [0, max(one.trace["x"][-1] for one in series)]}
     x_axis |= {"unifiedhovertitle": {"text": "number of trajectories %{x:,}"}}
     at_right: dict[str, Any] = {"xref": "paper", "x": 1, "xanchor": "right", "yanchor": "bottom"}
@@ -195,7 +195,10 @@ def _bars(rows: pandas.DataFrame) -> tuple[list[Any], list[Any]]:
     """
     known = rows["needed"].map(math.isfinite) & rows["needed_low"].notna()
     low, high = rows["needed_low"].clip(lower=1), rows[["needed_high", "trajectories"]].min(axis="columns")
-    return tuple([plain(x) if y else None for x, y in zip(ends, known, strict=True)] for ends in (low, high))
+    return (
+        [plain(end) if there else None for end, there in zip(low, known, strict=True)],
+        [plain(end) if there else None for end, there in zip(high, known, strict=True)],
+    )
 
 
 def _by_label(cells: pandas.DataFrame) -> list[tuple[str, pandas.DataFrame]]:
@@ -292,6 +295,10 @@ def plain(value: Any) -> float | int | None:
         return None
     number = float(value)
     return int(number) if number.is_integer() else number
+
+
+def _ends(low: Any, high: Any) -> tuple[list[float], list[float]]:
+    return _short(low), _short(high)
 
 
 def _short(values: Any) -> list[float]:

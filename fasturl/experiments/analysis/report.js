@@ -1,6 +1,6 @@
 // The page about results. Python has written charts, tables and choices into the page, and Plotly draws the
-// charts; this script filters, switches bands and themes, and makes keys do what the mouse does. Elements with
-// data-cells belong to these cells, and are hidden while none of them passes the filter.
+// charts; this script filters, switches bands and themes, and makes keys do what the mouse does. Elements
+// with data-cells belong to these cells, and are hidden while none of them passes the filter.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -38,9 +38,9 @@
     trace.customdata ??= low?.map((edge, i) => [edge, high[i]]);
     if (!low) return [trace];
     if (trace.mode === "lines") {
-      const edges = { x: [...x, ...x.toReversed()], y: [...high, ...low.toReversed()], mode: "lines" };
-      const look = { line: { width: 0 }, fill: "toself", fillcolor: paint + "2B", hoverinfo: "skip" };
-      return [{ ...edges, ...look, zorder, name: series.label }, trace];
+      const edges = { x: [...x, ...x.toReversed()], y: [...high, ...low.toReversed()] };
+      const shade = { mode: "none", fill: "toself", fillcolor: paint + "2B", hoverinfo: "skip" };
+      return [{ ...edges, ...shade, zorder, name: series.label }, trace];
     }
     const lengths = (edge) => edge.map((value, i) => (value === null ? 0 : Math.abs(value - y[i])));
     const bars = { type: "data", symmetric: false, thickness: 1.4, width: 0, color: paint };
@@ -49,7 +49,8 @@
 
   function layout(chart, plot, labels) {
     const fits = chart.fits.filter((fit) => labels.has(fit.label));
-    const lines = fits.map(({ shape, style }) => ({ ...shape, line: { ...shape.line, color: colour(style) } }));
+    const painted = ({ line }, style) => ({ ...line, color: colour(style) });
+    const lines = fits.map(({ shape, style }) => ({ ...shape, line: painted(shape, style) }));
     const { xaxis, yaxis, shapes } = chart.layout;
     const axis = (own, zoomed) => ({ ...data.axis, ...own, range: [...(zoomed?.range ?? own.range)] });
     return {
@@ -152,7 +153,8 @@
   }
 
   function show() {
-    const passes = (cell) => [...chosen].every(([key, values]) => cell[key] === null || values.has(cell[key]));
+    const allows = (values, value) => value === null || values.has(value);
+    const passes = (cell) => [...chosen].every(([key, values]) => allows(values, cell[key]));
     cells = new Set(data.cells.filter(passes).map((cell) => cell.id));
     for (const part of document.querySelectorAll("[data-cells]"))
       part.hidden = !part.dataset.cells.split(" ").some((id) => cells.has(id));
@@ -172,7 +174,8 @@
 
   // Plotly lies in the page compressed, to less than half of its size
   async function start() {
-    const packed = Uint8Array.from(atob(document.getElementById("plotly").textContent), (c) => c.charCodeAt(0));
+    const text = atob(document.getElementById("plotly").textContent);
+    const packed = Uint8Array.from(text, (character) => character.charCodeAt(0));
     const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     const library = document.createElement("script");
     library.textContent = await new Response(unpacked).text();

@@ -244,7 +244,7 @@ def _colour(style: dict[str, str]) -> str:
 
 
 def _panel(number: int, chart: charts.Chart) -> str:
-    title = html.escape(chart.title)
+    title, words = html.escape(chart.title), html.escape(charts.in_words(chart))
     buttons = "".join(
         f'<button type="button" value="{key}" title="{name}" aria-label="{name}: {title}">{sign}</button>'
         for key, sign, name in _TOOLS
@@ -256,7 +256,7 @@ def _panel(number: int, chart: charts.Chart) -> str:
     return (
         f'<figure class="panel" data-cells="{_ids(chart.cells)}" data-chart="{number}">'
         f'<figcaption><span>{title}</span><span class="tools screen-only">{buttons}</span></figcaption>'
-        f'<div class="plot" tabindex="0" role="group" aria-label="{html.escape(charts.in_words(chart))}"></div>'
+        f'<div class="plot" tabindex="0" role="group" aria-label="{words}"></div>'
         f"{f'<ul class=fits>{fits}</ul>' if fits else ''}"
         f"<details><summary>Values as a table</summary>{charts.as_table(chart)}</details></figure>"
     )

@@ -36,8 +36,8 @@ class Paint(NamedTuple):
     dark: str
 
 
-# Okabe and Ito's palette. This is the one place that gives agents colours by name; an agent that is not listed
-# gets one of the colours below.
+# Okabe and Ito's palette. This is the one place that gives agents colours by name; an agent that is not
+# listed gets one of the colours below.
 COLOURS = {
     "url": Paint("#D55E00", "#F5843F"),
     "url-as-written": Paint("#8C564B", "#C49A8E"),
