@@ -344,6 +344,10 @@ for level in range(3):
         observation, reward, terminated, _, _ = one.step(int(actions[i]))
         assert (observation == together[i]).all() and reward == rewards[i] and terminated == ended[i]
 assert ended.all()
+another = dict(options={"new_instance": True})
+values = [[one.reset(**another)[1]["optimal_value"] for one in alone] for _ in range(4)]
+assert values == [envs.reset(**another)[1]["optimal_value"].tolist() for _ in range(4)]
+assert len(set(map(tuple, values))) > 1
 env = gymnasium.make("fasturl/Corridor-v0", observe="latent", render_mode="ansi", **settings)
 env.reset(seed=0)
 assert env.render()
