@@ -35,6 +35,28 @@ class Installation:
     def fasturl(self, *words, cwd, code=0):
         return self.run("-m", "fasturl", *words, cwd=cwd, code=code)
 
+    def commands(self, lines, cwd):
+        """Exit code, standard output and standard error of each command, all run by one process."""
+        texts = [[str(word) for word in words] for words in lines]
+        return json.loads(self.run("-c", COMMANDS, json.dumps(texts), cwd=cwd))
+
+
+COMMANDS = """
+import contextlib, io, json, sys
+from fasturl.cli import main
+
+answers = []
+for words in json.loads(sys.argv[1]):
+    sys.argv, code = ["fasturl", *words], 0
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+    answers.append([code, out.getvalue(), err.getvalue()])
+print(json.dumps(answers))
+"""
+
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
@@ -73,14 +95,26 @@ def test_the_list_shows_where_components_come_from_and_what_they_can_be_told(ins
         assert setting in text
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-def test_every_agent_is_trained_on_the_corridor(agent, installed, tmp_path):
-    sizes = ["--length", 2, "--width", 3, "--slip", 0.2, "--coins", 2, "--seeds", 2]
+@pytest.fixture(scope="session")
+def trained(installed, tmp_path_factory):
+    """What `fasturl train corridor` says of every agent."""
+    sizes = ["--length", 2, "--width", 3, "--slip", 0.2, "--coins", 2, "--seeds", 2, "--json", "-"]
     more = {
         "url-as-written": ["--episodes", 3, "--batch", 20, "--epsilon", 0.3, "--delta", 0.3],
         "scout": ["--episodes", 600, "--oracle", "nearest-centre", "--learner", "counts"],
     }
-    told = train(installed, tmp_path, "--agent", agent, *sizes, *more.get(agent, ["--episodes", 600]))
+    lines = [
+        ["train", "corridor", "--agent", agent, *sizes, *more.get(agent, ["--episodes", 600])]
+        for agent in AGENTS
+    ]
+    return dict(zip(AGENTS, installed.commands(lines, tmp_path_factory.mktemp("train")), strict=True))
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_every_agent_is_trained_on_the_corridor(agent, trained):
+    code, out, err = trained[agent]
+    assert code == 0, err
+    told = json.loads(out)
     assert (told["env"], told["length"], told["width"], told["slip"]) == ("corridor", 2, 3, 0.2)
     assert (told["agent"], told["seeds"]) == (agent, 2)
     assert 0 < told["v_star"] <= 0.8
@@ -94,23 +128,21 @@ def test_the_learner_and_the_oracle_go_into_the_agents_of_fasturl(installed, tmp
     assert told["oracle"] == "nearest-centre"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--slip", 1], "slip must be a number in [0, 1), got 1.0"),
-        (["--width", 1], "width must be an integer from 2 to 60, got 1"),
-        (["--door", "lft"], "door must be one of 'random', 'left', 'right', got 'lft' (did you mean left?)"),
-        (["--agent", "scout", "--share", 0], "share must be a number in (0, 1), got 0.0"),
-        (["--agent", "counts-lat", "--bonus", -1], "bonus must be a number in [0, inf), got -1.0"),
-        (["--agent", "counts-obs"], "agent must be a learner with rules"),
-    ],
-)
-def test_bad_input_gets_one_line(words, message, installed, tmp_path):
-    answer = installed.fasturl(
-        "train", "corridor", *words, "--episodes", 50, "--seeds", 1, cwd=tmp_path, code=2
-    )
-    assert message in answer
-    assert answer.count("\n") == 1
+def test_bad_input_gets_one_line(installed, tmp_path):
+    messages = {
+        ("--slip", 1): "slip must be a number in [0, 1), got 1.0",
+        ("--width", 1): "width must be an integer from 2 to 60, got 1",
+        ("--door", "lft"): "door must be one of 'random', 'left', 'right', got 'lft' (did you mean left?)",
+        ("--wide", 3): "wide is not a setting of corridor",
+        ("--agent", "scout", "--share", 0): "share must be a number in (0, 1), got 0.0",
+        ("--agent", "counts-lat", "--bonus", -1): "bonus must be a number in [0, inf), got -1.0",
+        ("--agent", "counts-obs"): "agent must be a learner with rules",
+    }
+    lines = [["train", "corridor", *words, "--episodes", 50, "--seeds", 1] for words in messages]
+    for message, (code, out, err) in zip(messages.values(), installed.commands(lines, tmp_path), strict=True):
+        assert (code, out) == (2, "")
+        assert message in err
+        assert err.count("\n") == 1
 
 
 SPEC = """
@@ -183,7 +215,7 @@ print(json.dumps({name: {column: sorted(family[column].dropna().unique().tolist(
     assert [corridor[name] for name in ("length", "width", "slip", "door")] == [[2, 3], [3], [0.1], ["left"]]
     assert [lock[name] for name in ("horizon", "switch")] == [[2], [0]]
     assert not any(lock[name] for name in ("length", "width", "slip", "door"))
-    assert not corridor["switch"]
+    assert (corridor["horizon"], corridor["switch"]) == ([2, 3], [])
 
 
 def test_results_tell_which_package_made_them(installed, results):
@@ -249,36 +281,36 @@ def test_settings_of_agent_oracle_and_learner_are_tuned(installed, tmp_path):
     assert "bonus" in json.dumps(told)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--where", "env=corridor"],
-        ["--where", "env=corridor", "--kind", "success", "--x", "length"],
-        ["--where", "env=corridor", "--kind", "scaling", "--x", "length"],
-        [
-            "--where",
-            "agent=counts-lat",
-            "--where",
-            "env=corridor",
-            "--kind",
-            "heatmap",
-            "--x",
-            "length",
-            "--y",
-            "bonus",
-        ],
+def test_results_are_drawn(installed, results, tmp_path):
+    corridor = ["--where", "env=corridor"]
+    kinds = [
         [],
-    ],
-)
-def test_results_are_drawn(words, installed, results, tmp_path):
-    installed.fasturl("plot", results, *words, "--out", "figure.png", cwd=tmp_path)
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+        corridor,
+        [*corridor, "--kind", "success", "--x", "length"],
+        [*corridor, "--kind", "scaling", "--x", "length"],
+        [*corridor, "--where", "agent=counts-lat", "--kind", "heatmap", "--x", "length", "--y", "bonus"],
+    ]
+    lines = [["plot", results, *words, "--out", f"{n}.png"] for n, words in enumerate(kinds)]
+    for n, (code, _, err) in enumerate(installed.commands(lines, tmp_path)):
+        assert code == 0, err
+        assert (tmp_path / f"{n}.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_run_is_drawn(installed, tmp_path):
     words = ["--episodes", 100, "--seeds", 2, "--agent", "counts-lat", "--plot", "curve.png"]
     installed.fasturl("train", "corridor", *words, cwd=tmp_path)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_results_of_the_corridor_alone_are_drawn_and_reported(installed, tmp_path):
+    spec = tmp_path / "alone.toml"
+    spec.write_text(SPEC.replace('name = "lock-bernoulli"\nhorizon = 2', 'name = "corridor"\nlength = 1'))
+    installed.fasturl("sweep", spec, "--out", "results", "--seeds", 2, "--n-jobs", 1, cwd=tmp_path)
+    kinds = [[], ["--kind", "success"], ["--kind", "scaling", "--x", "length"]]
+    lines = [["plot", "results", *words, "--out", "figure.png"] for words in kinds]
+    for code, _, err in installed.commands([*lines, ["report", "results"]], tmp_path):
+        assert code == 0, err
+    assert "slip" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_results_are_reported(installed, results, tmp_path):
@@ -312,6 +344,10 @@ for level in range(3):
         observation, reward, terminated, _, _ = one.step(int(actions[i]))
         assert (observation == together[i]).all() and reward == rewards[i] and terminated == ended[i]
 assert ended.all()
+another = dict(options={"new_instance": True})
+values = [[one.reset(**another)[1]["optimal_value"] for one in alone] for _ in range(4)]
+assert values == [envs.reset(**another)[1]["optimal_value"].tolist() for _ in range(4)]
+assert len(set(map(tuple, values))) > 1
 env = gymnasium.make("fasturl/Corridor-v0", observe="latent", render_mode="ansi", **settings)
 env.reset(seed=0)
 assert env.render()

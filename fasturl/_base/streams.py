@@ -35,6 +35,7 @@ class Streams:
         if self._seed < 0:
             raise ValueError(f"seed must be an integer >= 0, got {checks.short_repr(seed)}")
         self._rows: dict[str, NDArray[np.uint64]] = {}
+        self._generators: dict[str, np.random.Generator] = {}
 
     def row(self, name: str) -> NDArray[np.uint64]:
         """The named stream as one generator, uint64[4]."""
@@ -50,8 +51,11 @@ class Streams:
         return rows
 
     def generator(self, name: str) -> np.random.Generator:
-        """A fresh NumPy generator seeded by the named stream, for code outside the kernels."""
-        return np.random.default_rng(self._sequence(name))
+        """The named stream as a NumPy generator, for code outside the kernels: another one than its rows. Like
+        them it is made when it is first asked for, and then goes on."""
+        if name not in self._generators:
+            self._generators[name] = np.random.default_rng(self._sequence(name))
+        return self._generators[name]
 
     def evaluation(self) -> Streams:
         """A full set of streams for evaluating a policy, apart from those of training."""

@@ -46,7 +46,7 @@ class Environment(Declared, ABC):
     ...     horizon: int = fu.setting(3, least=1, help="Number of levels that are acted in.")
     ...     n_actions, max_states = 2, 1
     ...     def draw(self, streams):
-    ...         better = np.random.default_rng(streams.row("instance")).integers(2, size=self.horizon)
+    ...         better = streams.generator("instance").integers(2, size=self.horizon)
     ...         rewards = np.eye(2)[better].reshape(self.horizon, 1, 2)
     ...         return fu.BlockMDP(np.ones((self.horizon, 1, 2, 1)), rewards)
     >>> Coins(horizon=5).optimal_value(seed=3)

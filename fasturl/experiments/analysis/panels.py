@@ -46,7 +46,8 @@ def title(rows: pandas.DataFrame) -> str:
 
 def missing(value: Any) -> bool:
     """Whether a setting has no value: the family lacks it, or it is left out."""
-    return value is None or bool(value != value)
+    pd = optional.need("pandas", "experiments", "a figure")
+    return bool(pd.isna(value))
 
 
 def varying(frame: pandas.DataFrame) -> list[str]:

@@ -45,8 +45,12 @@ class Column:
 
 
 def environment_columns(cell: Cell) -> dict[str, Column]:
-    """The settings of a cell's environment, in the order of their declaration."""
-    return _columns(registry.environment_declaration(cell.env), cell.env_settings)
+    """The settings of a cell's environment, in the order of their declaration; before them the horizon, which
+    every environment has, where it is not a setting."""
+    columns = _columns(registry.environment_declaration(cell.env), cell.env_settings)
+    if "horizon" in columns:
+        return columns
+    return {"horizon": Column("int", cell.environment().describe().horizon)} | columns
 
 
 def agent_columns(cell: Cell) -> dict[str, Column]:
