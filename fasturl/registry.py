@@ -207,7 +207,8 @@ class SettingNames:
     """How people write the settings of an environment, of an agent and of the agent's parts.
 
     A setting is written by its name, such as horizon or confidence, where only one of them has a setting of
-    that name, and always with its owner before it: env.horizon, agent.batch, learner.confidence. Hyphens and
+    that name (an agent goes before its parts), and always with its owner before it: env.horizon, agent.batch,
+    learner.confidence. Hyphens and
     underscores are the same.
 
     env, agent
@@ -245,7 +246,7 @@ class SettingNames:
         return scope, self.scopes[scope][name]
 
     def _only_owner(self, name: str) -> tuple[str, Setting]:
-        owners = [scope for scope, settings in self.scopes.items() if name in settings]
+        owners = self._owners(name)
         if len(owners) > 1:
             spellings = " or ".join(_as_option(f"{scope}.{name}") for scope in owners)
             raise ValueError(f"{name} may be {spellings}: write which")
@@ -258,8 +259,14 @@ class SettingNames:
 
     def spelling(self, scope: str, name: str) -> str:
         """The shortest way to write a setting that leaves no doubt."""
-        alone = sum(name in settings for settings in self.scopes.values()) == 1
+        alone = self._owners(name) == [scope]
         return name if alone and name not in self.OPTIONS else f"{scope}.{name}"
+
+    def _owners(self, name: str) -> list[str]:
+        """Who may be meant by a name: the environment and the agent, or the parts of an agent that has no
+        such setting itself."""
+        owners = [scope for scope, settings in self.scopes.items() if name in settings]
+        return [scope for scope in owners if scope in ("env", "agent")] if "agent" in owners else owners
 
     def option(self, scope: str, name: str) -> str:
         """The same as an option of the command line: --learning-rate."""

@@ -60,6 +60,15 @@ def test_the_theoretical_form_has_the_schedule_of_jin_et_al():
     assert memory.rates[1] == 1.0
 
 
+def test_the_spread_form_shares_one_bonus_among_the_levels():
+    """Rates of the theoretical form, bonus c (range of rewards) / H sqrt(log(SAT/p) / t)."""
+    learner = fu.OracleQ(schedule="spread", confidence=0.5, failure_probability=0.1)
+    memory = learner.start(task()._replace(reward_span=3.0))
+    t = np.arange(1, 11)
+    np.testing.assert_allclose(memory.rates[1:], 5 / (4 + t))
+    np.testing.assert_allclose(memory.bonuses[1:], 0.5 * 3 / 4 * np.sqrt(np.log(3 * 2 * 40 / 0.1) / t))
+
+
 def test_qlearning_starts_at_zero_without_bonus_or_cap():
     memory = fu.QLearning(learning_rate=0.2).start(task())
     assert np.all(memory.q == 0)
@@ -98,7 +107,7 @@ def test_a_setting_may_be_any_kind_of_real_number_and_is_computed_with_as_a_floa
     [
         (fu.OracleQ, "confidence", -1e-3, r"a number in \[0, inf\)"),
         (fu.OracleQ, "confidence", np.nan, r"a number in \[0, inf\)"),
-        (fu.OracleQ, "schedule", "cosine", "one of 'constant', 'jin'"),
+        (fu.OracleQ, "schedule", "cosine", "one of 'constant', 'jin', 'spread'"),
         (fu.OracleQ, "failure_probability", 0, r"a number in \(0, 1\)"),
         (fu.OracleQ, "failure_probability", 1, r"a number in \(0, 1\)"),
         (fu.QLearning, "exploration_fraction", 0, r"a number in \(0, 1\]"),

@@ -179,6 +179,12 @@ def find_class(kind: str, cls: type) -> Component | None:
     return next((one for one in (*candidates, *others) if not one.built_in and _loads_as(one, cls)), None)
 
 
+def name_of(kind: str, instance: object) -> str:
+    """What an instance is called in tables and files: by the name of its class, or else after the class."""
+    component = find_class(kind, type(instance))
+    return component.name if component else default_name(type(instance))
+
+
 def make(kind: str, name: object, settings: Mapping[str, Any]) -> Any:
     """An instance by name; ValueError for a setting that it does not have."""
     component = find(kind, name)

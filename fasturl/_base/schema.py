@@ -173,7 +173,7 @@ def settings_of(declaring: type) -> Mapping[str, Setting]:
     """The settings that a class declares, in their order; ValueError for one that is not declared."""
     if any(isinstance(value, dataclasses.Field) for value in vars(declaring).values()):
         raise ValueError(f"{declaring.__name__} is no dataclass: write @dataclass directly above the class")
-    if _declared_fields(declaring):
+    if declared_fields(declaring):
         fields = [field for field in dataclasses.fields(declaring) if field.init]
         return types.MappingProxyType({field.name: _from_field(declaring, field) for field in fields})
     parameters = inspect.signature(declaring).parameters
@@ -183,7 +183,7 @@ def settings_of(declaring: type) -> Mapping[str, Setting]:
 def clean_settings(declaring: type, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values of settings of a class, checked where it declares them by `setting`: of a class of somebody
     else's the types are a guess."""
-    declared = _declared_fields(declaring)
+    declared = declared_fields(declaring)
     return {
         name: declared[name].check(value) if name in declared else value for name, value in values.items()
     }
@@ -198,7 +198,7 @@ class Declared:
 
     def __post_init__(self) -> None:
         declaring: Any = type(self)
-        for name, declared in _declared_fields(declaring).items():
+        for name, declared in declared_fields(declaring).items():
             checks.keep(self, **{name: declared.check(getattr(self, name))})
 
     def settings(self) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def refuse_unknown(owner: str, names: Iterable[str], declared: Iterable[str]) ->
 
 
 @functools.cache
-def _declared_fields(declaring: type) -> Mapping[str, Setting]:
+def declared_fields(declaring: type) -> Mapping[str, Setting]:
     """Those fields of a dataclass that `setting` declares."""
     if not dataclasses.is_dataclass(declaring):
         return types.MappingProxyType({})

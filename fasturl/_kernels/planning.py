@@ -2,8 +2,8 @@
 
     Q[h, s, a] = sum over s' of p[h, s, a, s'] (r[h, s, a, s'] + V[h+1, s']),   V[H] = 0,
 
-with V[h, s] the maximum over actions (`optimal_q`) or the mean under a policy (`policy_q`). And what can
-happen at all: the states that can be reached, and the greatest return.
+with V[h, s] the maximum over actions (`optimal_q`) or the mean under a policy (`policy_q`). And the
+states that can be reached at all.
 """
 
 import numpy as np
@@ -69,30 +69,3 @@ def reachable(start: np.ndarray, transitions: np.ndarray, reached: np.ndarray) -
                     for following in range(n_states):
                         if transitions[h, s, a, following] > 0.0:
                             reached[h + 1, following] = True
-
-
-@kernel
-def greatest_return(
-    transitions: np.ndarray, rewards: np.ndarray, drawn: bool, reached: np.ndarray, values: np.ndarray
-) -> float:
-    """The greatest return that can be ahead at any level, in a state of `reached` (bool[H+1, S]).
-
-    Where rewards are `drawn`, they are 1 at best if their mean is above 0. `values` is float64[H+1, S] of
-    scratch.
-    """
-    horizon, n_states, n_actions, _ = transitions.shape
-    greatest = -np.inf
-    values[horizon] = 0.0
-    for h in range(horizon - 1, -1, -1):
-        for s in range(n_states):
-            values[h, s] = -np.inf
-            for a in range(n_actions):
-                for following in range(n_states):
-                    if transitions[h, s, a, following] > 0.0:
-                        reward = rewards[h, s, a, following]
-                        if drawn and reward > 0.0:
-                            reward = 1.0
-                        values[h, s] = max(values[h, s], reward + values[h + 1, following])
-            if reached[h, s]:
-                greatest = max(greatest, values[h, s])
-    return greatest

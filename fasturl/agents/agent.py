@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._base import checks
-from .._base.names import default_name, find_class
-from .._base.schema import Declared
+from .._base.names import build_part, name_of
+from .._base.schema import Declared, declared_fields
 from ..problems.description import Description
 from .evaluation import FinalPolicy
 from .game import Game
@@ -89,12 +89,19 @@ class Agent(Declared, ABC):
     sees_latent_states: ClassVar[bool] = False
     """Whether it is shown the latent states instead of observations."""
 
+    def __post_init__(self) -> None:
+        """Check the settings, and build the parts that are given by name or as a table."""
+        super().__post_init__()
+        for name, declared in declared_fields(type(self)).items():
+            if isinstance(declared.kind, str):
+                part = build_part(declared.kind, getattr(self, name), declared.default)
+                checks.keep(self, **{name: part})
+
     @property
     def name(self) -> str:
         """What it is called in tables and files: the name that its class is registered under, or else the
         class's own."""
-        component = find_class(self.component_kind, type(self))
-        return component.name if component else default_name(type(self))
+        return name_of(self.component_kind, self)
 
     @abstractmethod
     def play(self, game: Game, ledger: Ledger) -> Outcome:

@@ -24,7 +24,7 @@ from .._base import checks
 from .._base.streams import Streams
 from .._kernels.records import Dynamics
 from ..decoders.decoder import Decoder
-from ..learners.learner import Floats, Ints, Labels, Memory, Stream
+from ..learners.learner import Floats, Ints, Labels, Memory, Stream, Task
 from ..learners.playing import explore, learn, play_policy
 from ..learners.rollouts import rollout
 from ..problems.block_mdp import BlockMDP
@@ -47,17 +47,26 @@ rewards."""
 class Trajectories:
     """Finished trajectories of E episodes, as an agent sees them.
 
-    labels
-        Int array [E, H+1]: what the decoder said of each observation that was met.
     actions, rewards
         Int and float arrays [E, H].
     """
 
-    labels: Ints
     actions: Ints
     rewards: Floats
-    _block: Block | None
+    _labels: Labels
     _states: Ints
+    _block: Block | None
+
+    @cached_property
+    def labels(self) -> Ints:
+        """What the decoder said of each observation that was met: [E, H+1]."""
+        rows, levels = np.ogrid[: self._states.shape[0], : self._states.shape[1]]
+        return np.asarray(self._labels[rows, levels, self._states], np.int64)
+
+    def labels_at(self, level: int) -> Ints:
+        """What the decoder said of the observation of one level, 1 to H + 1: [E]."""
+        rows = np.arange(len(self._states))
+        return np.asarray(self._labels[rows, level - 1, self._states[:, level - 1]], np.int64)
 
     @cached_property
     def returns(self) -> Floats:
@@ -107,10 +116,7 @@ class Episodes:
     def play(self, labels: Labels, walk: Walk) -> Trajectories:
         """The trajectories of a compiled loop over a label table."""
         states, actions, rewards = walk(self._instance.dynamics, self._streams.row("dynamics"))
-        rows, levels = np.ogrid[: states.shape[0], : states.shape[1]]
-        return Trajectories(
-            labels[rows, levels, states].astype(np.int64), actions, rewards, self._block, states
-        )
+        return Trajectories(actions, rewards, labels, states, self._block)
 
     def part(self, first: int, end: int) -> Episodes:
         """The episodes from `first` up to `end`."""
@@ -148,6 +154,19 @@ class Game:
         """A NumPy generator of the agent's own, "policy" or "oracle": another one than the stream of the same
         name."""
         return self._streams.generator(checks.choice("name", name, ("policy", "oracle")))
+
+    def task(self, n_labels: int, episodes: int, policy_rng: Stream | None = None) -> Task:
+        """What a learner on so many labels a level is told before the first of its episodes."""
+        known = self.description
+        return Task(
+            known.horizon,
+            n_labels,
+            known.n_actions,
+            known.max_return,
+            episodes,
+            self.policy_rng if policy_rng is None else policy_rng,
+            known.reward_range[1] - known.reward_range[0],
+        )
 
     @property
     def block_episodes(self) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._base.names import default_name, find_class
-from ..learners.learner import Learner, Task, start
+from .._base.names import name_of
+from ..learners.learner import Learner, start
 from .agent import Agent, Outcome
 from .evaluation import LatentPolicy
 from .game import Game
@@ -22,28 +22,14 @@ class LatentAgent(Agent):
 
     @property
     def name(self) -> str:
-        return f"{learner_name(self.learner)}-lat"
+        return name_of("learner", self.learner) + "-lat"
 
     def play(self, game: Game, ledger: Ledger) -> Outcome:
-        known = game.description
         ledger.pause()
-        task = Task(
-            known.horizon,
-            known.max_states,
-            known.n_actions,
-            known.max_return,
-            ledger.episodes,
-            game.policy_rng,
-        )
+        task = game.task(game.description.max_states, ledger.episodes)
         memory = start(self.learner, task)
         ledger.pause()
         while ledger.left:
             with ledger.entry(min(game.block_episodes, ledger.left)) as returns:
                 game.learn(memory, None, returns)
         return Outcome(LatentPolicy(memory.final_policy()))
-
-
-def learner_name(learner: Learner) -> str:
-    """What a learner is called in tables and files."""
-    component = find_class("learner", type(learner))
-    return component.name if component else default_name(type(learner))

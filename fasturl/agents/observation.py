@@ -11,17 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base import checks
+from .._base.names import name_of
 from .._base.streams import Streams
 from .._kernels import hashing as _hashing
 from .._kernels.records import HashTable, LearningRules
-from ..learners.learner import Learner, Task
+from ..learners.learner import Learner
 from ..learners.q_table import Rules
 from ..problems.block_mdp import BlockMDP
 from ..problems.description import Description
 from .agent import Agent, Outcome
 from .evaluation import EPISODES, Verdict, mean_and_error
 from .game import Game
-from .latent import learner_name
 from .ledger import Ledger
 
 _MOST_BITS = 62
@@ -40,7 +40,7 @@ class ObservationAgent(Agent):
 
     @property
     def name(self) -> str:
-        return f"{learner_name(self.learner)}-obs"
+        return name_of("learner", self.learner) + "-obs"
 
     def check(self, description: Description) -> None:
         if not callable(getattr(self.learner, "rules", None)):
@@ -62,9 +62,7 @@ class ObservationAgent(Agent):
         known = game.description
         assert known.observations is not None
         n_observations = 2 ** min(known.observations.dimension, _MOST_BITS)
-        task = Task(
-            known.horizon, n_observations, known.n_actions, known.max_return, ledger.episodes, game.policy_rng
-        )
+        task = game.task(n_observations, ledger.episodes)
         rules: Rules = self.learner.rules(task)  # type: ignore[attr-defined]  # checked above
         table = _GrowingTable(rules.initial, -(-known.observations.dimension // 64), known.n_actions)
         while ledger.left:

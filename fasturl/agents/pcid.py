@@ -196,10 +196,9 @@ class _Run:
                 trajectories.append(
                     self._explore(level, reach, min(self.game.block_episodes, end - self.ledger.played))
                 )
-            before, taken, gained = (
-                np.concatenate([getattr(part, name)[:, level - 1] for part in trajectories])
-                for name in ("labels", "actions", "rewards")
-            )
+            before = np.concatenate([part.labels_at(level) for part in trajectories])
+            taken = np.concatenate([part.actions[:, level - 1] for part in trajectories])
+            gained = np.concatenate([part.rewards[:, level - 1] for part in trajectories])
             X = np.concatenate([part.observations_at(level + 1) for part in trajectories])
         with self.phases.timed("regression"):
             self._fit(level, X, before * self.n_actions + taken)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .._base.schema import Range, setting
 from ..decoders.decoder import Decoder
-from ..learners.learner import Learner, Memory, Task, start
+from ..learners.learner import Learner, Memory, start
 from ..problems.description import Description
 from .agent import Outcome
 from .decoding import DecodingAgent
@@ -185,12 +185,8 @@ class _Run:
         most."""
         if self.memory is not None and n_labels <= self.n_labels:
             return
-        known = self.game.description
         self.n_labels = max(n_labels, self.n_states)
-        size = known.horizon, self.n_labels, known.n_actions
-        self.memory = start(
-            self.learner, Task(*size, known.max_return, self.ledger.returns.size, self.game.policy_rng)
-        )
+        self.memory = start(self.learner, self.game.task(self.n_labels, self.ledger.returns.size))
 
     def _learn(self, count: int) -> None:
         if count == 0:

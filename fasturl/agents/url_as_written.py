@@ -27,7 +27,7 @@ from .._kernels import labels as _labels
 from .._kernels import rng as _rng
 from ..decoders.by_level import LevelDecoder
 from ..decoders.decoder import Decoder, Labels
-from ..learners.learner import Floats, Ints, Learner, Task, check_policy, start
+from ..learners.learner import Floats, Ints, Learner, check_policy, start
 from ..learners.playing import draw_policy
 from ..learners.rollouts import rollout
 from ..problems.block_mdp import policy_table
@@ -237,7 +237,7 @@ class _Run:
         _rng.fill_bits(
             self.game.policy_rng, policy_rng
         )  # luck of its own, also where nothing else draws from the stream
-        memory = start(self.learner, Task(*shape, known.max_return, sizes.episodes, policy_rng))
+        memory = start(self.learner, self.game.task(sizes.n_labels, sizes.episodes, policy_rng))
         decoder = LevelDecoder([ConstantDecoder(sizes.n_labels)] * (horizon + 1), sizes.n_labels)
         policies: list[_Acting] = []
         standards = _Standards([{} for _ in range(horizon + 1)], sizes.n_labels)

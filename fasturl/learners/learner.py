@@ -48,6 +48,8 @@ class Task(NamedTuple):
     """At most so many are fed to the learner: URL spends some on its decoder."""
     policy_rng: Stream
     """The stream that the agent's own randomness comes from."""
+    reward_span: float = 1.0
+    """Difference between the greatest and the least reward of a step."""
 
     def generator(self) -> np.random.Generator:
         """A NumPy generator, for learners written in Python: another one at each call, since its seed is

@@ -7,7 +7,13 @@ level's row,
 
 The constant form has a fixed rate and bonus_t = confidence sqrt(H / t). The theoretical form has rate_t =
 (H+1) / (H+t) and bonus_t = confidence sqrt(H^3 log(S A T / p) / t), where T is the number of steps and p the
-failure probability.
+failure probability. The bonuses of the H levels add up along an episode. The spread form has the rate of the
+theoretical one and shares one bonus among the levels, whatever the horizon,
+
+    bonus_t = confidence (greatest reward - least reward) / H sqrt(log(S A T / p) / t),
+
+so that one confidence suits long horizons, where a large bonus means that dead ends are tried again and
+again, and short ones with noisy rewards, where a small one means that bad luck is never found out.
 """
 
 from __future__ import annotations
@@ -23,12 +29,12 @@ from .q_table import QTable, Rules
 
 LEARNING_RATE = 0.3
 FAILURE_PROBABILITY = 0.05
-SCHEDULES = ("constant", "jin")
+SCHEDULES = ("constant", "jin", "spread")
 
 
 @dataclass(frozen=True)
 class OracleQ(Declared):
-    """Optimistic Q-learning with a Hoeffding bonus, in its constant or its theoretical form.
+    """Optimistic Q-learning with a Hoeffding bonus, in its constant, its theoretical or its spread form.
 
     Examples
     --------
@@ -51,22 +57,24 @@ class OracleQ(Declared):
         1e-3, least=0, search=Range(1e-4, 1.0), help="Scale of the exploration bonus."
     )
     schedule: str = setting(
-        "constant", choices=SCHEDULES, help="The constant form, or the theoretical one of Jin et al. (2018)."
+        "constant",
+        choices=SCHEDULES,
+        help="The constant form, the theoretical one of Jin et al. (2018), or one bonus spread over all levels.",
     )
     failure_probability: float | None = setting(
         None,
         above=0,
         below=1,
         none=f"{FAILURE_PROBABILITY:g}",
-        help="Probability p that the bonus of the schedule jin is too small.",
+        help="Probability p that the bonus of the schedules jin and spread is too small.",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.learning_rate is not None and self.schedule == "jin":
+        if self.learning_rate is not None and self.schedule != "constant":
             raise ValueError(
-                f"learning_rate must be left out when schedule='jin', which sets its own, got "
-                f"{self.learning_rate}"
+                f"learning_rate must be left out when schedule={self.schedule!r}, which sets its own, "
+                f"got {self.learning_rate}"
             )
         if self.failure_probability is not None and self.schedule == "constant":
             raise ValueError(
@@ -85,6 +93,12 @@ class OracleQ(Declared):
         else:
             failure = self.failure_probability or FAILURE_PROBABILITY
             _tabular.jin_schedule(
-                task.horizon, task.n_labels, task.n_actions, self.confidence, failure, rates, bonuses
+                task.horizon, task.n_labels, task.n_actions, self._scale(task), failure, rates, bonuses
             )
         return Rules(task.max_return, rates, bonuses, task.max_return, np.zeros(task.episodes))
+
+    def _scale(self, task: Task) -> float:
+        """What stands before sqrt(H^3 log(S A T / p) / t) in the bonus."""
+        if self.schedule == "jin":
+            return self.confidence
+        return self.confidence * task.reward_span / float(task.horizon) ** 2.5

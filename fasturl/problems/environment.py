@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
-from .._base.names import default_name, find_class
+from .._base.names import name_of
 from .._base.schema import Declared, settings_of
 from .._base.streams import Streams
 from .description import Description, greatest_return
@@ -144,8 +144,7 @@ class Environment(Declared, ABC):
     def name(self) -> str:
         """What it is called in tables and files: the name that its class is registered under, or else the
         class's own."""
-        component = find_class(self.component_kind, type(self))
-        return component.name if component else default_name(type(self))
+        return name_of(self.component_kind, self)
 
     def settings(self) -> dict[str, Any]:
         """What identifies the environment besides its name: its declared settings."""

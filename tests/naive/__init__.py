@@ -35,7 +35,6 @@ from .labels import count_labels as count_labels
 from .labels import count_pairs as count_pairs
 from .labels import fix_label as fix_label
 from .labels import fix_labels as fix_labels
-from .planning import greatest_return as greatest_return
 from .planning import optimal_q as optimal_q
 from .planning import policy_q as policy_q
 from .planning import reachable as reachable

@@ -1,7 +1,5 @@
 """Slow, obvious references for `_kernels/planning.py`."""
 
-import numpy as np
-
 
 def _action_value(transitions, rewards, values, h, s, a):
     """The expectation of reward plus next value."""
@@ -38,13 +36,3 @@ def reachable(start, transitions, reached):
     for h in range(transitions.shape[0]):
         for following in range(reached.shape[1]):
             reached[h + 1, following] = (transitions[h, reached[h], :, following] > 0).any()
-
-
-def greatest_return(transitions, rewards, drawn, reached, values):
-    """Backward induction as if the best outcome always happened: a drawn reward is 1 where it can be."""
-    values[-1] = 0.0
-    for h in reversed(range(transitions.shape[0])):
-        for s in range(transitions.shape[1]):
-            won = np.ceil(rewards[h, s]) if drawn else rewards[h, s]
-            values[h, s] = (won + values[h + 1])[transitions[h, s] > 0].max()
-    return values[:-1][reached[:-1]].max()
