@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pytest
 from conftest import best_seconds, report
-from fasturl.oracles.oracles import GMM, KMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -16,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._kernels import emission, labels
+from fasturl.oracles import GMM, KMeans
 from fasturl.problems.environment import emission_rngs
 
 HORIZON = 20
