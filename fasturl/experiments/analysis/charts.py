@@ -208,8 +208,8 @@ def _by_label(cells: pandas.DataFrame) -> list[tuple[str, pandas.DataFrame]]:
 
 def _trace(line: LineStyle, x: list[Any], y: list[Any]) -> dict[str, Any]:
     dashes = "solid" if line.dashes == "-" else ",".join(f"{1.6 * length:.1f}px" for length in line.dashes[1])
-    look = {"line": {"dash": dashes, "width": 1.9}, "marker": {"symbol": _SYMBOLS[line.marker], "size": 8}}
-    return {"x": x, "y": y, **look}
+    style = {"line": {"dash": dashes, "width": 1.9}, "marker": {"symbol": _SYMBOLS[line.marker], "size": 8}}
+    return {"x": x, "y": y, **style}
 
 
 def colours(line: LineStyle) -> dict[str, str]:
