@@ -358,6 +358,8 @@ def test_the_page_follows_the_theme_of_the_system(tab, page):
     open_page(tab, page)
     lines = colours(tab)
     tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    first = f"getComputedStyle(document.querySelector('{LINES}')).stroke"
+    tab.until(f"{first} !== {json.dumps(lines[0])}")
     tab.settle()
     assert not set(colours(tab)) & set(lines)
 

@@ -64,7 +64,7 @@
     if (!stale.delete(figure)) return;
     const [chart, plot] = [chartOf(figure), plotOf(figure)];
     const visible = chart.series.filter((series) => rowsOf(series).length);
-    const content = visible.flatMap((series, i) => traces(series, visible.length - i)); // the first lies on top
+    const content = visible.flatMap((series, i) => traces(series, visible.length - i)); // first on top
     const isNew = !plot.data;
     const arrangement = layout(chart, plot, new Set(visible.map((series) => series.label)));
     Plotly.react(plot, content, arrangement, { responsive: true, displayModeBar: false, doubleClick: false });
