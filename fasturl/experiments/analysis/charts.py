@@ -240,7 +240,7 @@ def _horizon_axis(horizons: Any, position: Callable[[float], float], least_room:
     room = max(0.08 * (ticks[-1] - ticks[0]), least_room)
     span = {"range": [ticks[0] - room, ticks[-1] + room]}
     return {
-        "title": {"text": "horizon"},
+        "title": _axis_title("horizon"),
         "tickvals": ticks,
         "ticktext": [f"H = {count(x)}" for x in values],
     } | span
