@@ -1,6 +1,6 @@
-"""The result of training one environment and agent over many seeds, and how its learning curve is drawn.
+"""The result of training one environment and agent over many seeds, and the drawing of its learning curve.
 
-`draw_curve` draws every learning curve of the package: that of `Run.plot`, and those of the figures made from
+`draw_curve` draws every learning curve of the package: that of `Run.plot`, and those of the figures of
 stored results.
 """
 
@@ -113,7 +113,7 @@ class Run:
     oracle
         Name of the oracle that the agent learned to see with, None if it has none.
     episodes
-        As given to `train`.
+        Number of episodes, the argument of `train`.
     seeds
         The seeds; everything below that is by seed has their order.
     optimal_values

@@ -143,9 +143,12 @@ class Browser:
         )
 
     def settle(self):
-        """Two frames: observers have been told and what they changed is drawn."""
+        """Four frames: observers and listeners were called, those that they set off too, and all is drawn."""
         self.value(
-            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+            """new Promise(done => {
+                const after = frames => frames ? requestAnimationFrame(() => after(frames - 1)) : done(true);
+                after(4);
+            })"""
         )
 
     def value(self, expression):

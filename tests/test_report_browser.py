@@ -265,6 +265,16 @@ def test_keys_read_charts_against_the_horizon(browser):
         until_hover_text(browser, section, "H = 3")
 
 
+def test_keys_work_on_a_chart_that_was_never_in_view(tab, page):
+    open_page(tab, page, width=390, height=300)
+    tab.value("document.querySelector('#scaling .plot').focus({preventScroll: true})")
+    assert visible(tab, "#scaling .main-svg") == 0
+    tab.press("ArrowRight")
+    assert tab.value("document.getElementById('reading').textContent").startswith("H = 2: ")
+    tab.value("document.querySelector('#success .plot').focus({preventScroll: true})")
+    assert tab.problems == []
+
+
 def test_readable_at_the_width_of_a_phone(tab, page):
     open_page(tab, page, width=390, height=844)
     assert tab.value("document.documentElement.scrollWidth") <= 390
@@ -348,6 +358,8 @@ def test_the_page_follows_the_theme_of_the_system(tab, page):
     open_page(tab, page)
     lines = colours(tab)
     tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    first = f"getComputedStyle(document.querySelector('{LINES}')).stroke"
+    tab.until(f"{first} !== {json.dumps(lines[0])}")
     tab.settle()
     assert not set(colours(tab)) & set(lines)
 

@@ -41,7 +41,7 @@ LAYOUT: dict[str, Any] = {
     "hovermode": "x unified",
     "scattermode": "group",
     "scattergap": 0.8,
-    "margin": {"l": 40, "r": 12, "t": 8, "b": 36},
+    "margin": {"l": 40, "r": 12, "t": 8, "b": 40},
     "paper_bgcolor": "rgba(0,0,0,0)",
     "plot_bgcolor": "rgba(0,0,0,0)",
     "font": {"family": "system-ui, sans-serif", "size": 11},
@@ -126,14 +126,14 @@ def _curve_chart(
     low, high = min(optimum, *lows), max(optimum, *highs)
     room = 0.08 * (high - low) or 1.0
     y_range = [0.0, optimum * 1.12] if optimum > 0 and low >= 0 else [low - room, high + room]
-    x_axis: dict[str, Any] = {"title": {"text": "number of trajectories"}, "tickformat": "~s"}
+    x_axis: dict[str, Any] = {"title": _axis_title("number of trajectories"), "tickformat": "~s"}
     x_axis |= {"range": [0, max(one.trace["x"][-1] for one in series)]}
     x_axis |= {"unifiedhovertitle": {"text": "number of trajectories %{x:,}"}}
     at_right: dict[str, Any] = {"xref": "paper", "x": 1, "xanchor": "right", "yanchor": "bottom"}
     line_of_optimum = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": optimum, "y1": optimum}
     layout = {
         "xaxis": x_axis,
-        "yaxis": {"title": {"text": "average reward"}, "range": y_range},
+        "yaxis": {"title": _axis_title("average reward"), "range": y_range},
         "shapes": [line_of_optimum | {"line": {"dash": "4px,3px", "width": 1, "color": "#888888"}}],
         "annotations": [{"text": "V*", "y": optimum, "showarrow": False} | at_right],
     }
@@ -157,7 +157,7 @@ def _success_chart(cells: pandas.DataFrame, styles: Mapping[str, LineStyle]) -> 
         trace["hovertemplate"] = "%{customdata}"
         owners, bands = rows["cell"].tolist(), {"any": (low, high)}
         series.append(Series(label, owners, colours(styles[label]), trace, bands))
-    y_axis = {"title": {"text": "success rate"}, "range": [-0.04, 1.04], "tickformat": ".0%"}
+    y_axis = {"title": _axis_title("success rate"), "range": [-0.04, 1.04], "tickformat": ".0%"}
     layout = {"xaxis": _horizon_axis(cells["horizon"], float, 0.4), "yaxis": y_axis, "shapes": []}
     return Chart("success", title(cells), layout, series)
 
@@ -182,7 +182,7 @@ def _scaling_chart(cells: pandas.DataFrame, styles: Mapping[str, LineStyle]) -> 
         ends += [end for end in (*ys, *bars[0], *bars[1]) if end is not None]
     room_above = 1.5 if all(cells["needed"].map(math.isfinite)) else 2.5  # for arrows
     y_range = [math.log10(min(ends) / 1.5), math.log10(max(ends) * room_above)]
-    y_axis = {"title": {"text": "trajectories"}, "type": "log", "range": y_range, "tickformat": "~s"}
+    y_axis = {"title": _axis_title("trajectories"), "type": "log", "range": y_range, "tickformat": "~s"}
     y_axis["dtick"] = "D2" if y_range[1] - y_range[0] > 1 else "D1"
     layout = {"xaxis": x_axis, "yaxis": y_axis, "shapes": []}
     return Chart("scaling", title(cells), layout, series, fits)
@@ -208,8 +208,8 @@ def _by_label(cells: pandas.DataFrame) -> list[tuple[str, pandas.DataFrame]]:
 
 def _trace(line: LineStyle, x: list[Any], y: list[Any]) -> dict[str, Any]:
     dashes = "solid" if line.dashes == "-" else ",".join(f"{1.6 * length:.1f}px" for length in line.dashes[1])
-    look = {"line": {"dash": dashes, "width": 1.9}, "marker": {"symbol": _SYMBOLS[line.marker], "size": 8}}
-    return {"x": x, "y": y, **look}
+    style = {"line": {"dash": dashes, "width": 1.9}, "marker": {"symbol": _SYMBOLS[line.marker], "size": 8}}
+    return {"x": x, "y": y, **style}
 
 
 def colours(line: LineStyle) -> dict[str, str]:
@@ -229,6 +229,10 @@ def _fits(label: str, line: LineStyle, pairs: list[tuple[float, Any]]) -> list[d
     return [{"label": label, "style": colours(line), "shape": shape, "slope": slope_in_words(slope)}]
 
 
+def _axis_title(text: str) -> dict[str, Any]:
+    return {"text": text, "standoff": 6}  # with it Plotly makes room for the title
+
+
 def _horizon_axis(horizons: Any, position: Callable[[float], float], least_room: float) -> dict[str, Any]:
     """An axis with a tick at each horizon, and some room at both ends."""
     values = sorted(set(horizons))
@@ -236,7 +240,7 @@ def _horizon_axis(horizons: Any, position: Callable[[float], float], least_room:
     room = max(0.08 * (ticks[-1] - ticks[0]), least_room)
     span = {"range": [ticks[0] - room, ticks[-1] + room]}
     return {
-        "title": {"text": "horizon"},
+        "title": _axis_title("horizon"),
         "tickvals": ticks,
         "ticktext": [f"H = {count(x)}" for x in values],
     } | span

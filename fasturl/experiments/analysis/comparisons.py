@@ -48,20 +48,24 @@ class _Comparison(NamedTuple):
 def success(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
     """The share of near-optimal seeds against a setting, with Wilson intervals: a panel for each setting of
     the rest."""
-    shown = _comparison(frame, x)
-    figure, all_axes, groups = _panels(shown)
+    comparison = _comparison(frame, x)
+    figure, all_axes, groups = _panels(comparison)
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
-            for label, line, shift in _series(rows, shown, logarithmic=False):
+            for label, line, shift in _series(rows, comparison, logarithmic=False):
                 _draw_share(
-                    axes, line[shown.across].to_numpy(float) + shift, line, label, shown.styles[label]
+                    axes,
+                    line[comparison.across].to_numpy(float) + shift,
+                    line,
+                    label,
+                    comparison.styles[label],
                 )
             axes.set_ylim(-0.04, 1.04)
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-            _set_ticks(axes, rows[shown.across])
+            _set_ticks(axes, rows[comparison.across])
         words = f"Bars: {statistics.LEVEL:.0%} Wilson interval, {seeds_in_words(frame)}."
-        x_name = in_words(shown.across)
-        finish(figure, all_axes, shown.labels, x_name, "share of near-optimal seeds", words)
+        x_name = in_words(comparison.across)
+        finish(figure, all_axes, comparison.labels, x_name, "share of near-optimal seeds", words)
         head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
@@ -73,21 +77,23 @@ def scaling(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
     `statistics.near_optimal_from` defines the number of a run. Where at least half of the seeds did not get
     there an arrow stands at the number of trajectories that were played.
     """
-    shown = _comparison(frame, x)
-    if (shown.table[shown.across] <= 0).any():
+    comparison = _comparison(frame, x)
+    if (comparison.table[comparison.across] <= 0).any():
         raise ValueError(f"{x} is not always positive in these results: it cannot be a logarithmic axis")
-    figure, all_axes, groups = _panels(shown, extra_height=TEXT_LINE * len(set(shown.labels.values())))
+    figure, all_axes, groups = _panels(
+        comparison, extra_height=TEXT_LINE * len(set(comparison.labels.values()))
+    )
     with style():
         for axes, rows in zip(all_axes, groups, strict=True):
             slopes: list[tuple[Any, str]] = []
-            for label, line, shift in _series(rows, shown, logarithmic=True):
-                slopes += _draw_needed(axes, line, shown.across, shift, label, shown.styles[label])
-            _finish_scaling(axes, shown.across, slopes)
-            _set_ticks(axes, rows[shown.across])
+            for label, line, shift in _series(rows, comparison, logarithmic=True):
+                slopes += _draw_needed(axes, line, comparison.across, shift, label, comparison.styles[label])
+            _finish_scaling(axes, comparison.across, slopes)
+            _set_ticks(axes, rows[comparison.across])
         arrows = "arrows: at least half of the seeds did not get there"
-        bars = _bars_in_words(shown.table["needed_low"])
+        bars = _bars_in_words(comparison.table["needed_low"])
         words = f"Points: median over {seeds_in_words(frame)}; {bars}; {arrows}."
-        finish(figure, all_axes, shown.labels, "", "trajectories to near-optimal", words)
+        finish(figure, all_axes, comparison.labels, "", "trajectories to near-optimal", words)
         head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
@@ -100,22 +106,26 @@ def _comparison(frame: pandas.DataFrame, x: str) -> _Comparison:
     return _Comparison(table[table[across].notna()], across, labels, line_styles(agents_of(frame, labels)))
 
 
-def _panels(shown: _Comparison, extra_height: float = 0.0) -> tuple[Figure, list[Axes], list[Any]]:
-    keys = [name for name in ["env", *summaries.env_settings(shown.table)] if name != shown.across]
-    return panels_by(shown.table, keys, height=2.1 + extra_height, labels=shown.labels)
+def _panels(comparison: _Comparison, extra_height: float = 0.0) -> tuple[Figure, list[Axes], list[Any]]:
+    keys = [name for name in ["env", *summaries.env_settings(comparison.table)] if name != comparison.across]
+    return panels_by(comparison.table, keys, height=2.1 + extra_height, labels=comparison.labels)
 
 
 def _series(
-    rows: pandas.DataFrame, shown: _Comparison, *, logarithmic: bool
+    rows: pandas.DataFrame, comparison: _Comparison, *, logarithmic: bool
 ) -> list[tuple[str, pandas.DataFrame, float]]:
     """The label and the rows of each line of a panel, and how far it is shifted along x, so that bars of
     several lines stand side by side."""
-    labels = rows["cell"].map(shown.labels)
-    order = [label for label in dict.fromkeys(shown.labels.values()) if (labels == label).any()]
-    values = np.unique(rows[shown.across].to_numpy(float))
+    labels = rows["cell"].map(comparison.labels)
+    order = [label for label in dict.fromkeys(comparison.labels.values()) if (labels == label).any()]
+    values = np.unique(rows[comparison.across].to_numpy(float))
     step = min(np.diff(np.log(values) if logarithmic else values), default=1.0)
     return [
-        (label, rows[labels == label].sort_values(shown.across), (i - (len(order) - 1) / 2) * step * 0.04)
+        (
+            label,
+            rows[labels == label].sort_values(comparison.across),
+            (i - (len(order) - 1) / 2) * step * 0.04,
+        )
         for i, label in enumerate(order)
     ]
 

@@ -63,10 +63,10 @@
   function draw(figure) {
     if (!stale.delete(figure)) return;
     const [chart, plot] = [chartOf(figure), plotOf(figure)];
-    const shown = chart.series.filter((series) => rowsOf(series).length);
-    const content = shown.flatMap((series, i) => traces(series, shown.length - i)); // the first lies on top
+    const visible = chart.series.filter((series) => rowsOf(series).length);
+    const content = visible.flatMap((series, i) => traces(series, visible.length - i)); // first on top
     const isNew = !plot.data;
-    const arrangement = layout(chart, plot, new Set(shown.map((series) => series.label)));
+    const arrangement = layout(chart, plot, new Set(visible.map((series) => series.label)));
     Plotly.react(plot, content, arrangement, { responsive: true, displayModeBar: false, doubleClick: false });
     if (isNew) plot.on("plotly_doubleclick", () => reset(figure));
   }
@@ -123,15 +123,20 @@
     0: reset,
     Escape: reset,
   };
+  function act(figure, name) {
+    draw(figure); // a chart that has not been in view yet
+    if (plotOf(figure).data) actions[name](figure);
+  }
   for (const figure of document.querySelectorAll(".panel")) {
+    const plot = plotOf(figure);
     for (const button of figure.querySelectorAll("button"))
-      button.addEventListener("click", () => actions[button.value](figure));
-    plotOf(figure).addEventListener("keydown", (event) => {
+      button.addEventListener("click", () => act(figure, button.value));
+    plot.addEventListener("keydown", (event) => {
       if (!actions[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
-      actions[event.key](figure);
+      act(figure, event.key);
     });
-    plotOf(figure).addEventListener("blur", () => Plotly.Fx.unhover(plotOf(figure)));
+    plot.addEventListener("blur", () => plot.data && Plotly.Fx.unhover(plot));
   }
 
   // ---- the page
@@ -145,7 +150,7 @@
       figure.hidden ||= section.id !== "curves" && new Set(xs).size < 2; // one horizon is no axis
       if (figure.hidden) continue;
       stale.add(figure);
-      observer.unobserve(figure); // so that it is told again whether it is in view
+      observer.unobserve(figure); // the observer then tells again whether it is in view
       observer.observe(figure);
       if (printing.matches) draw(figure);
     }

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CLAIMS = "claims.json"
 """The file of a folder that holds claims and their verdicts."""
 VIEW = "view.json"
-"""The file of a folder that says which runs its claims are of; its caveat is told with them."""
+"""The file of a folder that says which runs its claims are of; its caveat stands with them."""
 _BAND_NAMES = {"std": "standard deviation", "ci": "bootstrap", "none": "nothing"}
 _TOOLS = (("+", "+", "Zoom in"), ("-", "\u2212", "Zoom out"), ("0", "⟲", "Reset zoom"))
 """The key, the sign and the name of each button of a chart."""
