@@ -101,8 +101,7 @@ def every_row(stream):
     return np.zeros((2_000, 3, 4)), 0.1, stream(POLICY_RNG), np.empty((2_000, 3), np.int64)
 
 
-# --- tables of observations
-# ----------------------------------------------------------------------------------------
+# --- tables of observations ---
 
 OBSERVATIONS = MODEL.emission.draw(emission_rngs(Streams(0)), EPISODES).words
 MET = EPISODES * HORIZON
@@ -146,8 +145,7 @@ def entering(_):
     return (table,)
 
 
-# --- blocks of observations
-# ----------------------------------------------------------------------------------------
+# --- blocks of observations ---
 
 BLOCK = 100
 SEEN = BLOCK * LEVELS * 3

@@ -40,8 +40,7 @@ def compare(benchmark, rates, group, work, count, must_reach=None, **options):
             assert rate / rates[group] >= must_reach
 
 
-# --- normals: 10,752 for each of 48 episodes, float32, into an array that is there
-# ---------------------------------
+# --- normals: 10,752 for each of 48 episodes, float32, into an array that is there ---
 
 NORMALS = "observations: float32 normals"
 EPISODES, PAIRS = 48, 5_376
@@ -71,8 +70,7 @@ def test_normals_by_the_kernel(benchmark, reference_rates):
     )
 
 
-# --- coins of LockBernoulli: 20 for each of 21 levels of 500 episodes
-# ----------------------------------------------
+# --- coins of LockBernoulli: 20 for each of 21 levels of 500 episodes ---
 
 COINS = "observations: coins of LockBernoulli, horizon 20"
 N_COINS = 500 * (HORIZON + 1) * HORIZON
@@ -111,8 +109,7 @@ def test_coins_by_the_kernel_raw(benchmark, reference_rates):
     )
 
 
-# --- FixLabel's counts: the labels of 63 sets of 1,000 observations
-# ------------------------------------------------
+# --- FixLabel's counts: the labels of 63 sets of 1,000 observations ---
 
 COUNTS = "labels: counts over the standard set"
 STARTS = np.arange(0, 63_001, 1_000)
@@ -142,8 +139,7 @@ def test_counts_by_the_kernel(benchmark, reference_rates, group):
     compare(benchmark, reference_rates, group, work, LABELS.size, must_reach=100, rounds=200)
 
 
-# --- label tables: every state of every level of 200 episodes
-# ------------------------------------------------------
+# --- label tables: every state of every level of 200 episodes ---
 
 
 @pytest.mark.parametrize("kind", ["bits", "reals"])

@@ -19,8 +19,7 @@ from fasturl.problems.emissions import Gaussian, cumulative
 from fasturl.problems.environment import emission_rngs
 from fasturl.problems.locks import LockBits
 
-# --- streams and dynamics
-# ------------------------------------------------------------------------------------------
+# --- streams and dynamics ---
 
 
 @given(
@@ -115,8 +114,7 @@ def test_backward_induction_is_python_s():
     assert values[0, 0] == 0.5
 
 
-# --- observations and decoding
-# -------------------------------------------------------------------------------------
+# --- observations and decoding ---
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 20, 33, 61, 62, 150])
@@ -204,8 +202,7 @@ def test_labels_are_fixed_as_python_does(sets, seed):
     assert relabel.tolist() == wanted.tolist()
 
 
-# --- learning
-# ------------------------------------------------------------------------------------------------------
+# --- learning ---
 
 
 def python_s(model, learner, episodes, seed):

@@ -179,8 +179,7 @@ def test_the_program_is_clean_under_the_sanitizers(folder, sanitizers):
     assert numbers(ran.stdout) == python_s(4, 0.2, 50, 7)
 
 
-# --- the table handed to C that runs inside Python
-# -----------------------------------------------------------------
+# --- the table handed to C that runs inside Python ---
 
 GUEST = r"""
 #define FASTURL_NO_PROTOTYPES
@@ -251,8 +250,7 @@ def test_calls_from_many_threads_do_not_disturb_each_other():
     assert not np.array_equal(together[0].returns, together[1].returns)
 
 
-# --- the command
-# ---------------------------------------------------------------------------------------------------
+# --- the command ---
 
 
 def shown(*arguments):

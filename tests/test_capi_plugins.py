@@ -121,8 +121,7 @@ class Fixed:
         return self.decoder_.decode(X)
 
 
-# --- decoders
-# ------------------------------------------------------------------------------------------------------
+# --- decoders ---
 
 
 @pytest.mark.parametrize("horizon", [1, 5, 20])
@@ -188,8 +187,7 @@ def test_a_run_whose_decoder_is_wrong_stops_and_says_where(plugins, name, n_labe
         )
 
 
-# --- emissions
-# -----------------------------------------------------------------------------------------------------
+# --- emissions ---
 
 
 def model_with(emission, horizon=3):
@@ -260,8 +258,7 @@ def test_an_emission_of_another_size_is_refused(plugins):
         CEmission(plugins.uniform_noise, 0)
 
 
-# --- where functions come from
-# -------------------------------------------------------------------------------------
+# --- where functions come from ---
 
 
 def with_argtypes(function):
@@ -353,8 +350,7 @@ def test_signatures_are_those_of_the_header(name):
     assert SIGNATURES[name].codes == (_cffi_code(function.result), "".join(map(_cffi_code, function.args)))
 
 
-# --- contexts and other processes
-# ----------------------------------------------------------------------------------
+# --- contexts and other processes ---
 
 
 def test_a_context_is_any_memory_that_is_kept_alive():

@@ -62,8 +62,7 @@ def package(tmp_path):
     return tmp_path / "copy" / "fasturl"
 
 
-# --- between processes
-# ---------------------------------------------------------------------------------------------
+# --- between processes ---
 
 
 def test_a_later_process_loads_and_an_edit_to_a_helper_in_another_file_is_never_missed(package, tmp_path):
@@ -145,8 +144,7 @@ def test_where_ours_cannot_be_written_numbas_own_folder_is_used(tmp_path):
     assert list(Path(folder).rglob("*.nbi"))
 
 
-# --- the folder
-# ----------------------------------------------------------------------------------------------------
+# --- the folder ---
 
 
 KERNEL_SOURCES = ["_kernels/rng.py", "_base/plugin_loops.py", "_base/numba_internals.py"]

@@ -136,8 +136,7 @@ def make(request):
     return build
 
 
-# --- one contract
-# --------------------------------------------------------------------------------------------------
+# --- one contract ---
 
 
 @pytest.mark.parametrize("emission", EMISSIONS)
@@ -246,8 +245,7 @@ def test_observations_of_another_dimension_are_refused(name):
                 decoder.decode(np.zeros((3, dimension), dtype))
 
 
-# --- each kind against its definition
-# ------------------------------------------------------------------------------
+# --- each kind against its definition ---
 
 
 @pytest.mark.parametrize("bits", [True, False])
@@ -326,8 +324,7 @@ def test_decoders_have_from_2_to_256_labels(n_labels):
         PredictDecoder(NearestCentre(np.zeros((1, 2))), n_labels)
 
 
-# --- predictions that cannot be used
-# -------------------------------------------------------------------------------
+# --- predictions that cannot be used ---
 
 
 class Says:
@@ -375,8 +372,7 @@ def test_predict_is_called_once_for_a_block():
     assert calls == [(10 * 6 * 3, 8)]
 
 
-# --- decoders that a user wrote
-# ------------------------------------------------------------------------------------
+# --- decoders that a user wrote ---
 
 
 class Written(Decoder):

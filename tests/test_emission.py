@@ -74,8 +74,7 @@ def both(name, *arguments, shape, dtype=np.uint64):
     return ref, comp
 
 
-# --- normals
-# -------------------------------------------------------------------------------------------------------
+# --- normals ---
 
 
 @hypothesis.given(LANES, st.integers(0, 3), st.integers(1, 6), st.sampled_from([0.0, 0.1, 1.0, 3.0]))
@@ -164,8 +163,7 @@ def test_normals_do_not_depend_on_the_size_of_blocks(states, episodes, cut):
     np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 
-# --- raw words
-# -----------------------------------------------------------------------------------------------------
+# --- raw words ---
 
 
 @hypothesis.given(LANES, st.integers(0, 4), st.integers(0, 4), st.integers(0, 4))
@@ -181,8 +179,7 @@ def test_words_equal_their_reference_in_one_block_or_in_two(states, count, episo
     assert streams.tolist() == again.tolist() == states
 
 
-# --- bits
-# ----------------------------------------------------------------------------------------------------------
+# --- bits ---
 
 
 @pytest.mark.parametrize("horizon", HORIZONS)
@@ -275,8 +272,7 @@ def test_packing_and_unpacking_equal_their_references_and_undo_each_other(dimens
     np.testing.assert_array_equal(comp_bits, bits)
 
 
-# --- reals
-# ---------------------------------------------------------------------------------------------------------
+# --- reals ---
 
 
 @hypothesis.given(

@@ -57,8 +57,7 @@ def correlation_pvalue(first, second=None):
     return r.size * 2 * stats.beta(half, half, loc=-1, scale=2).sf(r.max())
 
 
-# --- blocks
-# --------------------------------------------------------------------------------------------------------
+# --- blocks ---
 
 
 @pytest.mark.parametrize("name", EMISSIONS)
@@ -95,8 +94,7 @@ def test_blocks_hold_from_16_to_512_episodes(name):
     assert 16 <= EMISSIONS[name].block_episodes <= 512
 
 
-# --- normals
-# -------------------------------------------------------------------------------------------------------
+# --- normals ---
 
 
 def test_normals_have_the_moments_of_a_normal_distribution():
@@ -177,8 +175,7 @@ def test_the_noise_is_the_same_in_every_state():
     )
 
 
-# --- means
-# ---------------------------------------------------------------------------------------------------------
+# --- means ---
 
 
 def test_without_noise_the_mean_of_the_level_and_state_is_seen():
@@ -205,8 +202,7 @@ def test_noise_around_rotated_means_stays_equal_in_all_directions():
     assert familywise(two_sided(stats.chi2(df=count - 1), squares), correlation_pvalue(seen)) > ALARM
 
 
-# --- bits
-# ----------------------------------------------------------------------------------------------------------
+# --- bits ---
 
 
 @pytest.mark.parametrize("horizon", HORIZONS)
@@ -295,8 +291,7 @@ def test_categories_of_different_levels_and_episodes_are_independent():
     )
 
 
-# --- bad input
-# -----------------------------------------------------------------------------------------------------
+# --- bad input ---
 
 TABLES = {"means": Gaussian, "frequencies": Bernoulli, "probabilities": Categorical}
 

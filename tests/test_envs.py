@@ -69,8 +69,7 @@ def episode(env, actions, **resetting):
     return record
 
 
-# --- Gymnasium's own checks
-# ----------------------------------------------------------------------------------------
+# --- Gymnasium's own checks ---
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -87,8 +86,7 @@ def test_every_registered_id_is_checked():
     assert {identity for identity, _ in CASES.values()} == set(fasturl.envs.ids())
 
 
-# --- the science
-# ---------------------------------------------------------------------------------------------------
+# --- the science ---
 
 
 @pytest.mark.parametrize(
@@ -235,8 +233,7 @@ def test_any_emission_can_be_shown_by_both_forms():
     assert [step[0].tolist() for step in record] == [[0, 1]] * 4
 
 
-# --- bad input
-# -----------------------------------------------------------------------------------------------------
+# --- bad input ---
 
 
 @pytest.mark.parametrize(
@@ -326,8 +323,7 @@ def test_a_model_has_no_other_instance_to_draw():
         env.reset(options={"new_instance": True})
 
 
-# --- outside clients
-# -----------------------------------------------------------------------------------------------
+# --- outside clients ---
 
 
 def test_gymnasium_wrappers_work():

@@ -36,8 +36,7 @@ def play(env, seed, policy, decoder=PERFECT):
     return verdict.value, verdict.error
 
 
-# --- values
-# --------------------------------------------------------------------------------------------------------
+# --- values ---
 
 
 @pytest.mark.parametrize(
@@ -115,8 +114,7 @@ def test_a_policy_is_followed_on_labels_and_not_on_states():
     assert min(values) < 0.4 < max(values)
 
 
-# --- accuracy
-# ------------------------------------------------------------------------------------------------------
+# --- accuracy ---
 
 
 def accuracy(env, decoder, seed=0):
@@ -146,8 +144,7 @@ def test_the_accuracy_of_a_threshold_is_that_of_the_normal_distribution():
     assert accuracy(env, decoder) == pytest.approx([0.841, 0.841], abs=5 * np.sqrt(0.84 * 0.16 / 400))
 
 
-# --- matching
-# ------------------------------------------------------------------------------------------------------
+# --- matching ---
 
 
 @hypothesis.given(DRAWS, st.integers(2, 4), st.integers(1, 60))

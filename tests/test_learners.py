@@ -27,8 +27,7 @@ def task(horizon=4, n_labels=3, n_actions=2, max_return=1.0, episodes=10):
     return Task(horizon, n_labels, n_actions, max_return, episodes, POLICY_RNG.copy())
 
 
-# --- schedules
-# -----------------------------------------------------------------------------------------------------
+# --- schedules ---
 
 
 def test_oracleq_starts_at_the_maximal_return_and_is_capped_there():
@@ -132,8 +131,7 @@ def test_the_constant_form_refuses_a_failure_probability():
         fu.OracleQ(failure_probability=0.1)
 
 
-# --- published behaviour
-# -------------------------------------------------------------------------------------------
+# --- published behaviour ---
 
 SWITCHES = [0.0, 0.2, 0.5]
 PUBLISHED = fu.OracleQ(learning_rate=0.3, confidence=1e-3)
@@ -226,8 +224,7 @@ def test_a_learner_may_see_more_states_than_a_byte_can_name():
     assert fu.train(env, fu.OracleQ(), episodes=20_000, seeds=2).values.tolist() == pytest.approx([1.0] * 2)
 
 
-# --- the memory
-# ----------------------------------------------------------------------------------------------------
+# --- the memory ---
 
 
 def table_of(q, episodes=1):
@@ -298,8 +295,7 @@ def test_a_memory_may_have_room_for_labels_that_are_not_met_but_not_for_fewer():
         explore(narrow, instance.dynamics, labels, dynamics_rng)
 
 
-# --- policies of probabilities
-# -------------------------------------------------------------------------------------
+# --- policies of probabilities ---
 
 
 def test_drawing_from_ties_is_what_a_greedy_table_does():

@@ -148,8 +148,7 @@ def test_a_clusterer_of_scikit_learn_is_registered_as_it_is():
         registry.agent("url", oracle="birch", treshold=0.5)
 
 
-# --- what is refused
-# -----------------------------------------------------------------------------------------------
+# --- what is refused ---
 
 
 def undeclared(self, size):
@@ -241,8 +240,7 @@ def test_a_setting_that_an_object_does_not_keep_is_named():
         names.describe_part("oracle", Forgetful())
 
 
-# --- entry points
-# --------------------------------------------------------------------------------------------------
+# --- entry points ---
 
 
 class Package:

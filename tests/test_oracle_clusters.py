@@ -40,8 +40,7 @@ def flipped(codes, flips):
     return np.where(codes, 1 - flips, flips)
 
 
-# --- bits
-# ----------------------------------------------------------------------------------------------------------
+# --- bits ---
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -91,8 +90,7 @@ def test_what_bits_do_together_is_explained_by_states_and_not_by_one_bit():
     assert dependence(X, np.zeros_like(states), 2) > dependence(X, X[:, 0], 2)
 
 
-# --- reals
-# ---------------------------------------------------------------------------------------------------------
+# --- reals ---
 
 
 @pytest.mark.parametrize("name", ORACLES)
@@ -130,8 +128,7 @@ def test_the_unit_of_observations_does_not_matter_to_a_mixture(n_directions, cov
     assert accuracy(oracle.fit_predict(X), states, 3) > 0.99
 
 
-# --- DBSCAN
-# --------------------------------------------------------------------------------------------------------
+# --- DBSCAN ---
 
 
 @pytest.mark.parametrize("size", [300, 1000, 4000, 20_000])

@@ -65,8 +65,7 @@ def blobs(n_clusters, dimension=4, size=150, seed=0, spread=0.4):
     return np.concatenate(points).astype(np.float32), np.repeat(np.arange(n_clusters), size)
 
 
-# --- scikit-learn's conventions
-# ------------------------------------------------------------------------------------
+# --- scikit-learn's conventions ---
 
 
 @pytest.mark.parametrize("name", ORACLES)
@@ -145,8 +144,7 @@ def test_oracles_have_names():
     assert ours == {"kmeans": KMeans, "dbscan": DBSCAN, "gmm": GMM}
 
 
-# --- what they find
-# ------------------------------------------------------------------------------------------------
+# --- what they find ---
 
 
 @pytest.mark.parametrize("env", ENVS)
@@ -206,8 +204,7 @@ def test_observations_far_from_the_origin_are_decoded_as_well(name):
     )
 
 
-# --- agreement with scikit-learn
-# -----------------------------------------------------------------------------------
+# --- agreement with scikit-learn ---
 
 
 def disagreement(ours, theirs):
@@ -282,8 +279,7 @@ def test_gmm_decodes_as_its_mixture_predicts(covariance, n_directions):
         assert disagreement(oracle.predict(X), renamed) <= 1 / len(X)
 
 
-# --- bad input
-# -----------------------------------------------------------------------------------------------------
+# --- bad input ---
 
 
 @pytest.mark.parametrize("name", ORACLES)

@@ -114,8 +114,7 @@ def test_no_text_in_a_kernel_s_file_reads_like_an_import(source):
     assert {number for number, line in lines if line.lstrip().startswith(("from ", "import "))} == imports
 
 
-# --- what the installation brings
-# ----------------------------------------------------------------------------------
+# --- what the installation brings ---
 
 ROOT = Path(fu.__file__).parent
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]

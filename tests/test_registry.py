@@ -62,7 +62,12 @@ def test_an_oracle_may_be_a_table_with_settings():
             {"confidence": 1.0},
             "confidence is not a setting of qlearning-lat",
         ),
-        (registry.agent, "url", {"schedule": ""}, "schedule must be one of 'constant', 'jin', 'spread', got ''"),
+        (
+            registry.agent,
+            "url",
+            {"schedule": ""},
+            "schedule must be one of 'constant', 'jin', 'spread', got ''",
+        ),
         (
             registry.agent,
             "oracleq-lat",

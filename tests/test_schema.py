@@ -159,8 +159,7 @@ def test_a_name_that_is_not_declared_is_refused_with_the_nearest():
         refuse_unknown("nothing", ["x"], [])
 
 
-# --- classes of somebody else's
-# ----------------------------------------------------------------------------------
+# --- classes of somebody else's ---
 
 
 @pytest.mark.parametrize(

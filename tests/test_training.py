@@ -62,8 +62,7 @@ def same(first, second, rows=slice(None)):
     assert first.v_star == second.v_star
 
 
-# --- the same bits, however they are computed
-# ----------------------------------------------------------------------
+# --- the same bits, however they are computed ---
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS, RoundRobin()], ids=repr)
@@ -119,8 +118,7 @@ def test_agents_with_the_same_seed_meet_the_same_lock_and_the_same_luck():
     assert after[0][1] != Streams(9).row("dynamics").tolist()
 
 
-# --- any learner
-# ---------------------------------------------------------------------------------------------------
+# --- any learner ---
 
 
 def test_any_learner_that_offers_the_protocol_can_be_trained():
@@ -184,8 +182,7 @@ def test_a_policy_that_does_not_fit_is_refused_before_it_is_played(policy):
         fu.train(ENV, learner, episodes=10)
 
 
-# --- arguments
-# -----------------------------------------------------------------------------------------------------
+# --- arguments ---
 
 
 @pytest.mark.parametrize(
@@ -259,8 +256,7 @@ def test_numbers_may_be_of_any_integer_type_and_points_in_anything_that_can_be_g
     assert (run.episodes, run.seeds, run.trajectories.tolist()) == (5, [0, 1], [1, 2, 3])
 
 
-# --- in front of a person
-# ------------------------------------------------------------------------------------------
+# --- in front of a person ---
 
 
 def test_the_progress_bar_goes_to_standard_error_and_only_when_wanted(capsys):

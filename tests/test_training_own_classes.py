@@ -12,8 +12,7 @@ from fasturl.decoders.affine import AffineDecoder
 
 ENV = fu.LockBernoulli(horizon=4, switch=0.2)
 
-# --- agents of a user's own
-# ------------------------------------------------------------------------------------------
+# --- agents of a user's own ---
 
 
 class Plays(Agent):
@@ -123,8 +122,7 @@ def test_an_agent_says_how_many_trajectories_it_plays(count, message):
         fu.train(ENV, Says(), 10)
 
 
-# --- environments of a user's own
-# ------------------------------------------------------------------------------------
+# --- environments of a user's own ---
 
 
 class Odd(fu.Environment):

@@ -21,8 +21,7 @@ LOCKS = {
 }
 
 
-# --- the same science
-# ----------------------------------------------------------------------------------------------
+# --- the same science ---
 
 
 @pytest.mark.parametrize(
@@ -71,8 +70,7 @@ def test_results_do_not_depend_on_what_was_trained_before():
     same(fu.train(SHORT, agent, 300, seeds=2), first)
 
 
-# --- success
-# -------------------------------------------------------------------------------------------------------
+# --- success ---
 
 
 @pytest.mark.parametrize("switch", [0.0, 0.2, 0.5])
@@ -95,8 +93,7 @@ def test_every_oracle_opens_a_lock(oracle):
     assert run.oracle == type(oracle).__name__.lower()
 
 
-# --- what is counted
-# -----------------------------------------------------------------------------------------------
+# --- what is counted ---
 
 
 def test_every_trajectory_counts_those_of_the_decoder_too():
@@ -177,8 +174,7 @@ def test_progress_is_told_for_every_trajectory():
     assert min(ticks) > 0
 
 
-# --- any learner
-# ---------------------------------------------------------------------------------------------------
+# --- any learner ---
 
 
 def test_any_learner_that_offers_the_protocol_can_be_used():
@@ -201,8 +197,7 @@ def test_a_learner_is_fed_one_trajectory_of_each_iteration_and_all_later_ones():
     np.testing.assert_array_equal(ledger.returns[-alone:], fed[-alone:])
 
 
-# --- any Block MDP
-# -------------------------------------------------------------------------------------------------
+# --- any Block MDP ---
 
 DRAW = np.random.default_rng(0)
 ROTATION = np.linalg.qr(DRAW.standard_normal((6, 6)))[0]
@@ -239,8 +234,7 @@ def test_levels_may_have_different_numbers_of_states():
     assert run.success_rate == 1.0
 
 
-# --- arguments
-# -----------------------------------------------------------------------------------------------------
+# --- arguments ---
 
 
 @pytest.mark.parametrize(
@@ -319,8 +313,9 @@ TWO_ARMS = fu.BlockMDP(
     "env", [TWO_ARMS, noisy(2), noisy(3), noisy(5)], ids=["two arms", "noisy 2", "noisy 3", "noisy 5"]
 )
 def test_noisy_rewards_are_explored_long_enough(env):
-    """On the seeds 1000..1039 the default succeeds on 40 of 40 in each after 3,000 trajectories; the bonus of the
-    theoretical schedule with a confidence of 1e-5, which suits locks, on 29, 40, 34 and 33 after 4,000."""
+    """On the seeds 1000..1039 the default succeeds on 40 of 40 in each after 3,000 trajectories; the bonus of
+    the theoretical schedule with a confidence of 1e-5, which suits locks, on 29, 40, 34 and 33 after
+    4,000."""
     assert fu.train(env, fu.URL(), episodes=4_000, seeds=8).success_rate == 1.0
 
 
@@ -354,8 +349,7 @@ def test_states_may_look_different_at_each_level(emission):
     assert min(min(one["decoder_accuracy"]) for one in run.diagnostics) > 0.98
 
 
-# --- what is refused in the user's own words
-# -------------------------------------------------------------------------
+# --- what is refused in the user's own words ---
 
 
 @pytest.mark.parametrize(

@@ -203,8 +203,7 @@ def test_a_batch_with_fewer_observations_than_clusters_is_an_error_that_says_so(
         fu.train(SHORT, fu.URL(KMeans(9), batch=1), 100)
 
 
-# --- oracles that do not say how many labels they give
-# --------------------------------------------------------------
+# --- oracles that do not say how many labels they give ---
 
 
 class Bare:

@@ -15,8 +15,7 @@ from fasturl.problems.buffers import NormalsAroundMeans, StoredObservations
 from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian
 from fasturl.problems.locks import LockBits, LockCoins
 
-# --- the vector environment against many scalar ones
-# ---------------------------------------------------------------
+# --- the vector environment against many scalar ones ---
 
 
 def block_mdp(emission=None, horizon=4, n_states=3, n_actions=2):
@@ -211,8 +210,7 @@ def test_an_emission_brings_its_own_buffer_unless_a_subclass_draws_otherwise():
     assert Shifted(np.eye(3), 0.1, n_levels=5).bounds() == (-np.inf, np.inf)
 
 
-# --- bad input
-# -----------------------------------------------------------------------------------------------------
+# --- bad input ---
 
 
 @pytest.mark.parametrize("name", ["bits", "reals", "latent", "model, bernoulli"])
@@ -326,8 +324,7 @@ def test_there_is_at_least_one_environment(num_envs):
         fasturl.envs.VectorEnv("lock-bernoulli", num_envs)
 
 
-# --- outside clients
-# -----------------------------------------------------------------------------------------------
+# --- outside clients ---
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])

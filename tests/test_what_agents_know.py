@@ -47,8 +47,7 @@ def test_every_agent_of_ours_is_tested_here():
     assert {name for name in agent_names() if agent_component(name)[0].built_in} == SETTINGS.keys()
 
 
-# --- the twin test
-# -------------------------------------------------------------------------------------------------
+# --- the twin test ---
 
 
 class MyBits(fu.LockBernoulli):
@@ -111,8 +110,7 @@ def test_the_same_mdp_gives_the_same_bits_whatever_stands_for_it(kind, name, set
         assert bits_of(train_small(env, name, settings, seed)) == expected, guise
 
 
-# --- the guard
-# -----------------------------------------------------------------------------------------------------
+# --- the guard ---
 
 PACKAGE = Path(fu.__file__).parent
 TABLES = {"transitions", "rewards", "start", "emission", "n_states", "reachable", "dynamics", "reward_draw"}
@@ -213,8 +211,7 @@ def test_a_description_holds_plain_values_alone():
     assert fu.BlockMDP(np.ones((1, 1, 1, 1)), np.zeros((1, 1, 1))).describe().observations is None
 
 
-# --- the bound on the number of states
-# -----------------------------------------------------------------------------
+# --- the bound on the number of states ---
 
 
 @pytest.mark.parametrize("kind", LOCKS)
@@ -310,8 +307,7 @@ def test_the_bound_cannot_be_below_the_number_of_states():
         fu.train(Understated(fu.LockBernoulli(2)), fu.OracleQ(), 5)
 
 
-# --- states that are never visited
-# ---------------------------------------------------------------------------------
+# --- states that are never visited ---
 
 
 def with_an_unreachable_state(horizon=2):
@@ -379,8 +375,7 @@ def test_nor_does_it_in_the_form_as_written():
     assert runs.count(runs[0]) == len(runs)
 
 
-# --- the greatest return
-# -------------------------------------------------------------------------------------------
+# --- the greatest return ---
 
 
 class Ladder(fu.Environment):

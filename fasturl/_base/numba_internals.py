@@ -101,8 +101,7 @@ _make_array = _find("numba.np.arrayobj:make_array")
 _populate_array = _find("numba.np.arrayobj:populate_array")
 
 
-# --- the cache
-# -----------------------------------------------------------------------------------------------------
+# --- the cache ---
 
 
 class _Locator(_UserProvidedCacheLocator):  # type: ignore[misc, valid-type]  # numba carries no types
@@ -203,8 +202,7 @@ def cache_subfolder(source: Path) -> str:
     return str(_UserProvidedCacheLocator.get_suitable_cache_subpath(str(source)))
 
 
-# --- functions of the C face
-# ---------------------------------------------------------------------------------------
+# --- functions of the C face ---
 
 
 class _InOnePiece(_Lower):  # type: ignore[misc, valid-type]  # numba carries no types
@@ -265,8 +263,7 @@ def callback_signature(pointer: Any) -> tuple[Any, tuple[Any, ...]] | None:
     return (pointer._sig.return_type, pointer._sig.args) if isinstance(pointer, _CFunc) else None
 
 
-# --- code generators: what an intrinsic returns beside its type
-# ----------------------------------------------------
+# --- code generators: what an intrinsic returns beside its type ---
 
 
 def item_size_of(pointer: Any) -> Callable[..., Any]:
@@ -338,8 +335,7 @@ def text_of(texts: Iterable[tuple[int, str]], otherwise: str) -> Callable[..., A
     return generate
 
 
-# --- calls of a user's C functions
-# ---------------------------------------------------------------------------------
+# --- calls of a user's C functions ---
 
 
 def _llvm_type(name: str) -> Any:
@@ -378,8 +374,7 @@ def c_call(signature: CSignature) -> Any:
     return call
 
 
-# --- a store of eight bytes
-# ----------------------------------------------------------------------------------------
+# --- a store of eight bytes ---
 
 
 @intrinsic

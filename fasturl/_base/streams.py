@@ -51,8 +51,8 @@ class Streams:
         return rows
 
     def generator(self, name: str) -> np.random.Generator:
-        """The named stream as a NumPy generator, for code outside the kernels: another one than its rows. Like
-        them it is made when it is first asked for, and then goes on."""
+        """The named stream as a NumPy generator, for code outside the kernels: another one than its rows.
+        Like them it is made when it is first asked for, and then goes on."""
         if name not in self._generators:
             self._generators[name] = np.random.default_rng(self._sequence(name))
         return self._generators[name]

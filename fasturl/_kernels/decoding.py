@@ -25,8 +25,7 @@ _0 = np.float32(0.0)
 _HALF = np.float32(0.5)
 _TILE = 16  # episodes looked up level by level, so that the tables of a level stay in the cache
 
-# --- reals
-# ---------------------------------------------------------------------------------------------------------
+# --- reals ---
 
 
 @inlined
@@ -228,8 +227,7 @@ def quadratic_scores(observations: tuple, mixture: tuple, tail: np.ndarray, scor
                     scores[e, k, s, h] = bias[k] - _HALF * scores[e, k, s, h]
 
 
-# --- packed bits
-# ---------------------------------------------------------------------------------------------------
+# --- packed bits ---
 
 
 @inlined
@@ -302,8 +300,7 @@ def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> 
                             scores[e, k + 3, s, h] = a3
 
 
-# --- from scores to labels
-# -----------------------------------------------------------------------------------------
+# --- from scores to labels ---
 
 
 @kernel

@@ -87,7 +87,7 @@ def fill_words(rngs: np.ndarray, out: np.ndarray) -> None:
 
 @kernel
 def lock_words(raw: np.ndarray, horizon: int, out: np.ndarray) -> None:
-    """Observations of LockBernoulli for every state: out uint64[E, H+1, 3, W].
+    """Observations of a lock of bits for every state: out uint64[E, H+1, 3, W].
 
     The first three bits are the one-hot code, then H coins from the episode's row of `raw`. As many levels
     share a raw word as have room in it; where H coins and the code do not fit into one word, every word has

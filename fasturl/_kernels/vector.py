@@ -100,8 +100,7 @@ def _start(tables: tuple, players: tuple, e: int) -> None:
     players.states[e] = s
 
 
-# --- bits of a lock
-# ------------------------------------------------------------------------------------------------
+# --- bits of a lock ---
 
 
 @inlined
@@ -172,8 +171,7 @@ def step_bits(
     return count
 
 
-# --- reals around a mean
-# -------------------------------------------------------------------------------------------
+# --- reals around a mean ---
 
 
 @inlined
@@ -230,8 +228,7 @@ def step_reals(
     return count
 
 
-# --- observations made beforehand
-# ----------------------------------------------------------------------------------
+# --- observations made beforehand ---
 
 
 @inlined
@@ -268,8 +265,7 @@ def step_observations(
     return count
 
 
-# --- latent states
-# -------------------------------------------------------------------------------------------------
+# --- latent states ---
 
 
 @kernel
@@ -296,8 +292,7 @@ def step_latent(
     return count
 
 
-# --- whole episodes of a fixed policy
-# ------------------------------------------------------------------------------
+# --- whole episodes of a fixed policy ---
 
 
 @kernel

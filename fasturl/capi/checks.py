@@ -55,8 +55,7 @@ def message(_context: Any, status: Any) -> Any:
     return types.CPointer(types.int8)(types.int32), numba_internals.text_of(texts, UNKNOWN)
 
 
-# --- sizes and numbers
-# ---------------------------------------------------------------------------------------------
+# --- sizes and numbers ---
 
 
 @intrinsic
@@ -87,8 +86,7 @@ def check_index(index: int, bound: int) -> int:
     return unless(0 <= index < bound, RANGE)
 
 
-# --- memory
-# --------------------------------------------------------------------------------------------------------
+# --- memory ---
 
 
 @inlined
@@ -170,8 +168,7 @@ def check_disjoint(written: Any, others: Any) -> int:
     return unless(not _overlap(written, others), OVERLAP)
 
 
-# --- contents
-# ------------------------------------------------------------------------------------------------------
+# --- contents ---
 
 
 @inlined

@@ -59,7 +59,7 @@ class OracleQ(Declared):
     schedule: str = setting(
         "constant",
         choices=SCHEDULES,
-        help="The constant form, the theoretical one of Jin et al. (2018), or one bonus spread over all levels.",
+        help="The constant form, the theoretical one of Jin et al. (2018), or a bonus spread over levels.",
     )
     failure_probability: float | None = setting(
         None,
@@ -101,4 +101,4 @@ class OracleQ(Declared):
         """What stands before sqrt(H^3 log(S A T / p) / t) in the bonus."""
         if self.schedule == "jin":
             return self.confidence
-        return self.confidence * task.reward_span / float(task.horizon) ** 2.5
+        return float(self.confidence * task.reward_span / task.horizon**2.5)

@@ -13,8 +13,7 @@ from .planning import optimal_q
 from .rng import below
 from .tabular import greedy
 
-# --- episodes
-# ------------------------------------------------------------------------------------------------------
+# --- episodes ---
 
 
 def explore(dynamics, labels, reach, level, dynamics_rng, policy_rng, trajectories):
@@ -40,8 +39,7 @@ def count(before, taken, gained, after, counts, sums):
         sums[x, a] += reward
 
 
-# --- the whole algorithm
-# -------------------------------------------------------------------------------------------
+# --- the whole algorithm ---
 
 
 def _cluster(rng, predictions, n_clusters):

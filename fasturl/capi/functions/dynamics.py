@@ -36,8 +36,7 @@ from ..checks import (
 _LOCK_STATES, _LOCK_ACTIONS = 3, 4
 
 
-# --- the struct
-# ----------------------------------------------------------------------------------------------------
+# --- the struct ---
 
 
 @inlined
@@ -117,8 +116,7 @@ def tables(d: Any) -> Dynamics:
     )
 
 
-# --- locks and chances
-# ---------------------------------------------------------------------------------------------
+# --- locks and chances ---
 
 
 def draw_lock(rng: Any, rng_length: Any, horizon: Any, switch: Any, out: Any, out_length: Any) -> Any:
@@ -168,8 +166,7 @@ def cumulate(chances: Any, chances_length: Any, n: Any, out: Any, out_length: An
     return status
 
 
-# --- episodes
-# ------------------------------------------------------------------------------------------------------
+# --- episodes ---
 
 
 def start(
@@ -258,8 +255,7 @@ def step(
     return OK
 
 
-# --- planning
-# ------------------------------------------------------------------------------------------------------
+# --- planning ---
 
 
 def optimal_q(

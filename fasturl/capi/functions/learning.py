@@ -37,8 +37,7 @@ from . import dynamics
 _MOST_EPISODES = (1 << 60) - 1
 
 
-# --- one trajectory
-# ------------------------------------------------------------------------------------------------
+# --- one trajectory ---
 
 
 @inlined
@@ -112,8 +111,7 @@ def update_trajectory(
     return status
 
 
-# --- many episodes
-# -------------------------------------------------------------------------------------------------
+# --- many episodes ---
 
 
 @inlined
@@ -220,8 +218,7 @@ def learn(t: Any) -> Any:
     return status
 
 
-# --- whole trainings
-# -----------------------------------------------------------------------------------------------
+# --- whole trainings ---
 
 
 @inlined
