@@ -8,6 +8,7 @@ from strategies import DRAWS, SIZES, chances, mdp
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl.learners.rollouts import rollout
 from fasturl.problems.emissions import Gaussian
 
 # One level of one state, then two states, then one: action 0 stays safe for 0.3 later, action 1 gambles on
@@ -100,19 +101,14 @@ def test_an_integer_policy_is_worth_the_same_as_its_probabilities(draw, sizes):
 @pytest.mark.parametrize("reward_draw", ["bernoulli", "deterministic"])
 def test_the_exact_value_is_the_mean_return_of_many_episodes(reward_draw):
     """At 5 standard errors: a false alarm once in 1.7 million. The seeds are fixed."""
-    from fasturl._kernels.tabular import rollout
-
     draw = np.random.default_rng(1)
     env = fu.BlockMDP(*mdp(draw, 3, 3, 2), reward_draw=reward_draw, start=[0.2, 0.5, 0.3])
     actions = draw.integers(2, size=(3, 3))
     count = 20_000
     labels = np.tile(np.arange(3, dtype=np.uint8), (count, 4, 1))
-    record = np.empty((count, 4), np.int64), np.empty((count, 3), np.int64), np.empty((count, 3))
-    streams = Streams(0)
-    rollout(
-        env.dynamics, labels, np.eye(2)[actions], 0.0, streams.row("dynamics"), streams.row("policy"), *record
-    )
-    returns = record[2].sum(axis=1)
+    rngs = (Streams(0).row(name) for name in ("dynamics", "policy"))
+    _, _, rewards = rollout(env.dynamics, labels, np.eye(2)[actions], 0.0, *rngs)
+    returns = rewards.sum(axis=1)
     assert abs(returns.mean() - env.policy_value(actions)) < 5 * returns.std() / np.sqrt(count)
 
 

@@ -29,18 +29,7 @@ def test_a_run_is_that_of_a_dictionary_keyed_by_level_and_observation(learner):
         streams.row("policy").tolist(),
         np.empty(episodes),
     )
-    naive.hashing.learn(
-        instance.dynamics,
-        words,
-        table.arrays,
-        rules.rates,
-        rules.bonuses,
-        rules.cap,
-        rules.epsilons,
-        dynamics_rng,
-        policy_rng,
-        returns,
-    )
+    naive.hashing.learn(instance.dynamics, words, table.arrays, rules, dynamics_rng, policy_rng, returns)
     np.testing.assert_array_equal(run.average_reward[0], np.cumsum(returns) / np.arange(1, episodes + 1))
 
 

@@ -122,7 +122,8 @@ def test_the_same_random_state_gives_the_same_labels(name):
 def test_the_random_state_chooses_the_points_that_dbscan_clusters():
     X, _ = observations(ENVS["noisy reals"])
     vectors = [
-        DBSCAN(3, max_samples=300, random_state=seed).fit(X).decoder_._vectors.tolist() for seed in (0, 0, 1)
+        DBSCAN(3, max_samples=300, random_state=seed).fit(X).decoder_._classifier.vectors.tolist()
+        for seed in (0, 0, 1)
     ]
     assert vectors[0] == vectors[1] != vectors[2]
 

@@ -66,20 +66,20 @@ def of_cell(frame, cell):
 def test_columns_are_the_declared_settings_in_their_order(frame):
     columns = list(frame.columns)
     assert columns[: columns.index("agent")] == [
-        *("cell", "env", "length", "slip", "doors", "lit", "paint", "horizon", "switch", "noise")
+        *("cell", "env", "horizon", "length", "slip", "doors", "lit", "paint", "switch", "noise")
     ]
     assert {"agent.confidence", "agent.patience", "oracle.margin", "learner.patience"} < set(columns)
     assert summaries.env_settings(frame) == [
-        *("length", "slip", "doors", "lit", "paint", "horizon", "switch", "noise")
+        *("horizon", "length", "slip", "doors", "lit", "paint", "switch", "noise")
     ]
 
 
 def test_types_are_the_declared_kinds_and_what_a_family_does_not_have_is_missing(frame, cells):
     types = frame.dtypes.astype(str)
-    assert types[["length", "doors", "horizon", "agent.patience"]].tolist() == ["Int64"] * 4
+    assert types[["length", "doors", "agent.patience"]].tolist() == ["Int64"] * 3
     assert types[["slip", "switch", "noise", "agent.confidence"]].tolist() == ["float64"] * 4
     assert types[["lit", "paint", "oracle", "learner"]].tolist() == ["boolean", "str", "str", "str"]
-    assert types[["seed", "episodes", "points"]].tolist() == ["int64"] * 3
+    assert types[["horizon", "seed", "episodes", "points"]].tolist() == ["int64"] * 4
     corridor, lock = of_cell(frame, cells[1]).iloc[0], of_cell(frame, cells[3]).iloc[0]
     assert corridor[["length", "doors", "lit", "paint", "agent.patience"]].tolist() == [
         3,
@@ -88,7 +88,7 @@ def test_types_are_the_declared_kinds_and_what_a_family_does_not_have_is_missing
         "white",
         7,
     ]
-    assert corridor[["horizon", "switch", "noise", "agent.confidence"]].isna().all()
+    assert corridor[["switch", "noise", "agent.confidence"]].isna().all()
     assert lock[["length", "doors", "lit", "paint", "learner", "oracle"]].isna().all()
 
 

@@ -99,8 +99,8 @@ def test_a_run_equals_the_references_played_from_the_same_streams(learner, episo
     env = fu.BlockMDP(transitions, rewards)
     memory = learner.start(Task(4, 3, 4, 1.0, episodes, None))
     labels, returns = np.tile(np.arange(3), (episodes, 5, 1)), np.empty(episodes)
-    schedules = memory.rates, memory.bonuses, memory.cap, memory.epsilons
-    naive.learn(env.dynamics, labels, memory.q, memory.visits, *schedules, dynamics_rng, policy_rng, returns)
+    # the memory has the values and the rules
+    naive.learn(env.dynamics, labels, memory, memory, dynamics_rng, policy_rng, returns)
     np.testing.assert_array_equal(comp.average_reward[0], np.cumsum(returns) / np.arange(1, episodes + 1))
     q, values = np.empty((4, 3, 4)), np.empty((5, 3))
     naive.policy_q(transitions, rewards, memory.final_policy(), q, values)

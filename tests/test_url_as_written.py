@@ -191,7 +191,7 @@ def test_fix_swaps_a_label_that_more_than_three_fifths_of_a_standard_set_gets():
 
 def test_fix_tells_the_decoder_which_level_it_is():
     class Told(PredictDecoder):
-        def decode(self, X, level=0):
+        def decode(self, X, level=1):
             told.append(level)
             return super().decode(X, level)
 
@@ -199,7 +199,7 @@ def test_fix_tells_the_decoder_which_level_it_is():
     standards = _Standards([{0: seen} for _ in range(3)], 3)
     for level in range(3):
         standards.fix(level, Told(Perfect().fit(seen), 3))
-    assert told == [0, 1, 2]
+    assert told == [1, 2, 3]
 
 
 def test_the_selection_keeps_no_observations(monkeypatch):
@@ -285,7 +285,7 @@ def test_a_run_is_that_of_the_algorithms_line_by_line(oracle, seed, best, chunk,
     observations = env.emission.draw(emission_rngs(Streams(9)), 20).every_state()
     for e, h, s in np.ndindex(*observations.shape[:3]):
         x = observations[e, h, s]
-        assert decoder.decode(x[None], h)[0] == decoders[h](x)
+        assert decoder.decode(x[None], h + 1)[0] == decoders[h](x)
 
 
 class Compiled(Perfect):

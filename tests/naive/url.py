@@ -63,7 +63,15 @@ def practical_url(env, agent, episodes, seed):
             agreements.append(0.0)
             n_labels = max(new.n_labels, known.max_states)
             memory = agent.learner.start(
-                Task(known.horizon, n_labels, known.n_actions, known.max_return, episodes, None)
+                Task(
+                    known.horizon,
+                    n_labels,
+                    known.n_actions,
+                    known.max_return,
+                    episodes,
+                    None,
+                    np.ptp(known.reward_range),
+                )
             )
         else:
             old_labels, new_labels = ([int(one.decode(x[None])[0]) for x in fresh] for one in (decoder, new))
