@@ -65,7 +65,7 @@ def train(
         (level, observation) is a state of its own, which needs discrete observations.
     points
         How many points of the learning curve to record, evenly spaced up to the last trajectory, or at which
-        numbers of trajectories: the curve then has these points alone, while `final_average` and `summary()`
+        numbers of trajectories: the curve then has these points alone, while `final_average_reward` and `summary()`
         are of all trajectories in any case.
     n_jobs
         How many runs are computed at the same time; as many as there are cores if not given, and never more
@@ -113,7 +113,7 @@ def train(
         seeds=chosen,
         optimal_values=np.array([record.optimal_value for record in records]),
         total_trajectories=total,
-        final_average=np.array([record.final_average for record in records]),
+        final_average_reward=np.array([record.final_average_reward for record in records]),
         trajectories=trajectories,
         average_reward=np.stack([record.average_reward for record in records]),
         values=np.array([record.value for record in records]),
@@ -164,7 +164,7 @@ class _Record(NamedTuple):
     many seeds."""
 
     optimal_value: float
-    final_average: float
+    final_average_reward: float
     average_reward: NDArray[np.float64]
     value: float
     value_error: float
@@ -186,10 +186,15 @@ def _judge(
     if isinstance(diagnostics.get("seconds"), dict):
         diagnostics["seconds"]["evaluation"] = time.perf_counter() - begin
     earned = np.cumsum(returns)
-    final_average = float(earned[-1] / earned.size)
+    final_average_reward = float(earned[-1] / earned.size)
     average_reward = earned[trajectories - 1] / trajectories
     return _Record(
-        instance.optimal_value(), final_average, average_reward, verdict.value, verdict.error, diagnostics
+        instance.optimal_value(),
+        final_average_reward,
+        average_reward,
+        verdict.value,
+        verdict.error,
+        diagnostics,
     )
 
 

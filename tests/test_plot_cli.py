@@ -83,14 +83,14 @@ def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp
         ("plot {} --kind scaling --band ci", "--band is for --kind curves"),
         ("plot {} --kind heatmap --x horizon --y switch --band std", "--band is for --kind curves"),
         (
-            "plot {} --show success",
+            "plot {} --of success",
             "show must be one of 'average-reward', 'success-rate', 'value', got 'success'",
         ),
-        ("plot {} --show value", "--show is for --kind heatmap"),
-        ("plot {} --kind success --show average-reward", "--show is for --kind heatmap"),
+        ("plot {} --of value", "--of is for --kind heatmap"),
+        ("plot {} --kind success --of average-reward", "--of is for --kind heatmap"),
         (
             "plot {} --kind success --x horizen",
-            "horizen is not a parameter of these results (did you mean horizon?)",
+            "horizen is not a setting of these results (did you mean horizon?)",
         ),
         ("plot {} --kind heatmap --x horizon", "a heat map needs --x and --y"),
         ("plot {} --kind scaling --y switch", "--y is for --kind heatmap"),

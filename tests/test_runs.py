@@ -106,7 +106,7 @@ def test_the_summary_is_of_all_trajectories_wherever_the_curve_ends():
     run, whole = (fu.train(ENV, fu.OracleQ(), 100, seeds=4, points=points) for points in ([1, 5], 100))
     assert run.trajectories.tolist() == run.summary()["curve"]["trajectories"] == [1, 5]
     assert run.total_trajectories == run.summary()["total_trajectories"] == 100
-    np.testing.assert_array_equal(run.final_average, whole.average_reward[:, -1])
+    np.testing.assert_array_equal(run.final_average_reward, whole.average_reward[:, -1])
     for key in ("average_reward_mean", "average_reward_std"):
         assert run.summary()[key] == whole.summary()[key]
 
@@ -119,7 +119,7 @@ def test_a_title_tells_whole_numbers_as_they_are(run):
 def test_a_run_is_shown_in_a_line(run):
     assert repr(run) == (
         "<Run: oracleq-lat on lock-gaussian, horizon 4, switch 0.2, noise 0.1; 100 episodes, 3 seeds, "
-        f"average reward {run.final_average.mean():.4g}, success rate {run.success_rate:.0%}>"
+        f"average reward {run.final_average_reward.mean():.4g}, success rate {run.success_rate:.0%}>"
     )
 
 

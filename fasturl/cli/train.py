@@ -90,7 +90,7 @@ def _print_table(run: Run) -> None:
     table = Table(title=run.title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
-    n_seeds = len(run.seeds)
+    n_seeds = run.n_seeds
     table.add_row("agent", run.agent if run.oracle is None else f"{run.agent} with {run.oracle}")
     table.add_row("trajectories", f"{run.total_trajectories:,} x {n_seeds} seed{'s' if n_seeds > 1 else ''}")
     table.add_row(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _LARGEST_NUMBERS, _SMALLEST_NUMBERS = 6.0, 4.0
 """Font sizes of the numbers in a heat map, in points: the usual one, and the least that can be read."""
 
-QUANTITIES = {"average-reward": "reward_mean", "success-rate": "success_rate", "value": "value_mean"}
+QUANTITIES = {"average-reward": "average_reward_mean", "success-rate": "success_rate", "value": "value_mean"}
 """What a heat map can show, and the column of `summaries.cell_table` that has it."""
 _QUANTITIES_IN_WORDS = {
     "average-reward": "mean average reward at the last trajectory",
@@ -50,7 +50,7 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
     checks.choice("of", of, QUANTITIES)
     across, up = numeric_setting(frame, x), numeric_setting(frame, y)
     if across == up:
-        raise ValueError(f"a heat map needs two different parameters, got {x} twice")
+        raise ValueError(f"a heat map needs two different settings, got {x} twice")
     table = _labelled_table(frame, across, up)
     if table.empty:
         raise ValueError(f"there is nothing to plot: no agent here has both {x} and {y}")

@@ -128,7 +128,9 @@ def _check_lines(frame: pandas.DataFrame, groups: list[pandas.DataFrame], labels
     if lines <= _MOST_LINES:
         return
     places = {"env", *summaries.env_settings(frame)}
-    name = next(name for name in summaries.parameters(frame) if name not in places and varies(frame, name))
+    name = next(
+        name for name in summaries.setting_columns(frame) if name not in places and varies(frame, name)
+    )
     example = f"--where {summaries.short_name(name)}={show(frame[name].iloc[0])}"
     raise ValueError(
         f"there are {lines} lines to plot in a panel: choose some of the results, for example {example}"
@@ -188,7 +190,7 @@ def require_results(frame: pandas.DataFrame) -> None:
 
 def numeric_setting(frame: pandas.DataFrame, name: str) -> str:
     """The column of a setting that can be an axis."""
-    column = summaries.parameter(frame, name)
+    column = summaries.setting_column(frame, name)
     pd = optional.need("pandas", "experiments", "a figure")
     numbers = pd.to_numeric(frame[column], errors="coerce")
     if numbers.isna().all():

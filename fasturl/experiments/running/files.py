@@ -55,12 +55,12 @@ def versions() -> dict[str, str]:
 
 def part_of_run(run: Run, positions: list[int]) -> Run:
     """A run with some of its seeds, and their share of its time."""
-    arrays = ("optimal_values", "final_average", "average_reward", "values", "value_errors")
+    arrays = ("optimal_values", "final_average_reward", "average_reward", "values", "value_errors")
     fields: dict[str, Any] = {name: getattr(run, name)[positions] for name in arrays}
     fields |= {
         name: [getattr(run, name)[position] for position in positions] for name in ("seeds", "diagnostics")
     }
-    return dataclasses.replace(run, **fields, wall_seconds=run.wall_seconds * len(positions) / len(run.seeds))
+    return dataclasses.replace(run, **fields, wall_seconds=run.wall_seconds * len(positions) / run.n_seeds)
 
 
 def encode(cell: Cell, run: Run, made_with: dict[str, str]) -> bytes:
@@ -99,7 +99,7 @@ def _rows(cell: Cell, run: Run) -> dict[str, Any]:
     have different ones."""
     pa, _ = pyarrow()
     types = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "text": pa.string()}
-    points, n_seeds = run.trajectories.size, len(run.seeds)
+    points, n_seeds = run.trajectories.size, run.n_seeds
     learner = agent_columns(cell).get("learner")
     same = {
         "cell": (pa.string(), cell.id),
