@@ -106,8 +106,10 @@ class Run:
 
     env
         Name of the environment.
+    horizon
+        Number of levels that were acted in.
     settings
-        What identifies the environment besides its name, such as its horizon.
+        What identifies the environment besides its name: the settings that it declares.
     agent
         Name of the agent.
     oracle
@@ -150,6 +152,7 @@ class Run:
     """
 
     env: str
+    horizon: int
     settings: dict[str, Any]
     agent: str
     oracle: str | None
@@ -242,6 +245,7 @@ class Run:
         """
         return {
             "env": self.env,
+            "horizon": self.horizon,
             **self.settings,
             "agent": self.agent,
             "oracle": self.oracle,

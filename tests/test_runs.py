@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from corridor import Corridor
 
 import fasturl as fu
 from fasturl.problems.environment import Environment
@@ -176,6 +177,17 @@ def test_the_plot_shows_the_mean_with_one_standard_deviation_shaded(run):
     assert run.plot(ax=axes, label="again") is axes
     assert len(axes.collections) == 2
     plt.close(axes.figure)
+
+
+def test_a_family_without_a_setting_horizon_is_titled_by_its_settings_alone():
+    run = fu.train(Corridor(length=2), fu.OracleQ(), 20)
+    assert run.title == "corridor, length 2, slip 0, lit True, paint white"
+    assert (run.horizon, run.summary()["horizon"], run.summary()["length"]) == (2, 2, 2)
+
+
+def test_the_seeds_and_their_number(run):
+    assert run.n_seeds == run.summary()["seeds"] == 3
+    assert run.summary()["seed_values"] == run.seeds == [3, 1, 2]
 
 
 def test_the_summary_is_plain_json(run):

@@ -42,7 +42,7 @@ def cells():
             200,
             3,
         ),
-        Cell.make("lock-gaussian", {"horizon": 2, "noise": 0.2}, "oracleq-lat", {"confidence": 0.5}, 60, 3),
+        Cell.make("lock-gaussian", {"horizon": 2, "noise": 0.2}, "oracleq-lat", {"confidence": 0.75}, 60, 3),
         Cell.make("lock-bernoulli", {"horizon": 2}, "url", {}, 200, 3),
     ]
 
@@ -66,29 +66,30 @@ def of_cell(frame, cell):
 def test_columns_are_the_declared_settings_in_their_order(frame):
     columns = list(frame.columns)
     assert columns[: columns.index("agent")] == [
-        *("cell", "env", "length", "slip", "doors", "lit", "paint", "horizon", "switch", "noise")
+        *("cell", "env", "horizon", "length", "slip", "doors", "lit", "paint", "switch", "noise")
     ]
     assert {"agent.confidence", "agent.patience", "oracle.margin", "learner.patience"} < set(columns)
     assert summaries.env_settings(frame) == [
-        *("length", "slip", "doors", "lit", "paint", "horizon", "switch", "noise")
+        *("horizon", "length", "slip", "doors", "lit", "paint", "switch", "noise")
     ]
 
 
 def test_types_are_the_declared_kinds_and_what_a_family_does_not_have_is_missing(frame, cells):
     types = frame.dtypes.astype(str)
-    assert types[["length", "doors", "horizon", "agent.patience"]].tolist() == ["Int64"] * 4
+    assert types[["length", "doors", "agent.patience"]].tolist() == ["Int64"] * 3
     assert types[["slip", "switch", "noise", "agent.confidence"]].tolist() == ["float64"] * 4
     assert types[["lit", "paint", "oracle", "learner"]].tolist() == ["boolean", "str", "str", "str"]
-    assert types[["seed", "episodes", "points"]].tolist() == ["int64"] * 3
+    assert types[["horizon", "seed", "episodes", "points"]].tolist() == ["int64"] * 4
     corridor, lock = of_cell(frame, cells[1]).iloc[0], of_cell(frame, cells[3]).iloc[0]
-    assert corridor[["length", "doors", "lit", "paint", "agent.patience"]].tolist() == [
+    assert corridor[["horizon", "length", "doors", "lit", "paint", "agent.patience"]].tolist() == [
+        3,
         3,
         4,
         False,
         "white",
         7,
     ]
-    assert corridor[["horizon", "switch", "noise", "agent.confidence"]].isna().all()
+    assert corridor[["switch", "noise", "agent.confidence"]].isna().all()
     assert lock[["length", "doors", "lit", "paint", "learner", "oracle"]].isna().all()
 
 
@@ -138,7 +139,7 @@ def test_cells_of_mixed_families_are_named_selected_and_sorted(frame, cells):
     assert set(summaries.select(frame, ["lit=false"])["cell"]) == {cells[1].id}
     assert set(summaries.select(frame, ["patience=3"])["cell"]) == {cells[2].id}
     # what one agent has itself another has in its learner
-    assert set(summaries.select(frame, ["confidence=0.5"])["cell"]) == {cells[3].id}
+    assert set(summaries.select(frame, ["confidence=0.75"])["cell"]) == {cells[3].id}
     assert set(summaries.select(frame, ["confidence=1e-5"])["cell"]) == {cells[4].id}
     assert summaries.cell_table(frame)["env"].tolist() == ["corridor"] * 3 + [
         "lock-bernoulli",

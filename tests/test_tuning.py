@@ -213,7 +213,8 @@ def killed_study(tmp_path_factory):
     """Of a search with TPE that was killed in its 13th trial: late enough for the twelve before to bear on
     what is sampled."""
     folder = tmp_path_factory.mktemp("killed")
-    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:106 --seeds-per-check 6"
+    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:106"
+    words += " --seeds-per-check 6"
     die_in_call(13, [*words.split(), "--study", "study.db"], folder)
     return folder / "study.db"
 

@@ -19,6 +19,7 @@ from .options import (
     AGENT_HELP,
     DEFAULT_AGENT,
     ENV_HELP,
+    EPISODES,
     N_JOBS_HELP,
     SEE_SETTINGS,
     Choice,
@@ -51,7 +52,7 @@ def tune_command(
     ctx: typer.Context,
     env: Annotated[str, typer.Argument(metavar="ENV", help=ENV_HELP, show_default=False)],
     agent: Annotated[str, typer.Option(help=AGENT_HELP)] = DEFAULT_AGENT,
-    episodes: Annotated[int, typer.Option(help="Trajectories of each run.")] = 50_000,
+    episodes: Annotated[int, typer.Option(help="Trajectories of each run.")] = EPISODES,
     seeds: Annotated[
         str, typer.Option(help="A range outside 0..49, which are for judging.")
     ] = f"{TUNING_SEEDS[0]}:{TUNING_SEEDS[-1] + 1}",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ... import registry
 from ..._base import optional
 from . import summaries
 from .style import PANEL_HEIGHT, STYLE, TEXT_LINE, TEXT_WIDTH, folded, inches, panels
@@ -38,10 +39,21 @@ def title(rows: pandas.DataFrame) -> str:
     environment does not have are left out."""
     words = [str(rows["env"].iloc[0])] if rows["env"].nunique() == 1 else []
     for name in summaries.env_settings(rows):
+        if name == "horizon" and not any(_is_known_by_horizon(env) for env in rows["env"].unique()):
+            continue
         values = rows[name].map(show).unique()
         if len(values) == 1 and not missing(rows[name].iloc[0]):
             words.append(f"{'H =' if name == 'horizon' else in_words(name)} {values[0]}")
     return ", ".join(words)
+
+
+def _is_known_by_horizon(env: str) -> bool:
+    """Whether the horizon tells instances of a family apart: it is declared, or nothing is. Every family has
+    one; of another, such as a corridor with a length, it would say the same twice."""
+    if env not in registry.environment_names():
+        return True
+    declared = registry.environment_declaration(env)
+    return "horizon" in declared or not declared
 
 
 def missing(value: Any) -> bool:

@@ -175,7 +175,7 @@ def setting_rank(text: str) -> tuple[float, str]:
 
 def agent_rank(agent: str) -> tuple[int, str]:
     """Agents are always listed in the same order: that of the registry, then those that it does not know."""
-    known = registry.agent_names()
+    known = registry.possible_agent_names()
     return (known.index(agent) if agent in known else len(known), agent)
 
 
@@ -184,7 +184,8 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
 
     seeds: how many there are; successes, success_rate and its Wilson interval success_low, success_high;
     average_reward_mean, average_reward_std, average_reward_iqm and the bootstrap interval of the mean
-    average_reward_low, average_reward_high: average reward at the last trajectory; value_mean, value_iqm, value_low, value_high: the same of the values of the final policies;
+    average_reward_low, average_reward_high: average reward at the last trajectory; value_mean, value_iqm,
+    value_low, value_high: the same of the values of the final policies;
     needed, needed_low, needed_high: the median number of trajectories to near-optimal and its interval,
     infinite where too many seeds did not get there, and nan where there are too few seeds for an interval;
     reached: how many did.
