@@ -20,7 +20,7 @@ from .panels import (
     title,
     varies,
 )
-from .style import STYLE, folded, head, inches, lay_out, style
+from .style import STYLE, folded, inches, lay_out, style, write_titles
 from .summaries import in_words, show
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
         name_axes(figure, all_axes, in_words(across), in_words(up))
         words = f"Colour: {_QUANTITIES_IN_WORDS[of]}, {seeds_in_words(frame)}."
         figure.suptitle(folded(words, figure.get_figwidth(), CAPTION_FONT_SIZE), fontsize=CAPTION_FONT_SIZE)
-        head(figure, titles)
+        write_titles(figure, titles)
         for axes in all_axes:
             _write_numbers(axes, "{:.0%}" if of == "success-rate" else "{:.2f}", top)
     return figure
