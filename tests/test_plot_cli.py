@@ -84,7 +84,7 @@ def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp
         ("plot {} --kind heatmap --x horizon --y switch --band std", "--band is for --kind curves"),
         (
             "plot {} --of success",
-            "show must be one of 'average-reward', 'success-rate', 'value', got 'success'",
+            "of must be one of 'average-reward', 'success-rate', 'value', got 'success'",
         ),
         ("plot {} --of value", "--of is for --kind heatmap"),
         ("plot {} --kind success --of average-reward", "--of is for --kind heatmap"),

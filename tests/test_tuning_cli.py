@@ -125,7 +125,7 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--confidence 0.1 --set confidence=0.2", "confidence is given twice, as 0.1 and as 0.2"),
         (
             "--search schedule=jinn",
-            "schedule must be one of 'constant', 'jin', got 'jinn' (did you mean jin?)",
+            "schedule must be one of 'constant', 'jin', 'spread', got 'jinn' (did you mean jin?)",
         ),
         ("--set oracle.n_init=2", "oracle.n_init cannot be set: oracleq-lat has no oracle"),
         ("--horizon 0", "horizon must be an integer >= 1, got 0"),
