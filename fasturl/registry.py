@@ -1,9 +1,9 @@
 """Environments and agents by name, as the command line and files of settings write them.
 
 `fasturl._base.names` knows the components; here are those that are trained: environments, and agents. Every
-learner is an agent twice over: `<learner>-lat` sees the latent states, `<learner>-obs` takes each observation
-for a state. A setting that the named thing does not have is refused, so that no setting is ever silently
-ignored.
+learner is an agent, `<learner>-lat`, that sees the latent states; one with `rules` is also `<learner>-obs`,
+which takes each observation for a state. A setting that the named thing does not have is refused, so that no
+setting is ever silently ignored.
 """
 
 from __future__ import annotations
@@ -29,11 +29,29 @@ def environment_names() -> list[str]:
 
 
 def agent_names() -> list[str]:
-    """Those of agents, and two for each learner."""
+    """Those of agents, and of each learner as an agent: <learner>-obs where its class has `rules`, which
+    `ObservationAgent` plays by. Classes of learners are loaded; of one that cannot be, both are listed."""
+    blind = {
+        learner + names.SUFFIXES[1]
+        for learner, component in names.components("learner").items()
+        if not _may_see_observations(component)
+    }
+    return [name for name in possible_agent_names() if name not in blind]
+
+
+def possible_agent_names() -> list[str]:
+    """Those of agents, and two for each learner, whether or not it can see observations: it loads none."""
     return [
         *names.components("agent"),
         *(learner + suffix for learner in names.components("learner") for suffix in _SEEING),
     ]
+
+
+def _may_see_observations(learner: names.Component) -> bool:
+    try:
+        return callable(getattr(learner.cls, "rules", None))
+    except ValueError:  # told where it is used
+        return True
 
 
 def environment(name: str, **settings: Any) -> Environment:
@@ -53,7 +71,8 @@ def agent(name: str, **settings: Any) -> Agent:
 def agent_component(name: object) -> tuple[names.Component, str]:
     """The class whose settings an agent has: that of the agent itself, or of its learner with the suffix that
     says what it sees."""
-    checks.choice("agent", name, agent_names())
+    if name not in possible_agent_names():
+        checks.choice("agent", name, agent_names())
     text = str(name)
     if text in names.components("agent"):
         return names.find("agent", text), ""
@@ -108,8 +127,16 @@ def _part_settings(declared: Setting, table: Any) -> Mapping[str, Setting]:
     kind = str(declared.kind)
     if isinstance(table, dict) and "name" in table:
         return names.find(kind, table["name"]).settings
-    component = names.find_class(kind, type(declared.default))
+    component = _default_component(declared)
     return component.settings if component else {}
+
+
+def _default_component(declared: Setting) -> names.Component | None:
+    """The class of a part that is left at its default: an object, a name, or a table with a name."""
+    kind, table = str(declared.kind), _part_table(declared.default)
+    if not isinstance(table, dict):
+        return names.find_class(kind, type(table))
+    return names.find(kind, table["name"]) if "name" in table else None
 
 
 def _owner(
@@ -208,8 +235,7 @@ class SettingNames:
 
     A setting is written by its name, such as horizon or confidence, where only one of them has a setting of
     that name (an agent goes before its parts), and always with its owner before it: env.horizon, agent.batch,
-    learner.confidence. Hyphens and
-    underscores are the same.
+    learner.confidence. Hyphens and underscores are the same.
 
     env, agent
         Their names.
@@ -217,7 +243,7 @@ class SettingNames:
         Which oracle or learner is chosen, as for `agent_scopes`.
     """
 
-    OPTIONS = frozenset(("agent", "episodes", "seeds", "n_jobs", "json", "plot", "help"))
+    OPTIONS = frozenset(("agent", "episodes", "seeds", "points", "n_jobs", "json", "plot", "help"))
     """What `fasturl train` calls options of its own: a setting of such a name is written with its owner."""
 
     def __init__(self, env: str, agent: str, parts: Mapping[str, Any]) -> None:
@@ -282,6 +308,5 @@ def _part_name(declaration: Mapping[str, Setting], part: str, parts: Mapping[str
     table = _part_table(parts.get(part))
     if isinstance(table, dict) and "name" in table:
         return str(table["name"])
-    declared = declaration[part]
-    component = names.find_class(str(declared.kind), type(declared.default))
+    component = _default_component(declaration[part])
     return component.name if component else None

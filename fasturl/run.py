@@ -106,8 +106,10 @@ class Run:
 
     env
         Name of the environment.
+    horizon
+        Number of levels that were acted in.
     settings
-        What identifies the environment besides its name, such as its horizon.
+        What identifies the environment besides its name: the settings that it declares.
     agent
         Name of the agent.
     oracle
@@ -115,12 +117,12 @@ class Run:
     episodes
         Number of episodes, the argument of `train`.
     seeds
-        The seeds; everything below that is by seed has their order.
+        The seeds, `n_seeds` of them; everything below that is by seed has their order.
     optimal_values
         V* of the instance that each seed met: [seeds].
     total_trajectories
         How many trajectories each seed played.
-    final_average
+    final_average_reward
         Average reward of each seed over all its trajectories: [seeds].
     trajectories
         Numbers of trajectories at which the curves are recorded: [points].
@@ -150,6 +152,7 @@ class Run:
     """
 
     env: str
+    horizon: int
     settings: dict[str, Any]
     agent: str
     oracle: str | None
@@ -157,13 +160,18 @@ class Run:
     seeds: list[int]
     optimal_values: Floats
     total_trajectories: int
-    final_average: Floats
+    final_average_reward: Floats
     trajectories: NDArray[np.int64]
     average_reward: Floats
     values: Floats
     value_errors: Floats
     diagnostics: list[dict[str, Any]]
     wall_seconds: float
+
+    @property
+    def n_seeds(self) -> int:
+        """How many seeds there are: what `summary()` and tables of results call `seeds`."""
+        return len(self.seeds)
 
     @property
     def v_star(self) -> float:
@@ -188,17 +196,17 @@ class Run:
         frame: pandas.DataFrame = pd.DataFrame(
             {
                 "seed": np.repeat(np.array(self.seeds, kind), self.trajectories.size),
-                "trajectories": np.tile(self.trajectories, len(self.seeds)),
+                "trajectories": np.tile(self.trajectories, self.n_seeds),
                 "average_reward": self.average_reward.ravel(),
             }
         )
         return frame
 
     def __repr__(self) -> str:
-        seeds = f"{len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''}"
+        seeds = f"{self.n_seeds} seed{'s' if self.n_seeds > 1 else ''}"
         return (
             f"<Run: {self.agent} on {self.title}; {self.episodes:,} episodes, {seeds}, average reward "
-            f"{self.final_average.mean():.4g}, success rate {self.success_rate:.0%}>"
+            f"{self.final_average_reward.mean():.4g}, success rate {self.success_rate:.0%}>"
         )
 
     def plot(self, ax: matplotlib.axes.Axes | None = None, label: str | None = None) -> matplotlib.axes.Axes:
@@ -230,18 +238,23 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """A record of plain values, which `fasturl train --json` writes: the environment with its settings,
-        the agent, and what came out."""
+        the agent, and what came out.
+
+        `seeds` is their number, `seed_values` are the seeds themselves; `horizon` is that of the environment,
+        whether or not it declares a setting of that name.
+        """
         return {
             "env": self.env,
+            "horizon": self.horizon,
             **self.settings,
             "agent": self.agent,
             "oracle": self.oracle,
             "episodes": self.episodes,
-            "seeds": len(self.seeds),
+            "seeds": self.n_seeds,
             "seed_values": self.seeds,
             "v_star": self.v_star,
-            "average_reward_mean": float(self.final_average.mean()),
-            "average_reward_std": float(self.final_average.std()),
+            "average_reward_mean": float(self.final_average_reward.mean()),
+            "average_reward_std": float(self.final_average_reward.std()),
             "value_mean": float(self.values.mean()),
             "values": self.values.tolist(),
             "success_rate": self.success_rate,

@@ -37,6 +37,10 @@ _POLL_SECONDS = 0.1
 _QUIET_SECONDS = 1.0
 
 
+POINTS = 200
+"""Points of a learning curve that are recorded by default."""
+
+
 class _Stopped(Exception):
     """Raised inside a worker when the run was given up."""
 
@@ -48,7 +52,7 @@ def train(
     seeds: SupportsIndex | Iterable[SupportsIndex] = 1,
     *,
     sees: str | None = None,
-    points: SupportsIndex | Iterable[SupportsIndex] = 200,
+    points: SupportsIndex | Iterable[SupportsIndex] = POINTS,
     n_jobs: SupportsIndex | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -65,8 +69,8 @@ def train(
         (level, observation) is a state of its own, which needs discrete observations.
     points
         How many points of the learning curve to record, evenly spaced up to the last trajectory, or at which
-        numbers of trajectories: the curve then has these points alone, while `final_average` and `summary()`
-        are of all trajectories in any case.
+        numbers of trajectories: the curve then has these points alone, while `final_average_reward` and
+        `summary()` are of all trajectories in any case.
     n_jobs
         How many runs are computed at the same time; as many as there are cores if not given, and never more
         than there are seeds. The result is the same, bit for bit, for any number.
@@ -106,6 +110,7 @@ def train(
     records = _play_all(play, total, chosen, workers, progress)
     return Run(
         env=env.name,
+        horizon=description.horizon,
         settings=env.settings(),
         agent=player.name,
         oracle=player.oracle_name(description),
@@ -113,7 +118,7 @@ def train(
         seeds=chosen,
         optimal_values=np.array([record.optimal_value for record in records]),
         total_trajectories=total,
-        final_average=np.array([record.final_average for record in records]),
+        final_average_reward=np.array([record.final_average_reward for record in records]),
         trajectories=trajectories,
         average_reward=np.stack([record.average_reward for record in records]),
         values=np.array([record.value for record in records]),
@@ -164,7 +169,7 @@ class _Record(NamedTuple):
     many seeds."""
 
     optimal_value: float
-    final_average: float
+    final_average_reward: float
     average_reward: NDArray[np.float64]
     value: float
     value_error: float
@@ -186,10 +191,15 @@ def _judge(
     if isinstance(diagnostics.get("seconds"), dict):
         diagnostics["seconds"]["evaluation"] = time.perf_counter() - begin
     earned = np.cumsum(returns)
-    final_average = float(earned[-1] / earned.size)
+    final_average_reward = float(earned[-1] / earned.size)
     average_reward = earned[trajectories - 1] / trajectories
     return _Record(
-        instance.optimal_value(), final_average, average_reward, verdict.value, verdict.error, diagnostics
+        instance.optimal_value(),
+        final_average_reward,
+        average_reward,
+        verdict.value,
+        verdict.error,
+        diagnostics,
     )
 
 

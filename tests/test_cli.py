@@ -55,6 +55,11 @@ def test_json_on_standard_output_is_all_that_is_printed_there(name):
     assert result["curve"]["trajectories"][-1] == result["total_trajectories"] == 200
 
 
+def test_the_number_of_points_of_the_curve():
+    done = fasturl(*QUICK, "--points", "4", "--json", "-")
+    assert json.loads(done.stdout)["curve"]["trajectories"] == [50, 100, 150, 200]
+
+
 def test_a_range_of_seeds():
     done = fasturl(*QUICK[:-1], "1000:1003", "--json", "-")
     assert json.loads(done.stdout)["seed_values"] == [1000, 1001, 1002]
@@ -189,11 +194,11 @@ def test_help_shows_the_settings_of_what_is_named(words):
     for option, *texts in (
         ("--horizon", ">= 1", "Number of levels that are acted in.", "[default: 20]"),
         ("--switch", ">= 0 and <= 1", "[default: 0]"),
-        ("--agent.n-states", "<= 256"),
+        ("--n-states", "<= 256"),
         ("--oracle.n-states", "<= 256"),
         ("--n-init", "[default: 3]"),
         ("--confidence", f"[default: {fu.URL().learner.confidence:g}]"),
-        ("--schedule", "constant or jin", f"[default: {fu.URL().learner.schedule}]"),
+        ("--schedule", "constant, jin or spread", f"[default: {fu.URL().learner.schedule}]"),
     ):
         (line,) = [line for line in lines if f"{option}  " in line]
         assert all(text in line for text in texts)
@@ -355,10 +360,7 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
             "train lock-bernoulli --form as-written",
             "form is not a setting of lock-bernoulli, url, oracle kmeans or learner oracleq",
         ),
-        (
-            "train lock-bernoulli --n-states 4",
-            "n_states may be --agent.n-states or --oracle.n-states: write which",
-        ),
+        ("train lock-bernoulli --points 0", "points must be an integer >= 1, got 0"),
         (
             "train lock-bernoulli --oracle kmeans --covariance full",
             "covariance is not a setting of lock-bernoulli, url, oracle kmeans or learner oracleq",

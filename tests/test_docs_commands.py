@@ -91,7 +91,7 @@ def test_readme(folder):
 
 
 def test_sweeps(folder):
-    (spec,) = blocks("docs/sweeps.md", "toml")
+    spec, *_ = blocks("docs/sweeps.md", "toml")
     commands, *_ = blocks("docs/sweeps.md", "bash")
     run(commands, folder)
     (folder / "sweep.toml").write_text(spec)

@@ -44,9 +44,9 @@ CASES = {
         for observe in ("observation", "latent")
     },
     **{
-        f"model, {kind}": (
+        f"instance, {kind}": (
             "fasturl/BlockMDP-v0",
-            {"model": block_mdp(emission), "observe": "observation" if emission else "latent"},
+            {"instance": block_mdp(emission), "observe": "observation" if emission else "latent"},
         )
         for kind, emission in EMISSIONS.items()
     },
@@ -127,13 +127,13 @@ def test_an_episode_runs_through_all_levels_and_terminates(case):
 
 
 def test_latent_observations_are_the_latent_states():
-    for case in ("fasturl/LockGaussian-v0, latent", "model, none"):
+    for case in ("fasturl/LockGaussian-v0, latent", "instance, none"):
         assert all(step[0] == step[-1]["latent_state"] for step in episode(make(case), [1, 0, 1], seed=2))
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "bernoulli", "categorical"])
 def test_a_model_is_seen_through_its_emission(kind):
-    env = make(f"model, {kind}")
+    env = make(f"instance, {kind}")
     streams = Streams(3)
     block = EMISSIONS[kind].draw(emission_rngs(streams), 2)
     for e in range(2):
@@ -187,7 +187,7 @@ def test_the_bounds_of_reals_hold_the_most_extreme_noise_there_is():
 
 @pytest.mark.parametrize("means", [np.zeros((3, 2)), np.eye(3)])
 def test_reals_without_noise_have_a_space_with_room(means):
-    env = make("fasturl/BlockMDP-v0", model=block_mdp(Gaussian(means, 0.0, n_levels=4)))
+    env = make("fasturl/BlockMDP-v0", instance=block_mdp(Gaussian(means, 0.0, n_levels=4)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env.unwrapped)
@@ -218,10 +218,10 @@ def test_any_emission_can_be_shown_by_both_forms():
         (Doubled(), gymnasium.spaces.Box(-np.inf, np.inf, (2,))),
         (Flags(), gymnasium.spaces.MultiBinary(2)),
     ):
-        model = block_mdp(emission)
+        instance = block_mdp(emission)
         env, envs = (
-            gymnasium.make("fasturl/BlockMDP-v0", model=model),
-            gymnasium.make_vec("fasturl/BlockMDP-v0", 2, model=model),
+            gymnasium.make("fasturl/BlockMDP-v0", instance=instance),
+            gymnasium.make_vec("fasturl/BlockMDP-v0", 2, instance=instance),
         )
         assert env.observation_space == space
         record = episode(env, [0, 1, 1], seed=1)
@@ -287,10 +287,10 @@ def test_other_seeds_are_refused_as_gymnasium_does(seed):
             {"observe": "everything"},
             "^observe must be one of 'observation', 'latent', got 'everything'",
         ),
-        ("fasturl/BlockMDP-v0", {"model": "lock"}, "^model must be a fasturl.BlockMDP, got 'lock'"),
+        ("fasturl/BlockMDP-v0", {"instance": "lock"}, "^instance must be a fasturl.BlockMDP, got 'lock'"),
         (
             "fasturl/BlockMDP-v0",
-            {"model": block_mdp()},
+            {"instance": block_mdp()},
             "^observe must be 'latent' for an environment without emission",
         ),
     ],
@@ -318,7 +318,7 @@ def test_whether_an_instance_is_new_is_a_bool(kind, value):
 
 
 def test_a_model_has_no_other_instance_to_draw():
-    env = make("model, none")
+    env = make("instance, none")
     with pytest.raises(ValueError, match="must be False: a BlockMDP is the same for every seed"):
         env.reset(options={"new_instance": True})
 
@@ -349,7 +349,7 @@ def test_gymnasium_makes_one_hot_codes_of_latent_states_and_resets_by_itself():
 
 
 def test_a_tabular_agent_that_only_knows_gymnasium_opens_a_lock():
-    """Q-learning on (level, latent state) from rewards alone, its value told exactly by the model."""
+    """Q-learning on (level, latent state) from rewards alone, its value computed exactly from its tables."""
     env = gymnasium.make(LOCKS[0], horizon=3, switch=0.2, observe="latent", disable_env_checker=True)
     q, draw = np.zeros((4, 3, 4)), np.random.default_rng(0)
     state, info = env.reset(seed=1)

@@ -26,7 +26,7 @@ def summary(**averages):
             "horizon": horizon,
             "switch": switch,
             "agent": agent,
-            "average_reward": value,
+            "average_reward_mean": value,
             "success_rate": 1.0,
         }
         for figure, horizon, switch in product(paper.FIGURES, paper.HORIZONS, paper.SWITCHES)
@@ -110,7 +110,7 @@ def test_success_rates_below_the_published_ones_fail():
 def test_agents_that_solve_the_shortest_lock_are_not_far_from_optimal():
     table = summary(**AS_PUBLISHED)
     short = table["agent"].isin(paper.BITS_ONLY) & (table["horizon"] == 5)
-    table.loc[short, "average_reward"] = 0.447
+    table.loc[short, "average_reward_mean"] = 0.447
     table.loc[short & (table["switch"] == 0.5), "success_rate"] = 0.98
     claim = judge(table)[0]
     assert not claim.holds

@@ -468,10 +468,10 @@ def test_one_row_for_each_cell_with_its_figures():
         2,
     ]
     last = frame[(frame["horizon"] == 4) & (frame["trajectories"] == 4000)]["average_reward"]
-    assert table.loc[4, ["reward_mean", "reward_std"]].tolist() == pytest.approx(
+    assert table.loc[4, ["average_reward_mean", "average_reward_std"]].tolist() == pytest.approx(
         [last.mean(), last.std(ddof=0)]
     )
-    assert tuple(table.loc[4, ["reward_low", "reward_high"]]) == pytest.approx(
+    assert tuple(table.loc[4, ["average_reward_low", "average_reward_high"]]) == pytest.approx(
         statistics.bootstrap_interval(last)
     )
     assert tuple(table.loc[4, ["success_low", "success_high"]]) == pytest.approx(
@@ -517,7 +517,7 @@ def two_kinds():
         (lambda frame: plots.curves(frame, band="sem"), "band must be one of 'std', 'ci', got 'sem'"),
         (
             lambda frame: plots.success(frame, x="horizn"),
-            r"horizn is not a parameter of these results \(did you mean horizon\?\)",
+            r"horizn is not a setting of these results \(did you mean horizon\?\)",
         ),
         (
             lambda _: summaries.select(two_kinds(), ["horizon=9", "agent=url"]),
@@ -534,7 +534,7 @@ def two_kinds():
         ),
         (
             lambda frame: plots.heatmap(frame, "horizon", "horizon"),
-            "a heat map needs two different parameters, got horizon twice",
+            "a heat map needs two different settings, got horizon twice",
         ),
         (
             lambda frame: plots.heatmap(frame, "horizon", "switch", of="height"),

@@ -1,10 +1,16 @@
 """Environments and agents by name, and how people write their settings."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
+from url_parts import Explorer
 
 import fasturl as fu
 from fasturl import registry
+from fasturl._base import names
 from fasturl.agents.observation import ObservationAgent
+from fasturl.oracles import GMM
 
 
 def test_an_environment_is_made_from_its_name_and_settings():
@@ -32,6 +38,31 @@ def test_an_agent_by_name_has_the_defaults_of_its_class(name):
 def test_a_setting_of_the_learner_leaves_its_other_settings_as_they_are(written):
     learner = registry.agent("url", **{written: 0.5}).learner
     assert learner == fu.OracleQ(confidence=0.5, schedule=fu.URL().learner.schedule)
+
+
+def test_the_default_of_a_part_may_be_its_name(monkeypatch):
+    @dataclass(frozen=True)
+    class Named(fu.URL):
+        oracle: Any = fu.setting("gmm", kind="oracle", help="A part whose default is a name.")
+
+    monkeypatch.setitem(names._registered, "agent", {})
+    fu.register(Named)
+    assert isinstance(registry.agent("named").oracle, GMM)
+    for written in ("covariance", "oracle.covariance"):
+        oracle = registry.agent("named", **{written: "full"}).oracle
+        assert (type(oracle), oracle.covariance) == (GMM, "full")
+    setting_names = registry.SettingNames("lock-bernoulli", "named", {})
+    assert setting_names.titles["oracle"] == "oracle gmm"
+    assert setting_names.owner("covariance")[0] == "oracle"
+    assert setting_names.scopes["oracle"]["covariance"].default == "spherical"
+
+
+def test_a_learner_without_rules_is_one_agent(monkeypatch):
+    monkeypatch.setitem(names._registered, "learner", {})
+    fu.register(Explorer)
+    assert set(registry.possible_agent_names()) - set(registry.agent_names()) == {"explorer-obs"}
+    with pytest.raises(ValueError, match=r"got 'explorer-ob' \(did you mean explorer-lat\?\)"):
+        registry.agent("explorer-ob")
 
 
 def test_an_oracle_may_be_a_table_with_settings():
@@ -95,18 +126,20 @@ def test_what_is_not_known_is_refused(make, name, settings, message):
 
 
 def test_a_setting_is_written_alone_where_one_has_it_and_with_its_owner_otherwise():
-    names = registry.SettingNames("lock-bernoulli", "url", {"oracle": "kmeans"})
-    assert [names.owner(word)[0] for word in ("horizon", "batch", "n_init", "n-init", "confidence")] == [
+    setting_names = registry.SettingNames("lock-bernoulli", "url", {"oracle": "kmeans"})
+    assert [
+        setting_names.owner(word)[0] for word in ("horizon", "batch", "n_init", "n-init", "confidence")
+    ] == [
         "env",
         "agent",
         "oracle",
         "oracle",
         "learner",
     ]
-    assert names.owner("oracle.n_states")[0] == "oracle"
-    assert names.option("oracle", "n_states") == "--oracle.n-states"
-    assert names.option("learner", "failure_probability") == "--failure-probability"
-    assert names.owner("n_states")[0] == "agent"  # which goes before its parts
+    assert setting_names.owner("oracle.n_states")[0] == "oracle"
+    assert setting_names.option("oracle", "n_states") == "--oracle.n-states"
+    assert setting_names.option("learner", "failure_probability") == "--failure-probability"
+    assert setting_names.owner("n_states")[0] == "agent"  # which goes before its parts
     with pytest.raises(ValueError, match=r"oracle\.n_init cannot be set: name the oracle of url first"):
         registry.SettingNames("lock-bernoulli", "url", {}).owner("oracle.n_init")
 
@@ -114,8 +147,8 @@ def test_a_setting_is_written_alone_where_one_has_it_and_with_its_owner_otherwis
 def test_every_written_setting_finds_its_owner_again():
     for env in registry.environment_names():
         for agent in registry.agent_names():
-            names = registry.SettingNames(env, agent, {})
-            for scope, settings in names.scopes.items():
+            setting_names = registry.SettingNames(env, agent, {})
+            for scope, settings in setting_names.scopes.items():
                 for name in settings:
-                    owner, setting = names.owner(names.spelling(scope, name))
+                    owner, setting = setting_names.owner(setting_names.spelling(scope, name))
                     assert (owner, setting.name) == (scope, name)

@@ -96,8 +96,8 @@ def test_the_filter_offers_what_there_is(page):
 def test_tables_stand_in_the_page_itself(folder, page):
     text = re.sub(r"</?span>", "", page.read_text()).replace("\u00a0", " ")
     row = summaries.cell_table(load(folder)).iloc[0]
-    interval = f"[{row['reward_low']:.3f}, {row['reward_high']:.3f}]"
-    assert f"{row['reward_mean']:.3f} ± {row['reward_std']:.3f} {interval}" in text
+    interval = f"[{row['average_reward_low']:.3f}, {row['average_reward_high']:.3f}]"
+    assert f"{row['average_reward_mean']:.3f} ± {row['average_reward_std']:.3f} {interval}" in text
     assert f"{row['success_rate']:.0%} [{row['success_low']:.0%}, {row['success_high']:.0%}]" in text
     for kind in ("results", "cells"):
         assert f'="{kind}"' in text

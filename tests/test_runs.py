@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from corridor import Corridor
 
 import fasturl as fu
 from fasturl.problems.environment import Environment
@@ -106,7 +107,7 @@ def test_the_summary_is_of_all_trajectories_wherever_the_curve_ends():
     run, whole = (fu.train(ENV, fu.OracleQ(), 100, seeds=4, points=points) for points in ([1, 5], 100))
     assert run.trajectories.tolist() == run.summary()["curve"]["trajectories"] == [1, 5]
     assert run.total_trajectories == run.summary()["total_trajectories"] == 100
-    np.testing.assert_array_equal(run.final_average, whole.average_reward[:, -1])
+    np.testing.assert_array_equal(run.final_average_reward, whole.average_reward[:, -1])
     for key in ("average_reward_mean", "average_reward_std"):
         assert run.summary()[key] == whole.summary()[key]
 
@@ -119,7 +120,7 @@ def test_a_title_tells_whole_numbers_as_they_are(run):
 def test_a_run_is_shown_in_a_line(run):
     assert repr(run) == (
         "<Run: oracleq-lat on lock-gaussian, horizon 4, switch 0.2, noise 0.1; 100 episodes, 3 seeds, "
-        f"average reward {run.final_average.mean():.4g}, success rate {run.success_rate:.0%}>"
+        f"average reward {run.final_average_reward.mean():.4g}, success rate {run.success_rate:.0%}>"
     )
 
 
@@ -176,6 +177,17 @@ def test_the_plot_shows_the_mean_with_one_standard_deviation_shaded(run):
     assert run.plot(ax=axes, label="again") is axes
     assert len(axes.collections) == 2
     plt.close(axes.figure)
+
+
+def test_a_family_without_a_setting_horizon_is_titled_by_its_settings_alone():
+    run = fu.train(Corridor(length=2), fu.OracleQ(), 20)
+    assert run.title == "corridor, length 2, slip 0, lit True, paint white"
+    assert (run.horizon, run.summary()["horizon"], run.summary()["length"]) == (2, 2, 2)
+
+
+def test_the_seeds_and_their_number(run):
+    assert run.n_seeds == run.summary()["seeds"] == 3
+    assert run.summary()["seed_values"] == run.seeds == [3, 1, 2]
 
 
 def test_the_summary_is_plain_json(run):

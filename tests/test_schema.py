@@ -54,6 +54,7 @@ def test_defaults_and_ranges_are_told_in_words():
     assert Setting("x", str, choices=("one",)).range_text == "one"
     assert Setting("x", str, choices=("one", "two")).range_text == "one or two"
     assert Setting("x", float, least=0, most=1).range_text == ">= 0 and <= 1"
+    assert Setting("x", int, least=0, most=2**32 - 1).range_text == ">= 0 and <= 4294967295"
     assert repr(REQUIRED) == "required"
 
 

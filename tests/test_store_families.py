@@ -42,7 +42,7 @@ def cells():
             200,
             3,
         ),
-        Cell.make("lock-gaussian", {"horizon": 2, "noise": 0.2}, "oracleq-lat", {"confidence": 0.5}, 60, 3),
+        Cell.make("lock-gaussian", {"horizon": 2, "noise": 0.2}, "oracleq-lat", {"confidence": 0.75}, 60, 3),
         Cell.make("lock-bernoulli", {"horizon": 2}, "url", {}, 200, 3),
     ]
 
@@ -81,7 +81,8 @@ def test_types_are_the_declared_kinds_and_what_a_family_does_not_have_is_missing
     assert types[["lit", "paint", "oracle", "learner"]].tolist() == ["boolean", "str", "str", "str"]
     assert types[["horizon", "seed", "episodes", "points"]].tolist() == ["int64"] * 4
     corridor, lock = of_cell(frame, cells[1]).iloc[0], of_cell(frame, cells[3]).iloc[0]
-    assert corridor[["length", "doors", "lit", "paint", "agent.patience"]].tolist() == [
+    assert corridor[["horizon", "length", "doors", "lit", "paint", "agent.patience"]].tolist() == [
+        3,
         3,
         4,
         False,
@@ -138,8 +139,8 @@ def test_cells_of_mixed_families_are_named_selected_and_sorted(frame, cells):
     assert set(summaries.select(frame, ["lit=false"])["cell"]) == {cells[1].id}
     assert set(summaries.select(frame, ["patience=3"])["cell"]) == {cells[2].id}
     # what one agent has itself another has in its learner
-    assert set(summaries.select(frame, ["confidence=0.5"])["cell"]) == {cells[3].id}
-    assert set(summaries.select(frame, ["confidence=1e-5"])["cell"]) == {cells[4].id}
+    assert set(summaries.select(frame, ["confidence=0.75"])["cell"]) == {cells[3].id}
+    assert set(summaries.select(frame, ["confidence=0.5"])["cell"]) == {cells[4].id}
     assert summaries.cell_table(frame)["env"].tolist() == ["corridor"] * 3 + [
         "lock-bernoulli",
         "lock-gaussian",

@@ -50,7 +50,7 @@ def hill(monkeypatch):
 def test_a_grid_finds_the_rate_that_learns():
     found = tune(small(search={"learning_rate": [1e-4, 0.2]}, fixed={"confidence": 0.001}), method="grid")
     assert found.best.settings == {"confidence": 0.001, "learning_rate": 0.2}
-    assert found.best.average_reward > 0.3
+    assert found.best.average_reward_mean > 0.3
     assert len(found.trials) == 2
 
 
@@ -64,7 +64,7 @@ def test_the_objective_is_the_mean_over_environments_and_seeds():
         .mean()
         for switch in (0.0, 0.5)
     ]
-    assert tune(problem, method="grid", block=4).best.average_reward == pytest.approx(
+    assert tune(problem, method="grid", seeds_per_check=4).best.average_reward_mean == pytest.approx(
         sum(expected) / 2, rel=1e-12
     )
 
@@ -213,14 +213,15 @@ def killed_study(tmp_path_factory):
     """Of a search with TPE that was killed in its 13th trial: late enough for the twelve before to bear on
     what is sampled."""
     folder = tmp_path_factory.mktemp("killed")
-    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:106 --block 6"
+    words = "tune lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 100:106"
+    words += " --seeds-per-check 6"
     die_in_call(13, [*words.split(), "--study", "study.db"], folder)
     return folder / "study.db"
 
 
 def search_on(study=None):
     problem = small(episodes=50, env_settings={"horizon": 2})
-    return tune(problem, trials=15, block=6, study=study).trials
+    return tune(problem, trials=15, seeds_per_check=6, study=study).trials
 
 
 def test_a_trial_whose_process_was_killed_is_made_again(killed_study, tmp_path):
@@ -256,7 +257,9 @@ def test_a_point_that_two_processes_tried_counts_once(tmp_path, monkeypatch):
 
     def search(**more):
         problem = small(search={"learning_rate": [0.1, 0.2, 0.3]})
-        return tune(problem, method="grid", storage=f"sqlite:///{tmp_path}/study.db", block=6, **more)
+        return tune(
+            problem, method="grid", storage=f"sqlite:///{tmp_path}/study.db", seeds_per_check=6, **more
+        )
 
     def evaluate(self, settings, seeds, n_jobs):
         tried.append(settings["learning_rate"])
@@ -325,7 +328,7 @@ def fail_what_runs(url):
 @pytest.mark.parametrize("method", ["grid", "tpe"])
 @pytest.mark.parametrize("call", [1, 4])
 def test_a_process_that_slept_and_was_taken_for_dead_goes_on(method, call, hill, tmp_path, monkeypatch):
-    undisturbed = tune(small(), method=method, trials=8, block=6)
+    undisturbed = tune(small(), method=method, trials=8, seeds_per_check=6)
     url, plain, calls = f"sqlite:///{tmp_path}/study.db", Problem.evaluate, itertools.count(1)
 
     def evaluate(self, *words):
@@ -334,7 +337,7 @@ def test_a_process_that_slept_and_was_taken_for_dead_goes_on(method, call, hill,
         return plain(self, *words)
 
     monkeypatch.setattr(Problem, "evaluate", evaluate)
-    assert tune(small(), method=method, trials=8, block=6, storage=url).trials == undisturbed.trials
+    assert tune(small(), method=method, trials=8, seeds_per_check=6, storage=url).trials == undisturbed.trials
 
 
 def test_settings_that_somebody_put_into_the_queue_take_no_point_of_the_grid(hill, tmp_path):
@@ -362,13 +365,13 @@ def test_trials_that_are_worse_are_given_up_after_a_block(hill):
     problem = small(
         search={"learning_rate": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "confidence": [0.0]}, seeds=range(100, 120)
     )
-    found = tune(problem, method="grid", block=5)
+    found = tune(problem, method="grid", seeds_per_check=5)
     pruned = [trial for trial in found.trials if trial.pruned]
     assert pruned
-    assert all(trial.seeds == 5 for trial in pruned)
+    assert all(trial.n_seeds == 5 for trial in pruned)
     assert found.best.settings["learning_rate"] == 1e-2
-    assert found.best.seeds == 20
-    whole = tune(problem, method="grid", block=5, prune=False)
+    assert found.best.n_seeds == 20
+    whole = tune(problem, method="grid", seeds_per_check=5, prune=False)
     assert not any(trial.pruned for trial in whole.trials)
     assert whole.best == found.best
 

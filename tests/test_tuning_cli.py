@@ -65,10 +65,10 @@ def test_the_printed_command_can_be_run(agent, monkeypatch, tmp_path, capsys):
     assert agent in capsys.readouterr().out
 
 
-def test_the_printed_command_names_the_owner_of_a_setting_that_several_have():
+def test_the_printed_command_writes_a_setting_of_the_agent_by_its_name_alone():
     problem = Problem.make("lock-bernoulli", "url", episodes=400, search={"agent.n_states": [3, 4]})
     (command,) = problem.commands({"n_states": 4, "learner.confidence": 1e-4})
-    assert "--agent url --agent.n-states 4 --confidence 0.0001 --episodes 400" in command
+    assert "--agent url --n-states 4 --confidence 0.0001 --episodes 400" in command
 
 
 def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, tmp_path, capsys):
@@ -97,7 +97,7 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
             "are for judging and cannot be tuned on: choose others such as 10000:10020, got 49",
         ),
         ("--trials 0", "trials must be an integer >= 1, got 0"),
-        ("--block 0", "block must be an integer >= 1, got 0"),
+        ("--seeds-per-check 0", "seeds_per_check must be an integer >= 1, got 0"),
         ("--method annealing", "method must be one of 'grid', 'tpe', got 'annealing'"),
         ("--set learning_rate=0.1 --set confidence=0.1", "there is nothing to search for oracleq-lat"),
         ("--search rate=0.1,1", "rate is not a setting of lock-bernoulli or oracleq-lat"),
@@ -125,7 +125,7 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--confidence 0.1 --set confidence=0.2", "confidence is given twice, as 0.1 and as 0.2"),
         (
             "--search schedule=jinn",
-            "schedule must be one of 'constant', 'jin', got 'jinn' (did you mean jin?)",
+            "schedule must be one of 'constant', 'jin', 'spread', got 'jinn' (did you mean jin?)",
         ),
         ("--set oracle.n_init=2", "oracle.n_init cannot be set: oracleq-lat has no oracle"),
         ("--horizon 0", "horizon must be an integer >= 1, got 0"),

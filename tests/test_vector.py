@@ -41,10 +41,10 @@ CASES = {
     "reals": ("fasturl/LockGaussian-v0", {"horizon": 3, "switch": 0.2, "noise": 0.3}),
     "latent": ("fasturl/LockGaussian-v0", {"horizon": 3, "switch": 1.0, "observe": "latent"}),
     "one step": ("fasturl/LockBernoulli-v0", {"horizon": 1}),
-    "model, gaussian": ("fasturl/BlockMDP-v0", {"model": block_mdp(emission("gaussian"))}),
-    "model, bernoulli": ("fasturl/BlockMDP-v0", {"model": block_mdp(emission("bernoulli"))}),
-    "model, categorical": ("fasturl/BlockMDP-v0", {"model": block_mdp(emission("categorical"))}),
-    "model, latent": ("fasturl/BlockMDP-v0", {"model": block_mdp(), "observe": "latent"}),
+    "instance, gaussian": ("fasturl/BlockMDP-v0", {"instance": block_mdp(emission("gaussian"))}),
+    "instance, bernoulli": ("fasturl/BlockMDP-v0", {"instance": block_mdp(emission("bernoulli"))}),
+    "instance, categorical": ("fasturl/BlockMDP-v0", {"instance": block_mdp(emission("categorical"))}),
+    "instance, latent": ("fasturl/BlockMDP-v0", {"instance": block_mdp(), "observe": "latent"}),
 }
 MODES = list(AutoresetMode)
 
@@ -102,7 +102,7 @@ def test_equals_scalar_environments_that_are_at_different_levels(mode):
         over = results[2]
 
 
-@pytest.mark.parametrize("name", ["reals", "model, bernoulli"])
+@pytest.mark.parametrize("name", ["reals", "instance, bernoulli"])
 def test_some_environments_can_be_reset_with_seeds_of_their_own(name):
     ours, theirs = make(name), sync(name)
     assert_same(ours.reset(seed=0), theirs.reset(seed=0))
@@ -151,7 +151,7 @@ def test_without_seeds_environments_differ_and_streams_go_on():
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ["bits", "reals", "model, categorical", "latent"])
+@pytest.mark.parametrize("name", ["bits", "reals", "instance, categorical", "latent"])
 def test_buffers_are_copied_or_reused_by_choice(name, mode):
     """What is copied stays what it was; what is reused is the same array with the same content."""
     copied, reused = make(name, autoreset_mode=mode), make(name, copy=False, autoreset_mode=mode)
@@ -213,7 +213,7 @@ def test_an_emission_brings_its_own_buffer_unless_a_subclass_draws_otherwise():
 # --- bad input ---
 
 
-@pytest.mark.parametrize("name", ["bits", "reals", "latent", "model, bernoulli"])
+@pytest.mark.parametrize("name", ["bits", "reals", "latent", "instance, bernoulli"])
 @pytest.mark.parametrize(
     "actions",
     [

@@ -88,7 +88,7 @@ def twins(lock, seed):
 def bits_of(run):
     """All that a run gives, but for names and times."""
     diagnostics = [{key: one[key] for key in one if key != "seconds"} for one in run.diagnostics]
-    arrays = run.average_reward, run.final_average, run.values, run.value_errors, run.optimal_values
+    arrays = run.average_reward, run.final_average_reward, run.values, run.value_errors, run.optimal_values
     return [array.tobytes() for array in arrays], diagnostics
 
 

@@ -24,10 +24,10 @@ _KERNELS = ("_kernels/*.py", "_base/plugin_loops.py", "_base/numba_internals.py"
 
 
 def _sources() -> list[Path]:
-    found = sorted(source for pattern in _KERNELS for source in PACKAGE.glob(pattern))
-    if not found:
+    sources = sorted(source for pattern in _KERNELS for source in PACKAGE.glob(pattern))
+    if not sources:
         raise FileNotFoundError(f"no kernel sources in {PACKAGE}")
-    return found
+    return sources
 
 
 def digest() -> str:
@@ -73,8 +73,8 @@ def find_folder() -> Path | None:
         return None
     for root in (_root, _numbas_root):
         with contextlib.suppress(RuntimeError, OSError):  # no home folder
-            if (place := root()) and is_writable(found := place.absolute() / name):
-                return found
+            if (place := root()) and is_writable(folder := place.absolute() / name):
+                return folder
     return None
 
 

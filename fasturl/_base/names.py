@@ -36,7 +36,8 @@ RESERVED = frozenset(
     [
         *("cell", "env", "agent", "oracle", "learner", "name", "episodes", "points", "version"),
         *("seed", "seeds", "seed_values", "trajectories", "total_trajectories", "wall_seconds", "curve"),
-        *("average_reward", "average_reward_mean", "average_reward_std", "value", "values", "value_error"),
+        *("average_reward", "average_reward_mean", "average_reward_std", "average_reward_iqm"),
+        *("average_reward_low", "average_reward_high", "value", "values", "value_error"),
         *(
             "v_star",
             "optimal_value",
@@ -46,7 +47,6 @@ RESERVED = frozenset(
             "success_low",
             "success_high",
         ),
-        *("reward_mean", "reward_std", "reward_iqm", "reward_low", "reward_high"),
         *("value_mean", "value_std", "value_iqm", "value_low", "value_high"),
         *("reached", "needed", "needed_low", "needed_high", "label", "figure"),
     ]

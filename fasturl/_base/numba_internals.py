@@ -64,10 +64,10 @@ NAMES = {f"{module}:{name}": use for module, (use, names) in _BY_MODULE.items() 
 def _find(name: str) -> Any:
     """What a name of `NAMES` stands for; an ImportError or AttributeError where Numba has none."""
     module, _, path = name.partition(":")
-    found = importlib.import_module(module)
+    value = importlib.import_module(module)
     for attribute in path.split("."):
-        found = getattr(found, attribute)
-    return found
+        value = getattr(value, attribute)
+    return value
 
 
 def check_names() -> None:

@@ -66,7 +66,10 @@ class Setting:
         As a person writes it, its value if it is not given (REQUIRED where it must be), what it does, and
         what it counts.
     kind
-        bool, int, float or str; "oracle" or "learner" where it is a component; None where any value will do.
+        bool, int, float or str; "oracle" or "learner" where it is a component; None where it may be of
+        several types, which the class checks itself.
+    values
+        Of a setting of several types: what it may be, in words, such as "true, false or auto".
     least, most, above, below
         Limits of a number: the first two can be attained, the others cannot.
     limit
@@ -96,6 +99,7 @@ class Setting:
     none: str = ""
     search: Range | tuple[Any, ...] | None = None
     guessed: bool = False
+    values: str = ""
 
     @property
     def required(self) -> bool:
@@ -122,7 +126,11 @@ class Setting:
             *others, last = self.choices
             return f"{', '.join(others)} or {last}" if others else last
         limits = {">": self.above, ">=": self.least, "<": self.below, "<=": self.most}
-        return " and ".join(f"{sign} {bound:g}" for sign, bound in limits.items() if bound is not None)
+        return " and ".join(
+            f"{sign} {bound if isinstance(bound, int) else format(bound, 'g')}"
+            for sign, bound in limits.items()
+            if bound is not None
+        )
 
     def check(self, value: Any) -> Any:
         """The clean value, or a ValueError that names the setting, what it must be, and what it is."""

@@ -55,10 +55,10 @@ def fix_labels(counts: np.ndarray, standards: np.ndarray, relabel: np.ndarray) -
             total += counts[i, raw]
         for raw in range(n_labels):
             if 5 * counts[i, raw] > 3 * total:
-                found, wanted = relabel[raw], standards[i]
+                output, wanted = relabel[raw], standards[i]
                 for other in range(n_labels):
                     if relabel[other] == wanted:
-                        relabel[other] = found
+                        relabel[other] = output
                 relabel[raw] = wanted
 
 

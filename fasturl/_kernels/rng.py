@@ -101,6 +101,6 @@ def shuffle(rng: np.ndarray, items: np.ndarray) -> None:
     """A uniformly random permutation of `items` in place (Fisher and Yates)."""
     for last in range(items.size - 1, 0, -1):
         other = below(rng, last + 1)
-        kept = items[last]
+        item = items[last]
         items[last] = items[other]
-        items[other] = kept
+        items[other] = item

@@ -237,11 +237,11 @@ class _Run:
     def _reach_policies(self, level: int) -> Floats:
         """A policy [T, level, X, A] to each learned state of a level: 1 for the action it takes, the first of
         the best."""
-        found = int(self.decoder.n_found[level])
-        policies = np.zeros((found, level, self.n_labels, self.n_actions))
+        n_targets = int(self.decoder.n_found[level])
+        policies = np.zeros((n_targets, level, self.n_labels, self.n_actions))
         q, values = np.empty(policies.shape[1:]), np.empty((level + 1, self.n_labels))
         likely = self._likely_transitions(level)
-        for target in range(found if level else 0):
+        for target in range(n_targets if level else 0):
             hits = np.zeros((level, self.n_labels, self.n_actions, self.n_labels))
             hits[-1, :, :, target] = 1.0
             _planning.optimal_q(likely, _frozen(hits), q, values)

@@ -45,12 +45,12 @@ def pointer(name: str) -> Any:
 def table() -> Any:
     """The versioned struct of function pointers to hand to C: `const fasturl_table *`. It lives as long as
     the process."""
-    made = ffi.new("fasturl_table *")
-    made.size = ffi.sizeof("fasturl_table")
-    made.abi_major, made.abi_minor = header.abi_version()
+    struct = ffi.new("fasturl_table *")
+    struct.size = ffi.sizeof("fasturl_table")
+    struct.abi_major, struct.abi_minor = header.abi_version()
     for name in header.FUNCTIONS:
-        setattr(made, name, pointer(name))
-    return made
+        setattr(struct, name, pointer(name))
+    return struct
 
 
 class Library:
@@ -59,17 +59,17 @@ class Library:
     def __getattr__(self, name: str) -> Any:
         bare = name.removeprefix(header.PREFIX)
         if name.startswith(header.PREFIX) and bare in header.FUNCTIONS:
-            found = pointer(bare)
+            value = pointer(bare)
         elif name == "fasturl_get_table":
-            found = table
+            value = table
         elif name in header.CONSTANTS:
-            found = header.CONSTANTS[name]
+            value = header.CONSTANTS[name]
         elif name in _VERSION:
-            found = header.abi_version()[_VERSION.index(name)]
+            value = header.abi_version()[_VERSION.index(name)]
         else:
             raise AttributeError(f"fasturl.h declares no {name!r}")
-        self.__dict__[name] = found
-        return found
+        self.__dict__[name] = value
+        return value
 
     def __dir__(self) -> list[str]:
         return sorted(

@@ -148,7 +148,7 @@ def _overlap(_context: Any, written: Any, others: Any) -> Any:
             for spans, kind in zip(arguments, (written, others), strict=True)
             for i in range(len(kind))
         ]
-        found = ir.Constant(ir.IntType(1), 0)
+        overlap = ir.Constant(ir.IntType(1), 0)
         for i in range(len(written)):
             first, after = spans[i]
             last = builder.sub(after, ir.Constant(ir.IntType(64), 1))
@@ -156,8 +156,8 @@ def _overlap(_context: Any, written: Any, others: Any) -> Any:
                 room = builder.add(builder.sub(last, first), builder.sub(end, begin))
                 # what lies before `begin` is a great number without its sign, so one comparison serves for
                 # both ends
-                found = builder.or_(found, builder.icmp_unsigned("<", builder.sub(last, begin), room))
-        return found
+                overlap = builder.or_(overlap, builder.icmp_unsigned("<", builder.sub(last, begin), room))
+        return overlap
 
     return types.boolean(written, others), generate
 

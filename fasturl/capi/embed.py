@@ -64,10 +64,10 @@ def build(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     target = folder.resolve() / LIBRARY
     with tempfile.TemporaryDirectory(dir=folder) as work:
-        source, made = Path(work, "embedded.c"), Path(work, LIBRARY)
+        source, library = Path(work, "embedded.c"), Path(work, LIBRARY)
         with contextlib.redirect_stdout(io.StringIO()):  # cffi tells what it writes
             _builder().emit_c_code(str(source))
-        command = [*_compiler(), str(source), "-o", str(made), *_python_libraries()]
+        command = [*_compiler(), str(source), "-o", str(library), *_python_libraries()]
         try:
             done = subprocess.run(command, capture_output=True, text=True)
         except (FileNotFoundError, PermissionError):
@@ -77,21 +77,21 @@ def build(folder: Path) -> Path:
             ) from None
         if done.returncode != 0:
             raise OSError(f"libfasturl could not be built: {done.stderr.strip()}")
-        os.replace(made, target)
+        os.replace(library, target)
     return target
 
 
 def default_folder() -> Path:
     """Where `fasturl capi --libs` keeps the library: a place of its own for each Python environment, whose
     paths are built into it."""
-    kept = binding.folder()
-    if kept is None:
+    cache = binding.folder()
+    if cache is None:
         raise OSError(
             "there is no cache folder to build libfasturl in: set FASTURL_CACHE_DIR, or choose one with "
             "--build"
         )
     built_in = (sys.version, sys.prefix, _python_libraries(), _site_folders())
-    return kept / f"lib-{hashlib.sha256(repr(built_in).encode()).hexdigest()[:16]}"
+    return cache / f"lib-{hashlib.sha256(repr(built_in).encode()).hexdigest()[:16]}"
 
 
 def cflags() -> list[str]:
@@ -117,21 +117,21 @@ def _site_folders() -> list[str]:
 
 
 def _forwarders() -> list[str]:
-    found = {
+    declared = {
         name: (kind.strip(), " ".join(arguments.split()))
         for kind, name, arguments in _FUNCTION.findall(header.PATH.read_text("utf-8"))
     }
-    made = []
+    functions = []
     for name in header.FUNCTIONS:
-        kind, arguments = found[name]
+        kind, arguments = declared[name]
         names = ", ".join(re.split(r"[ *]", argument)[-1] for argument in arguments.split(","))
         missing = f'"{MESSAGES["FASTURL_E_LIBRARY"]}"' if name == "strerror" else "FASTURL_E_LIBRARY"
-        made.append(
+        functions.append(
             f"{kind} fasturl_{name}({arguments})\n{{\n"
             f"    const fasturl_table *table = fasturl_get_table();\n"
             f"    return table ? table->{name}({names}) : {missing};\n}}\n"
         )
-    return made
+    return functions
 
 
 def _compiler() -> list[str]:

@@ -82,13 +82,13 @@ def signature(name: str) -> Any:
 
 def member(struct: str, name: str) -> tuple[int, Any]:
     """Where a member of a struct is, in bytes, and its Numba type."""
-    found = dict(ffi.typeof(struct).fields)[name]
-    return found.offset, numba_type(found.type)
+    place = dict(ffi.typeof(struct).fields)[name]
+    return place.offset, numba_type(place.type)
 
 
 def macros(text: str) -> list[str]:
     """The macros of a header that C programs compute with, a line each."""
-    return [" ".join(found.replace("\\\n", " ").split()) for found in _MACRO.findall(text)]
+    return [" ".join(macro.replace("\\\n", " ").split()) for macro in _MACRO.findall(text)]
 
 
 def layout() -> str:

@@ -35,7 +35,7 @@ files of sweeps and on the command line, where `n_init` is written `--n-init` or
 page.
 """
 _TYPES: dict[type | None, str] = {int: "integer", float: "number", bool: "boolean", str: "text"}
-_LIMITS = ("least", "most", "above", "below", "unit", "none", "choices")
+_LIMITS = ("least", "most", "above", "below", "unit", "none", "choices", "values")
 
 
 def register(app: typer.Typer) -> None:
@@ -179,8 +179,8 @@ def _page(kinds: list[str]) -> str:
         of_learners = [f"`{entry.name}`" for entry in entries if entry.learner]
         if of_learners:
             parts.append(
-                "\n### Learners as agents\n\nEvery learner L is an agent twice: `L-lat` sees the latent "
-                "states, `L-obs` takes each observation for a state.\n"
+                "\n### Learners as agents\n\nA learner L is the agent `L-lat`, which sees the latent "
+                "states, and where it has rules also `L-obs`, which takes each observation for a state.\n"
                 f"They have the settings of the learner: {', '.join(of_learners)}.\n"
             )
     return "".join(parts)

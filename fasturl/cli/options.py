@@ -23,12 +23,15 @@ from .._base.schema import Setting
 from ..registry import SettingNames
 
 DEFAULT_AGENT = "url"
+EPISODES, SEEDS = 50_000, "50"
+"""Defaults of --episodes and --seeds: those of the paper's experiments. In Python, episodes have no default,
+and seeds are one."""
 ENV_HELP = "Name of an environment; fasturl list environments shows them."
 AGENT_HELP = "Name of an agent; fasturl list agents shows them."
 SEE_SETTINGS = (
     "Every setting of the environment, of the agent and of its oracle and learner is an option too: "
     "fasturl {command} ENV --agent NAME --help shows them. One that several of them have is written with its "
-    "owner before it, as --agent.n-states or --oracle.n-states."
+    "owner before it, as --oracle.n-states; an agent goes before its oracle and learner."
 )
 N_JOBS_HELP = "How many runs are computed at the same time."
 _WORDS = "fasturl.settings"
@@ -221,8 +224,8 @@ def values_text(setting: Setting) -> str:
     """What a setting may be, as help and reference show it: its type, or the names, and the range."""
     if isinstance(setting.kind, str):
         return f"name of {'an' if setting.kind[0] in 'aeiou' else 'a'} {setting.kind}"
-    if setting.choices:
-        return setting.range_text
+    if setting.choices or setting.values:
+        return setting.values or setting.range_text
     plain: dict[type | None, str] = {
         int: "integer",
         float: "number",

@@ -28,14 +28,16 @@ def plot_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
     kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "curves",
     x: Annotated[
-        str | None, typer.Option("--x", help="A parameter; heatmap needs it.", show_default="horizon")
+        str | None, typer.Option("--x", help="A setting; heatmap needs it.", show_default="horizon")
     ] = None,
     y: Annotated[
-        str | None, typer.Option("--y", help="heatmap: the other parameter.", show_default=False)
+        str | None, typer.Option("--y", help="heatmap: the other setting.", show_default=False)
     ] = None,
-    show: Annotated[
+    of: Annotated[
         str | None,
-        typer.Option(help="heatmap: average-reward, success-rate or value.", show_default="average-reward"),
+        typer.Option(
+            "--of", help="heatmap: average-reward, success-rate or value.", show_default="average-reward"
+        ),
     ] = None,
     band: Annotated[
         str | None,
@@ -65,8 +67,8 @@ def plot_command(
     from ..experiments.running import store
 
     checks.choice("kind", kind, KINDS)
-    if show is not None:
-        checks.choice("show", show, plots.QUANTITIES)
+    if of is not None:
+        checks.choice("of", of, plots.QUANTITIES)
     if band is not None:
         checks.choice("band", band, summaries.BANDS)
     if kind == "heatmap" and (x is None or y is None):
@@ -77,8 +79,8 @@ def plot_command(
         raise ValueError(
             "--x is for --kind success, scaling and heatmap: learning curves are drawn against trajectories"
         )
-    if kind != "heatmap" and show is not None:
-        raise ValueError("--show is for --kind heatmap")
+    if kind != "heatmap" and of is not None:
+        raise ValueError("--of is for --kind heatmap")
     if kind != "curves" and band is not None:
         raise ValueError("--band is for --kind curves")
     target = out or Path(f"{kind}.png")
@@ -92,7 +94,7 @@ def plot_command(
         elif kind == "scaling":
             figure = plots.scaling(frame, x=x or "horizon")
         else:
-            figure = plots.heatmap(frame, str(x), str(y), of=show or "average-reward")
+            figure = plots.heatmap(frame, str(x), str(y), of=of or "average-reward")
         assert draft is not None
         style.save(figure, draft)
     print(f"drawn in {target}")

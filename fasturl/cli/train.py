@@ -12,13 +12,15 @@ from rich.table import Table
 
 from .. import registry
 from ..run import Run
-from ..training import train
+from ..training import POINTS, train
 from .options import (
     AGENT_HELP,
     DEFAULT_AGENT,
     ENV_HELP,
+    EPISODES,
     N_JOBS_HELP,
     SEE_SETTINGS,
+    SEEDS,
     Choice,
     SettingsCommand,
     parse_seeds,
@@ -27,6 +29,8 @@ from .options import (
 from .outputs import check_figure, is_standard_output, whole_files
 
 EPILOG = f"""{SEE_SETTINGS.format(command="train")}
+
+The defaults are the paper's: 50,000 episodes, 50 seeds. In Python episodes must be given, and seeds are 1.
 
 Examples:
 
@@ -47,8 +51,9 @@ def train_command(
     agent: Annotated[str, typer.Option(help=AGENT_HELP)] = DEFAULT_AGENT,
     episodes: Annotated[
         int, typer.Option(help="Trajectories of each run; of url-as-written, the learner's episodes.")
-    ] = 50_000,
-    seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = "50",
+    ] = EPISODES,
+    seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = SEEDS,
+    points: Annotated[int, typer.Option(help="Points of the learning curve to record.")] = POINTS,
     n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
     json_file: Annotated[
         str | None,
@@ -72,7 +77,7 @@ def train_command(
         check_figure(plot)
     printed = is_standard_output(json_file)
     with whole_files(None if printed else json_file, plot) as (json_path, plot_path):
-        run = train(environment, player, episodes, parse_seeds(seeds), n_jobs=n_jobs)
+        run = train(environment, player, episodes, parse_seeds(seeds), points=points, n_jobs=n_jobs)
         if plot_path:
             from ..experiments.analysis import style
 
@@ -90,7 +95,7 @@ def _print_table(run: Run) -> None:
     table = Table(title=run.title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
-    n_seeds = len(run.seeds)
+    n_seeds = run.n_seeds
     table.add_row("agent", run.agent if run.oracle is None else f"{run.agent} with {run.oracle}")
     table.add_row("trajectories", f"{run.total_trajectories:,} x {n_seeds} seed{'s' if n_seeds > 1 else ''}")
     table.add_row(

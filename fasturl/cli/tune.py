@@ -19,6 +19,7 @@ from .options import (
     AGENT_HELP,
     DEFAULT_AGENT,
     ENV_HELP,
+    EPISODES,
     N_JOBS_HELP,
     SEE_SETTINGS,
     Choice,
@@ -51,7 +52,7 @@ def tune_command(
     ctx: typer.Context,
     env: Annotated[str, typer.Argument(metavar="ENV", help=ENV_HELP, show_default=False)],
     agent: Annotated[str, typer.Option(help=AGENT_HELP)] = DEFAULT_AGENT,
-    episodes: Annotated[int, typer.Option(help="Trajectories of each run.")] = 50_000,
+    episodes: Annotated[int, typer.Option(help="Trajectories of each run.")] = EPISODES,
     seeds: Annotated[
         str, typer.Option(help="A range outside 0..49, which are for judging.")
     ] = f"{TUNING_SEEDS[0]}:{TUNING_SEEDS[-1] + 1}",
@@ -90,7 +91,9 @@ def tune_command(
         typer.Option(metavar="URL", help="A database for Optuna instead of a file.", show_default=False),
     ] = None,
     prune: Annotated[bool, typer.Option(help="Give up trials that do worse on their first seeds.")] = True,
-    block: Annotated[int, typer.Option(help="After how many seeds each to think of giving up.")] = 5,
+    seeds_per_check: Annotated[
+        int, typer.Option(help="How many seeds are trained between two checks of whether to give up.")
+    ] = 5,
     sampler_seed: Annotated[int, typer.Option(help="The same seed makes the same trials.")] = 0,
     n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
     json_file: Annotated[
@@ -114,7 +117,7 @@ def tune_command(
         search=_searched(choice, search) if search else None,
         seeds=parse_seeds(seeds),
     )
-    how = Search(method, trials, prune, block, sampler_seed)
+    how = Search(method, trials, prune, seeds_per_check, sampler_seed)
     study = Path(STUDY) if study is None and storage is None else study
     printed = is_standard_output(json_file)
     file = study_file(study, storage)
@@ -188,11 +191,11 @@ def _print_tables(tuning: Tuning) -> None:
     for name in (*names, "average reward"):
         table.add_column(name, justify="right")
     whole = sorted(
-        (trial for trial in tuning.trials if not trial.pruned), key=lambda trial: -trial.average_reward
+        (trial for trial in tuning.trials if not trial.pruned), key=lambda trial: -trial.average_reward_mean
     )
     for rank, trial in enumerate(whole[:BEST]):
         cells = [f"{trial.settings.get(name, 'default')}" for name in names]
-        table.add_row(*cells, f"{trial.average_reward:.4f}", style="bold" if rank == 0 else None)
+        table.add_row(*cells, f"{trial.average_reward_mean:.4f}", style="bold" if rank == 0 else None)
     console.print(table)
     for command in tuning.problem.commands(tuning.best.settings):
         console.print(command, soft_wrap=True, highlight=False, markup=False)

@@ -76,7 +76,7 @@ def _built_in_agents() -> list[tuple[str, dict[str, Any]]]:
     agents share is tried with the first of them."""
     agents: list[tuple[str, dict[str, Any]]] = []
     tried: set[str] = set()
-    for name in registry.agent_names():
+    for name in registry.possible_agent_names():
         component, _ = registry.agent_component(name)
         if not component.built_in:
             continue

@@ -57,10 +57,10 @@ def environment(env: object, settings: Mapping[str, Any]) -> Environment:
     return environment
 
 
-def block_mdp(model: object) -> BlockMDP:
-    if not isinstance(model, BlockMDP):
-        raise ValueError(f"model must be a fasturl.BlockMDP, got {checks.short_repr(model)}")
-    return model
+def block_mdp(instance: object) -> BlockMDP:
+    if not isinstance(instance, BlockMDP):
+        raise ValueError(f"instance must be a fasturl.BlockMDP, got {checks.short_repr(instance)}")
+    return instance
 
 
 def shows_latent_states(environment: Environment, observe: object) -> bool:

@@ -154,7 +154,9 @@ class ScalarEnv(gymnasium.Env[Any, int]):
 
 
 class BlockMDPEnv(ScalarEnv):
-    """`fasturl/BlockMDP-v0`: a `fasturl.BlockMDP` of your own, handed over as `model`."""
+    """`fasturl/BlockMDP-v0`: a `fasturl.BlockMDP` of your own, handed over as `instance`."""
 
-    def __init__(self, model: BlockMDP, observe: str = "observation", render_mode: str | None = None) -> None:
-        super().__init__(arguments.block_mdp(model), observe=observe, render_mode=render_mode)
+    def __init__(
+        self, instance: BlockMDP, observe: str = "observation", render_mode: str | None = None
+    ) -> None:
+        super().__init__(arguments.block_mdp(instance), observe=observe, render_mode=render_mode)

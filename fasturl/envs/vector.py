@@ -294,10 +294,10 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
 
 
 class BlockMDPVectorEnv(VectorEnv):
-    """`fasturl/BlockMDP-v0`: one `fasturl.BlockMDP` of your own, `model`, played many times side by side."""
+    """`fasturl/BlockMDP-v0`: a `fasturl.BlockMDP` of your own, `instance`, played many times side by side."""
 
-    def __init__(self, model: BlockMDP, num_envs: int = 1, **arguments_of_vectors: Any) -> None:
-        super().__init__(arguments.block_mdp(model), num_envs, **arguments_of_vectors)
+    def __init__(self, instance: BlockMDP, num_envs: int = 1, **arguments_of_vectors: Any) -> None:
+        super().__init__(arguments.block_mdp(instance), num_envs, **arguments_of_vectors)
 
 
 def _autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:

@@ -33,6 +33,7 @@ class GMM(CentreOracle):
     n_directions: int | str | None = setting(  # type: ignore[assignment]
         None,
         none="n_states - 1",
+        values="integer >= 1 or all",
         help="Number of directions to project on; all fits the observations themselves.",
         kw_only=True,
     )

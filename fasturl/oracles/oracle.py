@@ -69,8 +69,9 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
     )
     scale: bool | str = setting(
         "auto",
-        help="Whether to divide coordinates by their standard deviation: true, false, or auto, where the "
-        "observations are bits.",
+        values="true, false or auto",
+        help="Whether to divide coordinates by their standard deviation; auto does where the observations "
+        "are bits.",
         kw_only=True,
     )
     projection: str = setting(

@@ -147,14 +147,14 @@ class Environment(Declared, ABC):
         return name_of(self.component_kind, self)
 
     def settings(self) -> dict[str, Any]:
-        """What identifies the environment besides its name: its declared settings."""
+        """What identifies the environment besides its name: its declared settings, or its horizon where it
+        declares none."""
         try:
             declared = settings_of(type(self))
         except ValueError:  # a class that cannot be registered can be trained on all the same
             declared = {}
-        return {"horizon": self.horizon} | {
-            name: getattr(self, name) for name in declared if hasattr(self, name)
-        }
+        values = {name: getattr(self, name) for name in declared if hasattr(self, name)}
+        return values or {"horizon": self.horizon}
 
 
 def emission_rngs(streams: Streams) -> NDArray[np.uint64]:

@@ -137,14 +137,14 @@ def draw_lock(rng: Any, rng_length: Any, horizon: Any, switch: Any, out: Any, ou
 
 
 @inlined
-def _are_chances(given: Any) -> bool:
+def _are_chances(chances: Any) -> bool:
     """Whether every row has probabilities that add up to 1."""
-    for i in range(given.shape[0]):
+    for i in range(chances.shape[0]):
         total = 0.0
-        for j in range(given.shape[1]):
-            if not 0.0 <= given[i, j] <= 1.0:
+        for j in range(chances.shape[1]):
+            if not 0.0 <= chances[i, j] <= 1.0:
                 return False
-            total += given[i, j]
+            total += chances[i, j]
         if not abs(total - 1.0) <= 1e-9:
             return False
     return True

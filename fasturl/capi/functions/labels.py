@@ -36,10 +36,10 @@ def latent_labels(episodes: Any, horizon: Any, n_states: Any, out: Any, out_leng
     )
     if status != OK:
         return status
-    seen = view(out, (rows, n_states))
+    states = view(out, (rows, n_states))
     for i in range(rows):
         for s in range(n_states):
-            seen[i, s] = s
+            states[i, s] = s
     return OK
 
 
@@ -60,8 +60,8 @@ def _are_parts(starts: Any, length: int) -> bool:
 
 
 def count_labels(
-    given: Any,
-    given_length: Any,
+    raw: Any,
+    raw_length: Any,
     n_sets: Any,
     n_labels: Any,
     starts: Any,
@@ -71,21 +71,21 @@ def count_labels(
 ) -> Any:
     status = (
         _check_sets(n_sets, n_labels)
-        or check_size(given_length, ANY)
-        or check(given, given_length, given_length)
+        or check_size(raw_length, ANY)
+        or check(raw, raw_length, raw_length)
         or check(starts, starts_length, n_sets + 1)
         or check(counts, counts_length, n_sets * n_labels)
         or check_disjoint(
-            (span(counts, n_sets * n_labels),), (span(given, given_length), span(starts, n_sets + 1))
+            (span(counts, n_sets * n_labels),), (span(raw, raw_length), span(starts, n_sets + 1))
         )
-        or unless(_are_parts(view(starts, (n_sets + 1,)), given_length), RANGE)
+        or unless(_are_parts(view(starts, (n_sets + 1,)), raw_length), RANGE)
     )
     if status != OK:
         return status
     firsts = view(starts, (n_sets + 1,))
-    status = unless(all_below(offset(given, firsts[0]), firsts[n_sets] - firsts[0], n_labels), RANGE)
+    status = unless(all_below(offset(raw, firsts[0]), firsts[n_sets] - firsts[0], n_labels), RANGE)
     if status == OK:
-        labels.count_labels(view(given, (given_length,)), firsts, view(counts, (n_sets, n_labels)))
+        labels.count_labels(view(raw, (raw_length,)), firsts, view(counts, (n_sets, n_labels)))
     return status
 
 

@@ -23,7 +23,7 @@ from .panels import (
     series_labels,
     title,
 )
-from .style import TEXT_LINE, LineStyle, count, head, line_styles, style
+from .style import TEXT_LINE, LineStyle, count, line_styles, style, write_titles
 from .summaries import in_words, show
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def success(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
         words = f"Bars: {statistics.LEVEL:.0%} Wilson interval, {seeds_in_words(frame)}."
         x_name = in_words(comparison.across)
         finish(figure, all_axes, comparison.labels, x_name, "share of near-optimal seeds", words)
-        head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
+        write_titles(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
 
@@ -94,7 +94,7 @@ def scaling(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
         bars = _bars_in_words(comparison.table["needed_low"])
         words = f"Points: median over {seeds_in_words(frame)}; {bars}; {arrows}."
         finish(figure, all_axes, comparison.labels, "", "trajectories to near-optimal", words)
-        head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
+        write_titles(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
 

@@ -9,7 +9,7 @@ from ..._base import checks
 from ...run import draw_curve, finish_curves
 from . import summaries
 from .panels import agents_of, finish, panels_by, require_results, seeds_in_words, title
-from .style import LineStyle, count_axis, head, line_styles, style
+from .style import LineStyle, count_axis, line_styles, style, write_titles
 from .summaries import BANDS
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def curves(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
         for axes, rows in zip(all_axes, groups, strict=True):
             curve_panel(axes, rows, band=band, labels=labels, styles=styles)
         finish(figure, all_axes, labels, "number of trajectories", "average reward", caption(frame, band))
-        head(figure, dict(zip(all_axes, map(title, groups), strict=True)))
+        write_titles(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
 

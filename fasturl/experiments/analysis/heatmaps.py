@@ -20,7 +20,7 @@ from .panels import (
     title,
     varies,
 )
-from .style import STYLE, folded, head, inches, lay_out, style
+from .style import STYLE, folded, inches, lay_out, style, write_titles
 from .summaries import in_words, show
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _LARGEST_NUMBERS, _SMALLEST_NUMBERS = 6.0, 4.0
 """Font sizes of the numbers in a heat map, in points: the usual one, and the least that can be read."""
 
-QUANTITIES = {"average-reward": "reward_mean", "success-rate": "success_rate", "value": "value_mean"}
+QUANTITIES = {"average-reward": "average_reward_mean", "success-rate": "success_rate", "value": "value_mean"}
 """What a heat map can show, and the column of `summaries.cell_table` that has it."""
 _QUANTITIES_IN_WORDS = {
     "average-reward": "mean average reward at the last trajectory",
@@ -50,7 +50,7 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
     checks.choice("of", of, QUANTITIES)
     across, up = numeric_setting(frame, x), numeric_setting(frame, y)
     if across == up:
-        raise ValueError(f"a heat map needs two different parameters, got {x} twice")
+        raise ValueError(f"a heat map needs two different settings, got {x} twice")
     table = _labelled_table(frame, across, up)
     if table.empty:
         raise ValueError(f"there is nothing to plot: no agent here has both {x} and {y}")
@@ -70,7 +70,7 @@ def heatmap(frame: pandas.DataFrame, x: str, y: str, *, of: str = "average-rewar
         name_axes(figure, all_axes, in_words(across), in_words(up))
         words = f"Colour: {_QUANTITIES_IN_WORDS[of]}, {seeds_in_words(frame)}."
         figure.suptitle(folded(words, figure.get_figwidth(), CAPTION_FONT_SIZE), fontsize=CAPTION_FONT_SIZE)
-        head(figure, titles)
+        write_titles(figure, titles)
         for axes in all_axes:
             _write_numbers(axes, "{:.0%}" if of == "success-rate" else "{:.2f}", top)
     return figure

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ... import registry
 from ..._base import optional
 from . import summaries
 from .style import PANEL_HEIGHT, STYLE, TEXT_LINE, TEXT_WIDTH, folded, inches, panels
@@ -38,10 +39,21 @@ def title(rows: pandas.DataFrame) -> str:
     environment does not have are left out."""
     words = [str(rows["env"].iloc[0])] if rows["env"].nunique() == 1 else []
     for name in summaries.env_settings(rows):
+        if name == "horizon" and not any(_is_known_by_horizon(env) for env in rows["env"].unique()):
+            continue
         values = rows[name].map(show).unique()
         if len(values) == 1 and not missing(rows[name].iloc[0]):
             words.append(f"{'H =' if name == 'horizon' else in_words(name)} {values[0]}")
     return ", ".join(words)
+
+
+def _is_known_by_horizon(env: str) -> bool:
+    """Whether the horizon tells instances of a family apart: it is declared, or nothing is. Every family has
+    one; of another, such as a corridor with a length, it would say the same twice."""
+    if env not in registry.environment_names():
+        return True
+    declared = registry.environment_declaration(env)
+    return "horizon" in declared or not declared
 
 
 def missing(value: Any) -> bool:
@@ -128,7 +140,9 @@ def _check_lines(frame: pandas.DataFrame, groups: list[pandas.DataFrame], labels
     if lines <= _MOST_LINES:
         return
     places = {"env", *summaries.env_settings(frame)}
-    name = next(name for name in summaries.parameters(frame) if name not in places and varies(frame, name))
+    name = next(
+        name for name in summaries.setting_columns(frame) if name not in places and varies(frame, name)
+    )
     example = f"--where {summaries.short_name(name)}={show(frame[name].iloc[0])}"
     raise ValueError(
         f"there are {lines} lines to plot in a panel: choose some of the results, for example {example}"
@@ -188,7 +202,7 @@ def require_results(frame: pandas.DataFrame) -> None:
 
 def numeric_setting(frame: pandas.DataFrame, name: str) -> str:
     """The column of a setting that can be an axis."""
-    column = summaries.parameter(frame, name)
+    column = summaries.setting_column(frame, name)
     pd = optional.need("pandas", "experiments", "a figure")
     numbers = pd.to_numeric(frame[column], errors="coerce")
     if numbers.isna().all():

@@ -67,8 +67,9 @@ def results_table(frame: pandas.DataFrame, table: pandas.DataFrame) -> str:
             labels[row["cell"]],
             f"{row['seeds']}",
             f"{row['success_rate']:.0%} {_interval(row, 'success', '.0%')}",
-            f"{row['reward_mean']:.3f}\u00a0±\u00a0{row['reward_std']:.3f} {_interval(row, 'reward', '.3f')}",
-            f"{row['reward_iqm']:.3f}",
+            f"{row['average_reward_mean']:.3f}\u00a0±\u00a0{row['average_reward_std']:.3f} "
+            f"{_interval(row, 'average_reward', '.3f')}",
+            f"{row['average_reward_iqm']:.3f}",
             f"{row['value_mean']:.3f} {_interval(row, 'value', '.3f')}",
             f"{row['value_iqm']:.3f}",
             needed_in_words(row),

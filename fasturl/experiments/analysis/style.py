@@ -209,7 +209,7 @@ def mixed(paint: str, ink: str, depth: float) -> str:
     return "#" + "".join(f"{round((1 - depth) * part + depth * other):02X}" for part, other in parts)
 
 
-def head(figure: Figure, titles: Mapping[Axes, str]) -> None:
+def write_titles(figure: Figure, titles: Mapping[Axes, str]) -> None:
     """The titles of panels, folded to the widths that the layout gives these; the figure grows by the lines,
     no panel shrinks."""
     lay_out(figure)

@@ -69,13 +69,13 @@ def env_settings(frame: pandas.DataFrame) -> list[str]:
     return [name for name in frame.columns if name not in RESERVED and not name.startswith(_PREFIXES)]
 
 
-def parameters(frame: pandas.DataFrame) -> list[str]:
+def setting_columns(frame: pandas.DataFrame) -> list[str]:
     """All columns that say what was run, as opposed to what came out."""
     env = set(env_settings(frame))
     return [name for name in frame.columns if name in env or name in _RUN or name.startswith(_PREFIXES)]
 
 
-def parameter(frame: pandas.DataFrame, name: str) -> str:
+def setting_column(frame: pandas.DataFrame, name: str) -> str:
     """The column of a setting: "learning_rate" will do for "agent.learning_rate", "n_init" for
     "oracle.n_init"."""
     return _columns_called(frame, name)[0]
@@ -83,14 +83,13 @@ def parameter(frame: pandas.DataFrame, name: str) -> str:
 
 def _columns_called(frame: pandas.DataFrame, name: str) -> list[str]:
     """All columns of a setting: one agent may have itself what another has in a part."""
-    known = parameters(frame)
+    known = setting_columns(frame)
     columns = [column for column in (name, *(prefix + name for prefix in _PREFIXES)) if column in known]
     if columns:
         return columns
     short = list(dict.fromkeys(map(short_name, known)))
     raise ValueError(
-        f"{name} is not a parameter of these results{checks.nearest(name, short)}; "
-        f"they have {', '.join(short)}"
+        f"{name} is not a setting of these results{checks.nearest(name, short)}; they have {', '.join(short)}"
     )
 
 
@@ -148,7 +147,7 @@ def labels(frame: pandas.DataFrame) -> dict[str, str]:
     """
     cells = _cells(frame)
     places = {"env", *env_settings(frame)}
-    settings = cells[[name for name in parameters(frame) if name not in {*places, "agent"}]].map(show)
+    settings = cells[[name for name in setting_columns(frame) if name not in {*places, "agent"}]].map(show)
     placed = cells[sorted(places)].map(show).agg("|".join, axis="columns")
     named, ranks = dict[str, str](), dict[str, Any]()
     for agent, members in cells.groupby("agent", sort=False):
@@ -176,16 +175,17 @@ def setting_rank(text: str) -> tuple[float, str]:
 
 def agent_rank(agent: str) -> tuple[int, str]:
     """Agents are always listed in the same order: that of the registry, then those that it does not know."""
-    known = registry.agent_names()
+    known = registry.possible_agent_names()
     return (known.index(agent) if agent in known else len(known), agent)
 
 
 def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
     """One row for each cell, with its settings and
 
-    seeds, successes, success_rate and its Wilson interval success_low, success_high; reward_mean, reward_std,
-    reward_iqm and the bootstrap interval of the mean reward_low, reward_high: average reward at the last
-    trajectory; value_mean, value_iqm, value_low, value_high: the same of the values of the final policies;
+    seeds: how many there are; successes, success_rate and its Wilson interval success_low, success_high;
+    average_reward_mean, average_reward_std, average_reward_iqm and the bootstrap interval of the mean
+    average_reward_low, average_reward_high: average reward at the last trajectory; value_mean, value_iqm,
+    value_low, value_high: the same of the values of the final policies;
     needed, needed_low, needed_high: the median number of trajectories to near-optimal and its interval,
     infinite where too many seeds did not get there, and nan where there are too few seeds for an interval;
     reached: how many did.
@@ -193,7 +193,7 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
     pd = optional.need("pandas", "experiments", "a table of results")
     rows = {cell: _cell_figures(group) for cell, group in frame.groupby("cell", sort=False)}
     cells = list(labels(frame))
-    settings = _cells(frame).loc[cells, parameters(frame)].reset_index()
+    settings = _cells(frame).loc[cells, setting_columns(frame)].reset_index()
     figures = pd.DataFrame([rows[cell] for cell in cells])
     table: pandas.DataFrame = pd.concat([settings, figures], axis="columns")
     return table.sort_values(["env", *env_settings(frame)], kind="stable", ignore_index=True)
@@ -223,11 +223,11 @@ def _cell_figures(rows: pandas.DataFrame) -> dict[str, Any]:
         "success_low": success.low,
         "success_high": success.high,
         "trajectories": int(averages.trajectories[-1]),
-        "reward_mean": last.mean(),
-        "reward_std": last.std(),
-        "reward_iqm": statistics.interquartile_mean(last),
-        "reward_low": reward.low,
-        "reward_high": reward.high,
+        "average_reward_mean": last.mean(),
+        "average_reward_std": last.std(),
+        "average_reward_iqm": statistics.interquartile_mean(last),
+        "average_reward_low": reward.low,
+        "average_reward_high": reward.high,
         "value_mean": values.mean(),
         "value_iqm": statistics.interquartile_mean(values),
         "value_low": value.low,

@@ -21,7 +21,7 @@ WITHIN = 0.9
 FAR = 0.5
 """Far from optimal: an average reward below this share of V*."""
 _PANEL = ["figure", "horizon", "switch"]
-_COLUMNS = {"reward_mean": "average_reward", "reward_std": "average_reward_std", "value_mean": "value"}
+_RESULTS = ("average_reward_mean", "average_reward_std", "value_mean")
 _RATES = ("success_rate", "success_low", "success_high")
 _LONG = 20
 """The horizon of which the paper says most."""
@@ -43,8 +43,8 @@ def summarise(frame: pandas.DataFrame) -> pandas.DataFrame:
     pd = optional.need("pandas", "experiments", "summing up results")
     parts = {figure: best_variants(figure_rows(frame, figure)) for figure in FIGURES}
     tables = [summaries.cell_table(part).assign(figure=figure) for figure, part in parts.items() if len(part)]
-    rows = pd.concat(tables).rename(columns=_COLUMNS).sort_values([*_PANEL, "agent"], ignore_index=True)
-    summary: pandas.DataFrame = rows[[*_PANEL, "agent", "seeds", *_COLUMNS.values(), *_RATES]]
+    rows = pd.concat(tables).sort_values([*_PANEL, "agent"], ignore_index=True)
+    summary: pandas.DataFrame = rows[[*_PANEL, "agent", "seeds", *_RESULTS, *_RATES]]
     return summary
 
 
@@ -52,7 +52,7 @@ def judge(summary: pandas.DataFrame, v_star: float = 0.5) -> list[Claim]:
     """The claims that can be judged from the figures that were run."""
     rewards, rates = (
         summary.pivot_table(index=_PANEL, columns="agent", values=column).reset_index()
-        for column in ("average_reward", "success_rate")
+        for column in ("average_reward_mean", "success_rate")
     )
     judged = [
         _observation_learners_are_far_from_optimal(rewards, rates, v_star),

@@ -15,10 +15,8 @@ from ... import registry
 from ..._base import checks, names
 from ...agents.agent import Agent
 from ...problems.environment import Environment
+from ...training import POINTS
 from .processes import this_process
-
-POINTS = 200
-"""Points of a learning curve that are kept, as `train` has it."""
 
 
 @dataclass(frozen=True)

@@ -55,19 +55,19 @@ def versions() -> dict[str, str]:
 
 def part_of_run(run: Run, positions: list[int]) -> Run:
     """A run with some of its seeds, and their share of its time."""
-    arrays = ("optimal_values", "final_average", "average_reward", "values", "value_errors")
+    arrays = ("optimal_values", "final_average_reward", "average_reward", "values", "value_errors")
     fields: dict[str, Any] = {name: getattr(run, name)[positions] for name in arrays}
     fields |= {
         name: [getattr(run, name)[position] for position in positions] for name in ("seeds", "diagnostics")
     }
-    return dataclasses.replace(run, **fields, wall_seconds=run.wall_seconds * len(positions) / len(run.seeds))
+    return dataclasses.replace(run, **fields, wall_seconds=run.wall_seconds * len(positions) / run.n_seeds)
 
 
-def encode(cell: Cell, run: Run, made_with: dict[str, str]) -> bytes:
+def encode(cell: Cell, run: Run, packages: dict[str, str]) -> bytes:
     """The bytes of a file: the rows of some seeds of a cell and, as metadata, all that is known of them."""
     pa, parquet = pyarrow()
     table = pa.table(_rows(cell, run)).replace_schema_metadata(
-        {_KEY: json.dumps(_annotations(cell, run, made_with), default=lambda number: number.item()).encode()}
+        {_KEY: json.dumps(_annotations(cell, run, packages), default=lambda number: number.item()).encode()}
     )
     sink = pa.BufferOutputStream()
     parquet.write_table(table, sink, compression="zstd", write_page_checksum=True)
@@ -75,7 +75,7 @@ def encode(cell: Cell, run: Run, made_with: dict[str, str]) -> bytes:
     return content
 
 
-def _annotations(cell: Cell, run: Run, made_with: dict[str, str]) -> dict[str, Any]:
+def _annotations(cell: Cell, run: Run, packages: dict[str, str]) -> dict[str, Any]:
     owners = {"env": environment_columns(cell), "agent": agent_columns(cell)}
     return {
         "format": FORMAT,
@@ -88,7 +88,7 @@ def _annotations(cell: Cell, run: Run, made_with: dict[str, str]) -> dict[str, A
         "oracle": run.oracle,
         "seeds": run.seeds,
         "optimal_values": run.optimal_values.tolist(),
-        "versions": made_with,
+        "versions": packages,
         "wall_seconds": run.wall_seconds,
         "diagnostics": run.diagnostics,
     }
@@ -99,7 +99,7 @@ def _rows(cell: Cell, run: Run) -> dict[str, Any]:
     have different ones."""
     pa, _ = pyarrow()
     types = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "text": pa.string()}
-    points, n_seeds = run.trajectories.size, len(run.seeds)
+    points, n_seeds = run.trajectories.size, run.n_seeds
     learner = agent_columns(cell).get("learner")
     same = {
         "cell": (pa.string(), cell.id),

@@ -16,7 +16,8 @@ from typing import Any
 from ... import registry
 from ..._base import checks, names
 from ..._base.schema import PARTS, Setting
-from .cells import POINTS, Cell
+from ...training import POINTS
+from .cells import Cell
 
 _MOST_CELLS = 100_000
 Table = dict[str, Any]

@@ -87,16 +87,16 @@ class Store:
             raise self._refusal(self._made_by.get("version"), FORMAT)
 
     def _refusal(self, version: object, form: object) -> ValueError:
-        made = f"the results in {self.folder} were made by fasturl {version}"
+        origin = f"the results in {self.folder} were made by fasturl {version}"
         if form == FORMAT:
             return ValueError(
-                f"{made}, which this version ({__version__}) does not continue: choose another folder"
+                f"{origin}, which this version ({__version__}) does not continue: choose another folder"
             )
         does, advice = (
             ("writes", "choose another folder") if self._writes else ("reads", "use the one that made them")
         )
         return ValueError(
-            f"{made} in format {form}; this fasturl ({__version__}) {does} format {FORMAT}: {advice}"
+            f"{origin} in format {form}; this fasturl ({__version__}) {does} format {FORMAT}: {advice}"
         )
 
     def _prepare(self, manifest: Path) -> None:
@@ -140,14 +140,14 @@ class Store:
         processes wrote them at the same moment. All processes go through the files in this order, so that
         none sets aside what another relies on.
         """
-        found: set[int] = set()
+        seeds: set[int] = set()
         for path in sorted(paths, key=lambda path: (-seeds_in_name(path)[2], path.name)):
             held = self._seeds_of(path)
-            if held and self._writes and found.issuperset(held):
+            if held and self._writes and seeds.issuperset(held):
                 with contextlib.suppress(OSError):  # it does no harm where it is
                     self._move(path, "duplicates", f"{path.parent.name}-{path.name}")
-            found.update(held)
-        return found
+            seeds.update(held)
+        return seeds
 
     def _nearby(self, cell: Cell, seeds: Collection[int]) -> set[int]:
         """The seeds of the files that may hold one of these."""
@@ -161,7 +161,7 @@ class Store:
         except ValueError:  # something cannot be read: rather twice than not at all
             return set()
 
-    def write(self, cell: Cell, run: Run, made_with: dict[str, str]) -> None:
+    def write(self, cell: Cell, run: Run, packages: dict[str, str]) -> None:
         """Keep the results of some seeds of a cell, and the versions that they were computed with.
 
         Seeds that another process has written in the meantime are left out, so that readers of the files see
@@ -173,7 +173,7 @@ class Store:
         if not fresh:
             return
         run = files.part_of_run(run, fresh)
-        content = files.encode(cell, run, made_with)
+        content = files.encode(cell, run, packages)
         target = folder / files.file_name(cell.id, run.seeds, content)
         try:
             folder.mkdir(parents=True, exist_ok=True)

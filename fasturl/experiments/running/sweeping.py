@@ -133,16 +133,16 @@ def complete(
         return
     failed: dict[Cell, str] = {}
     with _progress(blocks, progress) as advance, closing(backend.map(compute, blocks)) as results:
-        for block, run, made_with in results:
-            if made_with["fasturl"] != __version__:
+        for block, run, packages in results:
+            if packages["fasturl"] != __version__:
                 raise ValueError(
-                    f"a worker has fasturl {made_with['fasturl']}, this machine has {__version__}: "
+                    f"a worker has fasturl {packages['fasturl']}, this machine has {__version__}: "
                     "install the same everywhere"
                 )
             if isinstance(run, str):
                 failed.setdefault(block.cell, run)
             else:
-                store.write(block.cell, run, made_with)
+                store.write(block.cell, run, packages)
             advance(block)
     if failed:
         cells = dict.fromkeys(block.cell for block in blocks)

@@ -1,7 +1,7 @@
 """Search for hyperparameters on Optuna.
 
-A trial is one choice of settings. It is trained on the tuning seeds, a block of them at a time, and its
-objective is the mean over seeds of the average reward at the last trajectory. Between blocks a trial whose
+A trial is one choice of settings. It is trained on the tuning seeds, a few of them at a time, and its
+objective is the mean over seeds of the average reward at the last trajectory. After each few a trial whose
 seeds do worse than the same seeds of the best trial so far, by Wilcoxon's signed-rank test, is given up.
 
 Trials are numbered draws: the n-th point of the shuffled grid, or a sample of the tree-structured Parzen
@@ -58,8 +58,9 @@ class Trial:
     could not be trained."""
 
     settings: dict[str, Any]
-    average_reward: float
-    seeds: int
+    average_reward_mean: float
+    n_seeds: int
+    """How many seeds it was trained on."""
     pruned: bool
     reason: str | None = None
     """Why its settings cannot be trained; such a trial counts as pruned too."""
@@ -84,7 +85,7 @@ class Tuning:
                 if reasons
                 else "no trial is complete yet"
             )
-        return max(whole, key=lambda trial: trial.average_reward)
+        return max(whole, key=lambda trial: trial.average_reward_mean)
 
     def summary(self) -> dict[str, Any]:
         problem, best = self.problem, self.best
@@ -97,7 +98,7 @@ class Tuning:
             "study": self.study_name,
             "trials": len(self.trials),
             "pruned": sum(trial.pruned for trial in self.trials),
-            "best": {"settings": best.settings, "average_reward_mean": best.average_reward},
+            "best": {"settings": best.settings, "average_reward_mean": best.average_reward_mean},
             "commands": problem.commands(best.settings),
         }
 
@@ -111,8 +112,8 @@ class Search:
     trials
         Finished trials to have, counting those that the study holds already; if not given, the whole grid, or
         50 for TPE.
-    prune, block
-        Whether to give trials up early, and after how many seeds each to think of it.
+    prune, seeds_per_check
+        Whether to give trials up early, and how many seeds are trained between two checks of that.
     sampler_seed
         The same seed makes the same trials.
     """
@@ -120,7 +121,7 @@ class Search:
     method: str = "tpe"
     trials: int | None = None
     prune: bool = True
-    block: int = 5
+    seeds_per_check: int = 5
     sampler_seed: int = 0
 
     def __post_init__(self) -> None:
@@ -130,7 +131,7 @@ class Search:
         checks.keep(
             self,
             prune=checks.flag("prune", self.prune),
-            block=checks.integer("block", self.block, least=1),
+            seeds_per_check=checks.integer("seeds_per_check", self.seeds_per_check, least=1),
             sampler_seed=checks.integer("sampler_seed", self.sampler_seed, least=0),
         )
 
@@ -204,7 +205,7 @@ class _Trials:
         n_jobs: int | None,
     ) -> None:
         self.problem, self.study, self.grid, self.n_jobs = problem, study, grid, n_jobs
-        self.block, self.sampler_seed = search.block, search.sampler_seed
+        self.seeds_per_check, self.sampler_seed = search.seeds_per_check, search.sampler_seed
         if grid:
             # in a random order the first trials are spread out, and pruning has something good to compare
             # with soon
@@ -276,8 +277,8 @@ class _Trials:
         trial.set_user_attr(_DRAW, draw)
         settings = self.problem.settings(point)
         rewards: list[float] = []
-        for first in range(0, len(self.problem.seeds), self.block):
-            part = self.problem.seeds[first : first + self.block]
+        for first in range(0, len(self.problem.seeds), self.seeds_per_check):
+            part = self.problem.seeds[first : first + self.seeds_per_check]
             try:
                 evaluated = self.problem.evaluate(settings, part, self.n_jobs)
             except ValueError as error:  # these settings cannot be trained; others may
@@ -340,7 +341,7 @@ def _digest(problem: Problem, search: Search) -> str:
         problem.seeds,
         problem.origins,
     ]
-    how = [search.method, search.prune, search.block, search.sampler_seed]
+    how = [search.method, search.prune, search.seeds_per_check, search.sampler_seed]
     return hashlib.sha256(json.dumps([*about, *how], sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -376,7 +377,7 @@ def _progress(trials: int, seeds: int, wanted: bool | None) -> Iterator[Show]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    # Rich judges by the last half a minute, and one block of seeds may take longer
+    # Rich judges by the last half a minute, and a few seeds may take longer
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600.0) as bar:
         task = bar.add_task(f"trials 0/{trials}", total=trials * seeds)
 
