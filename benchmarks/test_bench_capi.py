@@ -46,13 +46,14 @@ double calls(const fasturl_table *table, int64_t n, int64_t words)
 }
 
 /* seconds of n steps of one episode each: a call for each, or one call for all */
-double steps(const fasturl_table *table, const fasturl_dynamics *dynamics, int64_t n, int64_t *states, int64_t *actions, double *rewards,
-             int64_t together)
+double steps(const fasturl_table *table, const fasturl_dynamics *dynamics, int64_t n, int64_t *states,
+             int64_t *actions, double *rewards, int64_t together)
 {
     uint64_t rng[4] = {1, 2, 3, 4};
     const double begin = now();
     for (int64_t i = 0; i < n; i += together)
-        if (table->step(dynamics, 1, rng, 4, together, actions + i, together, states + i, together, rewards + i, together))
+        if (table->step(dynamics, 1, rng, 4, together, actions + i, together, states + i, together,
+                        rewards + i, together))
             return -1.0;
     return now() - begin;
 }
@@ -60,7 +61,8 @@ double steps(const fasturl_table *table, const fasturl_dynamics *dynamics, int64
 
 DECLARATIONS = """
 double calls(const void *table, int64_t n, int64_t words);
-double steps(const void *table, const void *dynamics, int64_t n, int64_t *states, int64_t *actions, double *rewards, int64_t together);
+double steps(const void *table, const void *dynamics, int64_t n, int64_t *states,
+             int64_t *actions, double *rewards, int64_t together);
 int32_t affine(const float *, int64_t, int64_t, int64_t, int32_t *, void *);
 """
 
