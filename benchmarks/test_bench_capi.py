@@ -162,7 +162,7 @@ def test_training(benchmark):
         memory = fu.OracleQ().start(Task(horizon, 3, 4, 1.0, episodes, streams.row("policy")))
         for first in range(0, episodes, 512):
             part = returns[first : first + 512]
-            memory.learn(model.dynamics, labels[: part.size], streams.row("dynamics"), part)
+            memory.learn_episodes(model.dynamics, labels[: part.size], streams.row("dynamics"), part)
 
     benchmark.pedantic(in_c, rounds=ROUNDS, warmup_rounds=1)
     seconds, reference = best(in_c), best(in_python)

@@ -50,7 +50,9 @@ def python_s(horizon, switch, episodes, seed):
     model = fu.LockBernoulli(horizon, switch).draw(streams)
     memory = fu.OracleQ().start(Task(horizon, 3, 4, 1.0, episodes, streams.row("policy")))
     returns = np.empty(episodes)
-    memory.learn(model.dynamics, latent_labels(episodes, horizon, 3), streams.row("dynamics"), returns)
+    memory.learn_episodes(
+        model.dynamics, latent_labels(episodes, horizon, 3), streams.row("dynamics"), returns
+    )
     return [float(returns.sum()), 0.5, *memory.q.ravel().tolist()]
 
 

@@ -245,7 +245,7 @@ def test_no_home_is_none(monkeypatch):
 
 
 COUNT = "print(fasturl._base.compile_cache.kernels_in(fasturl.CACHE_FOLDER))"
-INFO = "from fasturl.cli.machine import info; info()"
+INFO = "from fasturl.cli.info import info; info()"
 
 
 def test_only_the_kernels_that_this_installation_would_load_are_counted(package, tmp_path):

@@ -219,5 +219,5 @@ def test_what_needs_no_extra_works_without_any(monkeypatch):
     for name in HEAVY:
         monkeypatch.setitem(sys.modules, name, None)
     run = fu.train(fu.LockBernoulli(2), fu.OracleQ(), episodes=5)
-    assert run.summary()["trajectories"] == 5
+    assert run.summary()["total_trajectories"] == 5
     assert np.isfinite(run.values).all()
