@@ -107,26 +107,23 @@ def test_a_step(benchmark, guest):
     own, library = guest
     model, n = fu.LockBernoulli(20, 0.2).instance(0), 1_000
     made, _kept = dynamics(model)
-    rng = np.random.default_rng(0)
-    states, actions, rewards = np.zeros(n, np.int64), rng.integers(4, size=n), np.zeros(n)
+    draw = np.random.default_rng(0)
+    states, actions, rewards = np.zeros(n, np.int64), draw.integers(4, size=n), np.zeros(n)
     arrays = [
         own.from_buffer(f"{kind}[]", array)
         for kind, array in (("int64_t", states), ("int64_t", actions), ("double", rewards))
     ]
 
     def seconds(together):
-        states[:] = rng.integers(3, size=n)
+        states[:] = draw.integers(3, size=n)
         return library.steps(own.cast("void *", table()), own.cast("void *", made), n, *arrays, together)
 
-    long, rng = 100 * n, Streams(0).row("dynamics")
-    many_actions, many_states, many_rewards = (
-        rng.integers(4, size=long),
-        rng.integers(3, size=long),
-        np.zeros(long),
-    )
+    long, dynamics_rng = 100 * n, Streams(0).row("dynamics")
+    many_actions, many_states = draw.integers(4, size=long), draw.integers(3, size=long)
+    many_rewards = np.zeros(long)
 
     def bare():
-        bare_steps(model.dynamics, rng, many_actions, many_states.copy(), many_rewards)
+        bare_steps(model.dynamics, dynamics_rng, many_actions, many_states.copy(), many_rewards)
 
     benchmark.pedantic(seconds, (1,), rounds=ROUNDS, warmup_rounds=1)
     one, many = (min(seconds(together) for _ in range(1_000)) / n * 1e9 for together in (1, n))
