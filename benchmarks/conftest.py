@@ -68,7 +68,8 @@ def process(source, **environment):
     """
     peak = """
         def peak_megabytes():
-            return next(int(line.split()[1]) / 1e3 for line in open("/proc/self/status") if line.startswith("VmHWM:"))
+            lines = open("/proc/self/status").read().splitlines()
+            return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM:"))
     """
     program = "import json\n" + textwrap.dedent(peak) + textwrap.dedent(source)
     inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}

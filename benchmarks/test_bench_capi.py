@@ -46,13 +46,14 @@ double calls(const fasturl_table *table, int64_t n, int64_t words)
 }
 
 /* seconds of n steps of one episode each: a call for each, or one call for all */
-double steps(const fasturl_table *table, const fasturl_dynamics *dynamics, int64_t n, int64_t *states, int64_t *actions, double *rewards,
-             int64_t together)
+double steps(const fasturl_table *table, const fasturl_dynamics *dynamics, int64_t n, int64_t *states,
+             int64_t *actions, double *rewards, int64_t together)
 {
     uint64_t rng[4] = {1, 2, 3, 4};
     const double begin = now();
     for (int64_t i = 0; i < n; i += together)
-        if (table->step(dynamics, 1, rng, 4, together, actions + i, together, states + i, together, rewards + i, together))
+        if (table->step(dynamics, 1, rng, 4, together, actions + i, together, states + i, together,
+                        rewards + i, together))
             return -1.0;
     return now() - begin;
 }
@@ -60,7 +61,8 @@ double steps(const fasturl_table *table, const fasturl_dynamics *dynamics, int64
 
 DECLARATIONS = """
 double calls(const void *table, int64_t n, int64_t words);
-double steps(const void *table, const void *dynamics, int64_t n, int64_t *states, int64_t *actions, double *rewards, int64_t together);
+double steps(const void *table, const void *dynamics, int64_t n, int64_t *states,
+             int64_t *actions, double *rewards, int64_t together);
 int32_t affine(const float *, int64_t, int64_t, int64_t, int32_t *, void *);
 """
 
@@ -105,26 +107,23 @@ def test_a_step(benchmark, guest):
     own, library = guest
     model, n = fu.LockBernoulli(20, 0.2).instance(0), 1_000
     made, _kept = dynamics(model)
-    rng = np.random.default_rng(0)
-    states, actions, rewards = np.zeros(n, np.int64), rng.integers(4, size=n), np.zeros(n)
+    draw = np.random.default_rng(0)
+    states, actions, rewards = np.zeros(n, np.int64), draw.integers(4, size=n), np.zeros(n)
     arrays = [
         own.from_buffer(f"{kind}[]", array)
         for kind, array in (("int64_t", states), ("int64_t", actions), ("double", rewards))
     ]
 
     def seconds(together):
-        states[:] = rng.integers(3, size=n)
+        states[:] = draw.integers(3, size=n)
         return library.steps(own.cast("void *", table()), own.cast("void *", made), n, *arrays, together)
 
-    long, rng = 100 * n, Streams(0).row("dynamics")
-    many_actions, many_states, many_rewards = (
-        rng.integers(4, size=long),
-        rng.integers(3, size=long),
-        np.zeros(long),
-    )
+    long, dynamics_rng = 100 * n, Streams(0).row("dynamics")
+    many_actions, many_states = draw.integers(4, size=long), draw.integers(3, size=long)
+    many_rewards = np.zeros(long)
 
     def bare():
-        bare_steps(model.dynamics, rng, many_actions, many_states.copy(), many_rewards)
+        bare_steps(model.dynamics, dynamics_rng, many_actions, many_states.copy(), many_rewards)
 
     benchmark.pedantic(seconds, (1,), rounds=ROUNDS, warmup_rounds=1)
     one, many = (min(seconds(together) for _ in range(1_000)) / n * 1e9 for together in (1, n))
@@ -160,7 +159,7 @@ def test_training(benchmark):
         memory = fu.OracleQ().start(Task(horizon, 3, 4, 1.0, episodes, streams.row("policy")))
         for first in range(0, episodes, 512):
             part = returns[first : first + 512]
-            memory.learn(model.dynamics, labels[: part.size], streams.row("dynamics"), part)
+            memory.learn_episodes(model.dynamics, labels[: part.size], streams.row("dynamics"), part)
 
     benchmark.pedantic(in_c, rounds=ROUNDS, warmup_rounds=1)
     seconds, reference = best(in_c), best(in_python)

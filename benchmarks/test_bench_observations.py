@@ -155,7 +155,7 @@ def test_decoding_by_scikit_learn_in_one_call(benchmark, reference_rates, kind):
 def test_decoding_by_label_table(benchmark, reference_rates, kind):
     env = fu.LockBernoulli(HORIZON) if kind == "bits" else fu.LockGaussian(HORIZON)
     block = env.emission.draw(LANES, 200)
-    oracle = (KMeans(random_state=0) if kind == "bits" else GMM(random_state=0)).fit(
+    oracle = (KMeans(3, random_state=0) if kind == "bits" else GMM(3, random_state=0)).fit(
         block.every_state().reshape(-1, HORIZON + 3)
     )
     compare(

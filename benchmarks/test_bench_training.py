@@ -7,6 +7,7 @@ from conftest import best_seconds, report
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl._kernels.records import LearningRules
 from fasturl.learners.learner import Task
 from fasturl.training import available_cores
 
@@ -25,17 +26,9 @@ def train_naively(episodes, seed):
     rewards[-1, :, :, :2] = 0.5
     memory = AGENT.start(Task(HORIZON, 3, 4, 1.0, episodes, None))
     labels, returns = np.tile(np.arange(3), (episodes, HORIZON + 1, 1)), np.empty(episodes)
-    schedules = memory.rates, memory.bonuses, memory.cap, memory.epsilons
-    naive.learn(
-        fu.BlockMDP(transitions, rewards).dynamics,
-        labels,
-        memory.q,
-        memory.visits,
-        *schedules,
-        dynamics_rng,
-        policy_rng,
-        returns,
-    )
+    rules = LearningRules(memory.rates, memory.bonuses, memory.cap, memory.epsilons)
+    instance = fu.BlockMDP(transitions, rewards)
+    naive.learn(instance.dynamics, labels, memory.values, rules, dynamics_rng, policy_rng, returns)
     naive.policy_q(
         transitions, rewards, memory.final_policy(), np.empty((HORIZON, 3, 4)), np.empty((HORIZON + 1, 3))
     )

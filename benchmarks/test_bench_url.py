@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl._kernels.records import LearningRules
 from fasturl.learners.learner import Task
 from fasturl.oracles import GMM, KMeans
 from fasturl.problems.environment import emission_rngs
@@ -45,6 +46,7 @@ def one_step_at_a_time(env, model, episodes):
     draw = np.random.default_rng(0)
     instance = env.instance(0)
     memory = fu.URL().learner.start(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
+    rules = LearningRules(memory.rates, memory.bonuses, memory.cap, memory.epsilons)
     dynamics_rng, policy_rng = [5, 6, 7, 8], [1, 2, 3, 4]
 
     def observe(s):
@@ -64,9 +66,7 @@ def one_step_at_a_time(env, model, episodes):
             labels.append(int(model.predict(observe(s)[None])[0]))
             actions.append(a)
             rewards.append(reward)
-        naive.update_trajectory(
-            memory.q, memory.visits, labels, actions, rewards, memory.rates, memory.bonuses, memory.cap
-        )
+        naive.update_trajectory(memory.values, labels, actions, rewards, rules)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -172,7 +172,8 @@ def qlearning(**changes):
 AFFINE = r"""
 #include "fasturl.h"
 
-/* context: n_labels, then for each label its weights and its bias, all float. Sums run from the last coordinate, as in fasturl. */
+/* context: n_labels, then for each label its weights and its bias, all float.
+   Sums run from the last coordinate, as in fasturl. */
 int32_t affine(const float *x, int64_t n, int64_t dimension, int64_t level, int32_t *labels, void *context)
 {
     const float *numbers = context;

@@ -32,7 +32,10 @@ def test_the_layout_does_not_change_without_the_version():
 def test_the_layout_holds_the_macros_that_are_compiled_into_programs():
     held = [line.split("(")[0] for line in header.layout().splitlines() if line.startswith("FASTURL_LOCK")]
     assert held == ["FASTURL_LOCK_WORDS", "FASTURL_LOCK_DRAWS", "FASTURL_LOCK_SCRATCH"]
-    text = "#define FASTURL_H\n#define FASTURL_ABI_MAJOR 1\n#define FASTURL_ROOM 7\n#define FASTURL_TWICE(H) \\\n    (2 * (H))\n"
+    text = (
+        "#define FASTURL_H\n#define FASTURL_ABI_MAJOR 1\n#define FASTURL_ROOM 7\n"
+        "#define FASTURL_TWICE(H) \\\n    (2 * (H))\n"
+    )
     assert header.macros(text) == ["FASTURL_ROOM 7", "FASTURL_TWICE(H) (2 * (H))"]
 
 

@@ -210,7 +210,9 @@ def python_s(model, learner, episodes, seed):
     streams = Streams(seed)
     memory = learner.start(Task(model.horizon, 3, model.n_actions, 1.0, episodes, streams.row("policy")))
     returns = np.empty(episodes)
-    memory.learn(model.dynamics, latent_labels(episodes, model.horizon, 3), streams.row("dynamics"), returns)
+    memory.learn_episodes(
+        model.dynamics, latent_labels(episodes, model.horizon, 3), streams.row("dynamics"), returns
+    )
     return memory, returns
 
 

@@ -28,7 +28,8 @@ SOURCE = r"""
 #include <stdlib.h>
 #include "fasturl.h"
 
-int32_t tells_level(const float *x, int64_t n, int64_t dimension, int64_t level, int32_t *labels, void *context)
+int32_t tells_level(const float *x, int64_t n, int64_t dimension, int64_t level,
+                    int32_t *labels, void *context)
 {
     (void)x, (void)dimension, (void)context;
     for (int64_t i = 0; i < n; i++)
@@ -36,7 +37,8 @@ int32_t tells_level(const float *x, int64_t n, int64_t dimension, int64_t level,
     return 0;
 }
 
-int32_t fills_nothing(const float *x, int64_t n, int64_t dimension, int64_t level, int32_t *labels, void *context)
+int32_t fills_nothing(const float *x, int64_t n, int64_t dimension, int64_t level,
+                      int32_t *labels, void *context)
 {
     (void)x, (void)n, (void)dimension, (void)level, (void)labels, (void)context;
     return 0;
@@ -50,8 +52,10 @@ int32_t fails(const float *x, int64_t n, int64_t dimension, int64_t level, int32
 
 static uint64_t next_bits(uint64_t *s)
 {
-    const uint64_t mixed = s[0] + s[3], result = ((mixed << 23) | (mixed >> 41)) + s[0], shifted = s[1] << 17;
-    s[2] ^= s[0], s[3] ^= s[1], s[1] ^= s[2], s[0] ^= s[3], s[2] ^= shifted, s[3] = (s[3] << 45) | (s[3] >> 19);
+    const uint64_t mixed = s[0] + s[3], shifted = s[1] << 17;
+    const uint64_t result = ((mixed << 23) | (mixed >> 41)) + s[0];
+    s[2] ^= s[0], s[3] ^= s[1], s[1] ^= s[2], s[0] ^= s[3];
+    s[2] ^= shifted, s[3] = (s[3] << 45) | (s[3] >> 19);
     return result;
 }
 
@@ -80,7 +84,8 @@ int32_t gives_up(uint64_t *rng, int64_t level, int64_t state, float *x, int64_t 
     return level == 1 ? -3 : 0;
 }
 
-int32_t writes_nothing(uint64_t *rng, int64_t level, int64_t state, float *x, int64_t dimension, void *context)
+int32_t writes_nothing(uint64_t *rng, int64_t level, int64_t state,
+                       float *x, int64_t dimension, void *context)
 {
     (void)rng, (void)level, (void)state, (void)x, (void)dimension, (void)context;
     return 0;
@@ -383,8 +388,12 @@ def test_a_plug_in_is_pickled_as_library_and_symbol(plugins, library, tmp_path):
     assert (in_c._function.library, in_c._function.symbol) == (library, "affine")
     points = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
     (tmp_path / "decoder").write_bytes(pickle.dumps(in_c))
-    script = "import pickle, sys, numpy as np; X = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32); "
-    script += "print(pickle.load(open(sys.argv[1], 'rb')).decode(X).tolist())"
+    script = """
+import pickle, sys
+import numpy as np
+points = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+print(pickle.load(open(sys.argv[1], "rb")).decode(points).tolist())
+"""
     done = subprocess.run(
         [sys.executable, "-c", script, tmp_path / "decoder"], check=True, capture_output=True, text=True
     )

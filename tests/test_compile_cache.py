@@ -19,7 +19,8 @@ import fasturl
 from fasturl._kernels.dynamics import draw_lock
 out = np.empty((3, 3, 4, 3))
 draw_lock(np.array([1, 2, 3, 4], np.uint64), 0.0, np.empty(4, np.int64), out)
-print(*out[:, 0, :, 0].argmax(axis=1), sum(draw_lock.stats.cache_hits.values()), sum(draw_lock.stats.cache_misses.values()))
+hits, misses = draw_lock.stats.cache_hits, draw_lock.stats.cache_misses
+print(*out[:, 0, :, 0].argmax(axis=1), sum(hits.values()), sum(misses.values()))
 """
 """Prints where the way on is at each of three levels, then how often the cache had the kernel and how often
 not."""
@@ -244,7 +245,7 @@ def test_no_home_is_none(monkeypatch):
 
 
 COUNT = "print(fasturl._base.compile_cache.kernels_in(fasturl.CACHE_FOLDER))"
-INFO = "from fasturl.cli.machine import info; info()"
+INFO = "from fasturl.cli.info import info; info()"
 
 
 def test_only_the_kernels_that_this_installation_would_load_are_counted(package, tmp_path):
@@ -283,6 +284,15 @@ def test_numba_s_own_settings_stay_as_they_are(tmp_path):
 
 
 def test_a_process_that_changes_its_folder_has_one_cache(tmp_path):
-    program = f"import os; os.chdir({str(tmp_path)!r}); import fasturl; os.mkdir('other'); os.chdir('other'); import fasturl.envs; "
-    output(start(program + "from fasturl.capi import binding; binding.folder()", FASTURL_CACHE_DIR="here"))
+    program = f"""
+import os
+os.chdir({str(tmp_path)!r})
+import fasturl
+os.mkdir("other")
+os.chdir("other")
+import fasturl.envs
+from fasturl.capi import binding
+binding.folder()
+"""
+    output(start(program, FASTURL_CACHE_DIR="here"))
     assert [path.name for path in tmp_path.iterdir() if any(path.iterdir())] == ["here"]

@@ -41,8 +41,8 @@ def least_squares(
 ) -> None:
     """Regress the one-hot code of codes int64[n] on centred rows float64[n, D]: slopes float64[R, D].
 
-    Solves (X'X + ridge I) b = X'y by Cholesky's factors. The ridge keeps coordinates that others determine
-    from making the equations singular. gram float64[D, D] is scratch.
+    Solves (X'X + ridge I) b = X'y by Cholesky's factors. The ridge keeps the equations regular where some
+    coordinates determine others. gram float64[D, D] is scratch.
     """
     dimension = gram.shape[0]
     gram[:] = 0.0

@@ -49,21 +49,19 @@ def draw_locks(rngs: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: np.n
 @inlined
 def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
     """One step of environment e, with the draws of `dynamics.step`; returns the reward."""
-    h, s = (
-        np.uint64(players.levels[e]),
-        np.uint64(players.states[e]),
-    )  # unsigned: an index that may be negative costs a check
+    # unsigned: an index that may be negative costs a check
+    h, s = np.uint64(players.levels[e]), np.uint64(players.states[e])
     dynamics_rng = players.dynamics_rngs[e]
-    way = np.uint64(tables.ways[h, e if tables.ways.shape[1] > 1 else 0, s, np.uint64(a)])
+    row = np.uint64(e) if tables.ways.shape[1] > 1 else np.uint64(0)
+    way = np.uint64(tables.ways[h, row, s, np.uint64(a)])
     u = uniform(dynamics_rng)
     following = 0
-    for outcome in range(
-        tables.outcomes.shape[1] - 1
-    ):  # all of them: a loop that stops by chance is mispredicted
+    for outcome in range(tables.outcomes.shape[1] - 1):
+        # all of them: a loop that stops by chance is mispredicted
         following += u >= tables.outcomes[way, outcome]
-    own = e if tables.rewards.shape[1] > 1 else 0
-    reward = tables.rewards[h, own, s, np.uint64(a), np.uint64(following)]
-    if tables.random_rewards[h, own]:
+    row = np.uint64(e) if tables.rewards.shape[1] > 1 else np.uint64(0)
+    reward = tables.rewards[h, row, s, np.uint64(a), np.uint64(following)]
+    if tables.random_rewards[h, row]:
         reward = 1.0 if uniform(dynamics_rng) < reward else 0.0
     players.levels[e] += 1
     players.states[e] = following

@@ -293,7 +293,7 @@ class CEmission(Emission):
             value = wrong[~np.isfinite(wrong)][0]
             raise ValueError(
                 f"{self._function.name} must give finite numbers, "
-                f"got {value} in coordinate {coordinate} at level {level + 1}"
+                f"got {value} in coordinate {coordinate} at level {level}"
             )
         explain(problem, self._function, "finite numbers")
         return ObservationBlock(observations)

@@ -89,8 +89,9 @@ def reproduce(
     place = chosen_backend(backend, n_jobs)
     # what is wrong or missing is said before anything is written or computed
     place.workers()
-    for package in ("pyarrow", "pandas", "matplotlib"):
-        optional.need(package, "experiments", "a reproduction")
+    optional.need("pyarrow", "experiments", "a reproduction")
+    optional.need("pandas", "experiments", "a reproduction")
+    optional.need("matplotlib", "experiments", "a reproduction")
     folder = Path(out)
     store = Store(folder, create=True)
     view = asked.in_place_of(View.of(folder), folder)
