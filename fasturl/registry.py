@@ -14,6 +14,7 @@ from typing import Any
 
 from ._base import checks, names
 from ._base.names import register as register
+from ._base.parts import component_settings, describe_part
 from ._base.schema import Setting, refuse_unknown
 from .agents.agent import Agent
 from .agents.latent import LatentAgent
@@ -162,13 +163,13 @@ def agent_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of an agent, those given and the defaults of the rest, as results keep them."""
     component, _ = agent_component(name)
     instance = names.make(component.kind, component.name, nested_settings(name, settings))
-    return names.component_settings(component, instance)
+    return component_settings(component, instance)
 
 
 def environment_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of an environment, those given and the defaults of the rest, as results keep them."""
     component = names.find("environment", name)
-    return names.component_settings(component, names.make("environment", name, settings))
+    return component_settings(component, names.make("environment", name, settings))
 
 
 def origins(env: str, agent: str, settings: Mapping[str, Any]) -> dict[str, str]:
@@ -207,7 +208,7 @@ def agent_scopes(name: str, parts: Mapping[str, Any]) -> dict[str, Mapping[str, 
             table = _part_table(parts.get(part))
             settings = _part_settings(declared, table)
             if settings and not (isinstance(table, dict) and "name" in table):
-                own = names.describe_part(declared.kind, declared.default)
+                own = describe_part(declared.kind, declared.default)
                 settings = {key: replace(one, default=own[key]) for key, one in settings.items()}
             owners[part] = settings
     return {"agent": declaration, **owners}

@@ -114,6 +114,11 @@ class Run:
         Name of the agent.
     oracle
         Name of the oracle that the agent learned to see with, None if it has none.
+    agent_settings
+        The settings of the agent; a part such as its learner is a table of its name and settings.
+    origins
+        The package and version that the environment, the agent and its parts come from, where they are known
+        by name.
     episodes
         Number of episodes, the argument of `train`.
     seeds
@@ -156,6 +161,8 @@ class Run:
     settings: dict[str, Any]
     agent: str
     oracle: str | None
+    agent_settings: dict[str, Any]
+    origins: dict[str, str]
     episodes: int
     seeds: list[int]
     optimal_values: Floats
@@ -249,6 +256,8 @@ class Run:
             **self.settings,
             "agent": self.agent,
             "oracle": self.oracle,
+            "agent_settings": self.agent_settings,
+            "origins": self.origins,
             "episodes": self.episodes,
             "seeds": self.n_seeds,
             "seed_values": self.seeds,

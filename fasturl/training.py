@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._base import checks
+from ._base.parts import origins_of
 from ._base.streams import Streams
 from .agents.agent import Agent, Outcome, check_outcome, plain_diagnostics
 from .agents.evaluation import check_verdict
@@ -98,11 +99,12 @@ def train(
         streams = Streams(seed)
         instance = env.draw_checked(streams)
         ledger = Ledger(count, total, tick)
-        outcome = player.play(Game(instance, streams, latent=player.sees_latent_states), ledger)
-        if ledger.left:
+        game = Game(instance, streams, latent=player.sees_latent_states)
+        outcome = player.play(game, ledger)
+        if not game.episodes_begun == ledger.played == total:
             raise ValueError(
-                f"play of {type(player).__name__} must enter {total} returns in its ledger, got "
-                f"{ledger.played}"
+                f"play of {type(player).__name__} must play {total} trajectories and enter {total} returns "
+                f"in its ledger, got {game.episodes_begun} that it played and {ledger.played} that it entered"
             )
         return _judge(player, check_outcome(player, outcome), ledger.returns, trajectories, instance, streams)
 
@@ -114,6 +116,8 @@ def train(
         settings=env.settings(),
         agent=player.name,
         oracle=player.oracle_name(description),
+        agent_settings=player.described_settings(),
+        origins=dict(origins_of([("environment", env), *player.components()])),
         episodes=count,
         seeds=chosen,
         optimal_values=np.array([record.optimal_value for record in records]),

@@ -15,6 +15,7 @@ from url_parts import Explorer
 import fasturl as fu
 from fasturl import registry
 from fasturl._base import names
+from fasturl._base.parts import describe_part
 from fasturl.agents.agent import Agent, Outcome
 from fasturl.agents.evaluation import LatentPolicy
 
@@ -133,7 +134,7 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_former():
     first, second = cell(1), cell(2)
     assert names.find("oracle", "again").cls is second is not first
     assert names.find("oracle", "again").settings["size"].default == 2
-    assert names.describe_part("oracle", first()) == {"name": "again", "size": 1}
+    assert describe_part("oracle", first()) == {"name": "again", "size": 1}
 
 
 def test_a_clusterer_of_scikit_learn_is_registered_as_it_is():
@@ -143,7 +144,7 @@ def test_a_clusterer_of_scikit_learn_is_registered_as_it_is():
     settings = registry.agent_settings("url", {"oracle": {"name": "birch", "n_clusters": None}})
     assert settings["oracle"]["n_clusters"] is None
     assert settings["oracle"]["branching_factor"] == 50
-    json.dumps(names.describe_part("oracle", Birch(threshold=np.float32(0.25), n_clusters=np.int64(3))))
+    json.dumps(describe_part("oracle", Birch(threshold=np.float32(0.25), n_clusters=np.int64(3))))
     assert names.find("oracle", "birch").package == "scikit-learn"
     with pytest.raises(ValueError, match=r"treshold is not a setting of url \(did you mean threshold\?\)"):
         registry.agent("url", oracle="birch", treshold=0.5)
@@ -226,7 +227,7 @@ def test_a_setting_that_is_a_column_of_results_is_refused():
 
 def test_an_object_that_no_name_stands_for_is_refused_with_the_line_that_registers_it():
     with pytest.raises(ValueError, match=r"^oracle .* register its class first, fu.register\(Threshold\)$"):
-        names.describe_part("oracle", Threshold())
+        describe_part("oracle", Threshold())
 
 
 def test_a_setting_that_an_object_does_not_keep_is_named():
@@ -238,7 +239,7 @@ def test_a_setting_that_an_object_does_not_keep_is_named():
     with pytest.raises(
         ValueError, match="Forgetful must keep its setting depth as an attribute of that name"
     ):
-        names.describe_part("oracle", Forgetful())
+        describe_part("oracle", Forgetful())
 
 
 # --- entry points ---
@@ -299,7 +300,7 @@ def test_a_package_makes_its_classes_known_by_entry_points(install, module):
     }
     # the classes are defined in another module than the one that shows them
     assert Corridor().name == "hall"
-    assert names.describe_part("oracle", Threshold(1)) == {"name": "limit", "coordinate": 1}
+    assert describe_part("oracle", Threshold(1)) == {"name": "limit", "coordinate": 1}
     assert registry.carried("hall", "url", {"oracle": {"name": "limit"}}) == []
 
 

@@ -321,7 +321,7 @@ def test_noisy_rewards_are_explored_long_enough(env):
 
 def test_the_default_learner_is_the_same_whatever_the_environment():
     """It is written where the class declares it, and known before any environment is."""
-    assert fu.URL().learner == fu.URLAsWritten().learner == fu.OracleQ(schedule="spread", confidence=0.5)
+    assert fu.URL().learner == fu.URLAsWritten().learner == fu.OracleQ(schedule="spread", confidence=0.4)
     assert fu.URL(learner="oracleq").learner == fu.OracleQ()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import operator
+import traceback
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, SupportsIndex, TypeGuard
@@ -199,3 +200,13 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {short_repr(value)}")
     return bool(value)
+
+
+def reason_of(error: Exception) -> str:
+    """An error in one line, with its notes; one that was not meant for people tells its type and place."""
+    notes = ", ".join(getattr(error, "__notes__", ()))
+    if isinstance(error, ValueError | ImportError | OSError):
+        return f"{error} ({notes})" if notes else str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1:]
+    where = [f"{frame.filename}, line {frame.lineno}" for frame in place]
+    return f"{type(error).__name__}: {error} ({', '.join(filter(None, [notes, *where]))})"

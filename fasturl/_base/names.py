@@ -23,7 +23,7 @@ from importlib import metadata
 from typing import Any
 
 from . import checks
-from .schema import Setting, clean_settings, refuse_unknown, settings_of
+from .schema import Setting, clean_settings, declaration_problem, refuse_unknown, settings_of
 
 GROUPS = {
     "environment": "fasturl.environments",
@@ -195,56 +195,6 @@ def make(kind: str, name: object, settings: Mapping[str, Any]) -> Any:
     return component.cls(**clean_settings(component.cls, settings))
 
 
-def build_part(kind: str, value: Any, default: Any = None) -> Any:
-    """A part of an agent, given as an object, by its name, or as a table of settings.
-
-    A table without a name holds settings that differ from those of the default.
-    """
-    if isinstance(value, str):
-        return make(kind, value, {})
-    if not isinstance(value, Mapping):
-        return value
-    settings = dict(value)
-    if "name" not in settings:
-        if default is None:
-            raise ValueError(
-                f"{kind} must have a name where it has settings: one of {', '.join(components(kind))}"
-            )
-        settings = {**describe_part(kind, default), **settings}
-    return make(kind, settings.pop("name"), settings)
-
-
-def describe_part(kind: str, value: Any) -> Any:
-    """A part as results keep it: its name and all its settings. ValueError for an object that no name stands
-    for."""
-    part = build_part(kind, value)
-    if part is None:
-        return None
-    component = find_class(kind, type(part))
-    if component is None:
-        raise ValueError(
-            f"{kind} {checks.short_repr(part)} has no name that results could keep: "
-            f"register its class first, fu.register({type(part).__name__})"
-        )
-    return {"name": component.name, **component_settings(component, part)}
-
-
-def component_settings(component: Component, instance: Any) -> dict[str, Any]:
-    """All settings of an instance by name, its parts described in the same way."""
-    values = instance.get_params(deep=False) if hasattr(instance, "get_params") else {}
-    settings = {}
-    for name, setting in component.settings.items():
-        if name not in values and not hasattr(instance, name):
-            raise ValueError(
-                f"{type(instance).__name__} must keep its setting {name} as an attribute of that name, "
-                "so that results can tell it"
-            )
-        value = values[name] if name in values else getattr(instance, name)
-        is_part = isinstance(setting.kind, str)
-        settings[name] = describe_part(str(setting.kind), value) if is_part else checks.plain(value)
-    return settings
-
-
 def default_name(cls: type) -> str:
     """What a class is called: its `name` if it has one, or else BlockMDP is block-mdp."""
     own = cls.__dict__.get("name")
@@ -377,11 +327,9 @@ def _defect(kind: str, cls: Any) -> str:
         return f"{cls.__name__} must be a subclass of fasturl's {kind.capitalize()}"
     if abstract := getattr(cls, "__abstractmethods__", None):
         return f"{cls.__name__} does not define {' and '.join(sorted(abstract))}"
-    try:
-        declared = settings_of(cls)
-    except ValueError as error:
-        return str(error)
-    taken = sorted(RESERVED & declared.keys()) if kind == "environment" else []
+    if problem := declaration_problem(cls):
+        return problem
+    taken = sorted(RESERVED & settings_of(cls).keys()) if kind == "environment" else []
     return f"{taken[0]} is a column of results and cannot be a setting of {cls.__name__}" if taken else ""
 
 

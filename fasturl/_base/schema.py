@@ -170,6 +170,12 @@ class Setting:
 
 def setting(default: Any = REQUIRED, *, help: str, kw_only: bool = False, **declaration: Any) -> Any:
     """A dataclass field that declares a setting; the keywords are those of `Setting`."""
+    keywords = [field.name for field in dataclasses.fields(Setting) if field.name not in ("name", "default")]
+    for keyword in declaration:
+        if keyword not in keywords:
+            raise ValueError(f"{keyword} is not a keyword of setting{checks.nearest(keyword, keywords)}")
+    if isinstance(declaration.get("kind"), str):
+        checks.choice("kind", declaration["kind"], PARTS)
     metadata = {_KEY: {"help": help, **declaration}}
     if default is REQUIRED:
         return dataclasses.field(metadata=metadata, kw_only=kw_only)
@@ -213,6 +219,23 @@ class Declared:
         """All settings by name."""
         declaring: Any = type(self)
         return {name: getattr(self, name) for name in settings_of(declaring)}
+
+
+def declaration_problem(declaring: type) -> str:
+    """What is wrong with the declared settings of a class, in one line; nothing where all is well."""
+    try:
+        settings_of(declaring)
+    except ValueError as error:
+        return str(error)
+    for one in declared_fields(declaring).values():
+        defaults = () if one.required or one.default is None else (one.default,)
+        searched = (one.search.low, one.search.high) if isinstance(one.search, Range) else one.search or ()
+        for value in (*defaults, *searched):
+            try:
+                one.check(value)
+            except ValueError as error:
+                return f"{declaring.__name__} declares what it would refuse: {error}"
+    return ""
 
 
 def refuse_unknown(owner: str, names: Iterable[str], declared: Iterable[str]) -> None:

@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._base import checks
-from .._base.names import build_part, name_of
+from .._base.names import name_of
+from .._base.parts import build_part, part_in_words
 from .._base.schema import Declared, declared_fields
 from ..problems.description import Description
 from .evaluation import FinalPolicy
@@ -102,6 +103,24 @@ class Agent(Declared, ABC):
         """What it is called in tables and files: the name that its class is registered under, or else the
         class's own."""
         return name_of(self.component_kind, self)
+
+    def components(self) -> list[tuple[str, Any]]:
+        """The agent and its parts, each with its kind."""
+        parts = [
+            (declared.kind, getattr(self, name))
+            for name, declared in declared_fields(type(self)).items()
+            if isinstance(declared.kind, str)
+        ]
+        return [(self.component_kind, self), *((kind, part) for kind, part in parts if part is not None)]
+
+    def described_settings(self) -> dict[str, Any]:
+        """All settings as plain values: a part is a table of its name and settings."""
+        return {
+            name: part_in_words(declared.kind, getattr(self, name))
+            if isinstance(declared.kind, str)
+            else getattr(self, name)
+            for name, declared in declared_fields(type(self)).items()
+        }
 
     @abstractmethod
     def play(self, game: Game, ledger: Ledger) -> Outcome:

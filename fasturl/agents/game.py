@@ -140,6 +140,8 @@ class Game:
     def __init__(self, instance: BlockMDP, streams: Streams, *, latent: bool = False) -> None:
         self.description: Description = instance.describe()
         self._instance, self._streams, self._latent = instance, streams, latent
+        self.episodes_begun = 0
+        """How many episodes were begun so far; each of them counts."""
 
     @property
     def policy_rng(self) -> Stream:
@@ -179,6 +181,7 @@ class Game:
 
     def begin(self, count: int) -> Episodes:
         """The next `count` episodes."""
+        self.episodes_begun += count
         block = None
         if not self._latent:
             assert self._instance.emission is not None

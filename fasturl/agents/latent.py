@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from .._base.names import name_of
+from .._base.parts import part_in_words
 from ..learners.learner import Learner, start
 from .agent import Agent, Outcome
 from .evaluation import LatentPolicy
@@ -23,6 +25,12 @@ class LatentAgent(Agent):
     @property
     def name(self) -> str:
         return name_of("learner", self.learner) + "-lat"
+
+    def components(self) -> list[tuple[str, Any]]:
+        return [("learner", self.learner)]
+
+    def described_settings(self) -> dict[str, Any]:
+        return {"learner": part_in_words("learner", self.learner)}
 
     def play(self, game: Game, ledger: Ledger) -> Outcome:
         ledger.pause()

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import checks
+
 Floats = NDArray[np.float64]
 Tick = Callable[[int], None]
 """Told of every so many trajectories, or of 0 between other long parts: that is how progress is shown, and
@@ -38,9 +40,11 @@ class Ledger:
 
     def enter(self, returns: Floats) -> None:
         """Enter the returns of trajectories that were played: an array [E]."""
-        entries = np.asarray(returns, np.float64)
+        entries = checks.real_array("returns", returns).astype(np.float64)
         if entries.ndim != 1:
             raise ValueError(f"returns must have shape [trajectories], got {entries.shape}")
+        if not np.isfinite(entries).all():
+            raise ValueError(f"returns must be finite, got {entries[~np.isfinite(entries)][0]}")
         self._refuse_more_than_are_left(entries.size)
         self.returns[self.played : self.played + entries.size] = entries
         self._advance(entries.size)

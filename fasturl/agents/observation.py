@@ -7,11 +7,13 @@ that is what the baselines show. Rows are kept for the observations met, in a ha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._base import checks
 from .._base.names import name_of
+from .._base.parts import part_in_words
 from .._base.streams import Streams
 from .._kernels import hashing as _hashing
 from .._kernels.records import HashTable, LearningRules
@@ -57,6 +59,12 @@ class ObservationAgent(Agent):
                 "sees='observation' needs an environment with discrete observations, got one with real ones: "
                 "a table cannot hold infinitely many observations"
             )
+
+    def components(self) -> list[tuple[str, Any]]:
+        return [("learner", self.learner)]
+
+    def described_settings(self) -> dict[str, Any]:
+        return {"learner": part_in_words("learner", self.learner)}
 
     def play(self, game: Game, ledger: Ledger) -> Outcome:
         known = game.description

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from .. import registry
 from .._base import checks, names
+from .._base.parts import describe_part
 from .._base.schema import Range, Setting
 from .options import default_text, values_text
 from .outputs import wide_console
@@ -120,9 +121,7 @@ def _setting_json(setting: Setting) -> dict[str, Any]:
     about: dict[str, Any] = {"name": setting.name, "type": kind, "help": setting.help}
     if not setting.required:
         is_part = isinstance(setting.kind, str)
-        about["default"] = (
-            names.describe_part(str(setting.kind), setting.default) if is_part else setting.default
-        )
+        about["default"] = describe_part(str(setting.kind), setting.default) if is_part else setting.default
     about |= {
         name: getattr(setting, name) for name in _LIMITS if getattr(setting, name) not in (None, "", ())
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -12,10 +13,13 @@ from typing import Annotated
 
 import typer
 
+from .._base.checks import reason_of
 from .._version import __version__
 from . import capi, info, list, plot, report, reproduce, sweep, train, tune, warmup
 
 _INTERRUPTED = 130
+_TRACEBACK = "FASTURL_TRACEBACK"
+"""An environment variable that asks for the whole story of an error."""
 
 app = typer.Typer(
     name="fasturl",
@@ -51,11 +55,12 @@ def main() -> None:
             ]  # which Typer leaves out
             sys.exit(_complain(text + "".join(wrong_inputs[:1]), 2))
         sys.exit(2)  # a bare `fasturl` has shown the help already
-    except (ValueError, ImportError, OSError) as error:
-        notes = ", ".join(getattr(error, "__notes__", ()))
-        sys.exit(_complain(f"{error} ({notes})" if notes else str(error), 2))
     except (OverflowError, MemoryError) as error:  # a horizon or a number of episodes beyond any machine
         sys.exit(_complain(f"too large for this machine: {error}", 2))
+    except Exception as error:  # bad input, or a component of somebody else's that fails in any way
+        if os.environ.get(_TRACEBACK):
+            raise
+        sys.exit(_complain(reason_of(error), 2))
 
 
 @contextmanager

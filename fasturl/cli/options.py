@@ -19,6 +19,7 @@ from typer.core import TyperCommand
 from .. import registry
 from .._base import names
 from .._base.checks import parse_seeds as parse_seeds
+from .._base.parts import describe_part
 from .._base.schema import Setting
 from ..registry import SettingNames
 
@@ -241,7 +242,7 @@ def default_text(setting: Setting) -> str:
     """The default of a setting; of a part that is an object, its name and the settings that differ."""
     if not isinstance(setting.kind, str) or setting.required or setting.default is None:
         return setting.default_text
-    described = names.describe_part(setting.kind, setting.default)
+    described = describe_part(setting.kind, setting.default)
     component = names.find(setting.kind, described.pop("name"))
     different = [
         f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"

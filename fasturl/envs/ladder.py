@@ -27,7 +27,9 @@ class Ladder:
     def __init__(self, instance: BlockMDP, path: list[int], actions: list[int], total: float) -> None:
         self.instance, self.path, self.actions, self.total = instance, path, actions, total
         q, values = instance._optimal_tables()
-        self.verdicts = np.where(q <= _CLOSE, DEAD, np.where(q >= values[:-1, :, None] - _CLOSE, GOOD, WORSE))
+        verdicts = np.where(q >= values[:-1, :, None] - _CLOSE, GOOD, WORSE)
+        # where rewards may be below 0, nothing is dead: there may still be something to lose
+        self.verdicts = np.where(q <= _CLOSE, DEAD, verdicts) if instance.reward_range[0] >= 0 else verdicts
         self.living = values > _CLOSE
         self.living[-1] = instance.rewards[-1].max(axis=(0, 1)) > 0
 

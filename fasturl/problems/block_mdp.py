@@ -163,6 +163,12 @@ class BlockMDP(Environment):
             raise ValueError(
                 f"{draws} observations of {declared.observations} as declared, got {observations or 'none'}"
             )
+        (low, high), (least, greatest) = self.reward_range, declared.reward_range
+        if low < least or high > greatest:
+            raise ValueError(
+                f"{draws} rewards in the reward_range {declared.reward_range} that it declares, "
+                f"got rewards from {low:g} to {high:g}"
+            )
         instance = copy.copy(self)
         instance.max_states, instance.reward_range = declared.max_states, declared.reward_range
         instance.max_return = family.max_return

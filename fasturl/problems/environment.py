@@ -73,6 +73,11 @@ class Environment(Declared, ABC):
 
     def describe(self) -> Description:
         """What an agent may know."""
+        for name in ("horizon", "n_actions", "max_states"):
+            if not hasattr(self, name):
+                raise ValueError(
+                    f"{type(self).__name__} must have {name}, an integer >= 1: declare it in the class"
+                )
         horizon = checks.integer("horizon", self.horizon, least=1)
         reward_range = checks.ends("reward_range", self.reward_range)
         max_return = self.max_return

@@ -169,8 +169,8 @@ def compute(block: SeedBlock) -> tuple[SeedBlock, Run | str, dict[str, str]]:
             n_jobs=1,
             progress=False,
         )
-    except ValueError as error:
-        return block, ", ".join([str(error), *getattr(error, "__notes__", ())]), versions()
+    except Exception as error:  # a component of somebody else's may fail in any way
+        return block, checks.reason_of(error), versions()
     return block, run, versions()
 
 

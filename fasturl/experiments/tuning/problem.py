@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ... import registry
-from ..._base import checks, names
+from ..._base import checks
+from ..._base.parts import describe_part
 from ..._base.schema import Range, Setting, refuse_unknown
 from ...training import train
 from ..running.cells import Cell, flat_settings
@@ -205,7 +206,7 @@ def _full_names(agent: str, settings: Mapping[str, Any], fixed: Mapping[str, Any
     for written, value in settings.items():
         name, declared = _full_name(agent, written, fixed)
         if isinstance(declared.kind, str) and not isinstance(value, str | Mapping | Sequence | Range | None):
-            value = names.describe_part(declared.kind, value)
+            value = describe_part(declared.kind, value)
         full[name] = value
     return full
 

@@ -282,7 +282,7 @@ class _Trials:
             try:
                 evaluated = self.problem.evaluate(settings, part, self.n_jobs)
             except ValueError as error:  # these settings cannot be trained; others may
-                trial.set_user_attr(_REASON, ", ".join([str(error), *getattr(error, "__notes__", ())]))
+                trial.set_user_attr(_REASON, checks.reason_of(error))
                 raise optuna.TrialPruned from None
             for step, reward in enumerate(evaluated, first):
                 rewards.append(reward)
