@@ -99,13 +99,28 @@ def epsilon_greedy(
 
 
 @inlined
-def update(values: tuple, h: int, x: int, a: int, target: float, rules: tuple) -> None:
-    """One step of the update above; `target` is r + V."""
-    q, visits = values.q, values.visits
+def _update(
+    q: np.ndarray,
+    visits: np.ndarray,
+    h: int,
+    x: int,
+    a: int,
+    target: float,
+    rates: np.ndarray,
+    bonuses: np.ndarray,
+    cap: float,
+) -> None:
+    """`update` with the arrays of both records."""
     visits[h, x, a] += 1
     t = visits[h, x, a]
-    rate = rules.rates[t]
-    q[h, x, a] = min(rules.cap, (1.0 - rate) * q[h, x, a] + rate * (target + rules.bonuses[t]))
+    rate = rates[t]
+    q[h, x, a] = min(cap, (1.0 - rate) * q[h, x, a] + rate * (target + bonuses[t]))
+
+
+@inlined
+def update(values: tuple, h: int, x: int, a: int, target: float, rules: tuple) -> None:
+    """One step of the update above; `target` is r + V."""
+    _update(values.q, values.visits, h, x, a, target, rules.rates, rules.bonuses, rules.cap)
 
 
 @kernel
@@ -141,10 +156,12 @@ def learn(
     labels uint8[E, H+1, S], int32 where there are more than 256; `values` are `ActionValues`, `rules`
     `LearningRules` whose epsilons begin with that of the first episode.
     """
-    q = values.q
+    # taken out of their records once: an array taken out in the loop is counted there each time
+    q, visits = values.q, values.visits
+    rates, bonuses, cap, epsilons = rules.rates, rules.bonuses, rules.cap, rules.epsilons
     horizon = q.shape[0]
     for e in range(returns.size):
-        epsilon = rules.epsilons[e]
+        epsilon = epsilons[e]
         total = 0.0
         s = start_state(dynamics, dynamics_rng)
         x = np.int64(labels[e, 0, s])
@@ -155,10 +172,10 @@ def learn(
             if h + 1 < horizon:
                 next_x = np.int64(labels[e, h + 1, s])
                 next_a, value = epsilon_greedy(q, h + 1, next_x, epsilon, policy_rng)
-                update(values, h, x, a, reward + value, rules)
+                _update(q, visits, h, x, a, reward + value, rates, bonuses, cap)
                 x, a = next_x, next_a
             else:
-                update(values, h, x, a, reward, rules)
+                _update(q, visits, h, x, a, reward, rates, bonuses, cap)
         returns[e] = total
 
 

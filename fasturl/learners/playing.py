@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 
 from .._kernels import rng as _rng
@@ -14,7 +16,7 @@ from .rollouts import rollout
 
 def learn(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
     """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
-    if isinstance(memory, CompiledMemory):
+    if _is_compiled(memory):
         memory.learn_episodes(dynamics, labels, dynamics_rng, returns)
         return
     for e in range(returns.size):
@@ -31,7 +33,7 @@ def explore(
 
     Returns states [E, H+1], actions [E, H] and rewards [E, H].
     """
-    if isinstance(memory, CompiledMemory):
+    if _is_compiled(memory):
         return memory.play_episodes(dynamics, labels, dynamics_rng)
     horizon, _, n_actions, _ = dynamics.transitions.shape
     # the memory may have room for labels that no observation of these episodes gets
@@ -76,6 +78,11 @@ def play_policy(
         dynamics_rng,
         policy_rng,
     )
+
+
+def _is_compiled(memory: Memory) -> TypeGuard[CompiledMemory]:
+    """As isinstance says, which takes 15 microseconds for a protocol: too long for each block of episodes."""
+    return hasattr(memory, "learn_episodes") and hasattr(memory, "play_episodes")
 
 
 def _only_ties(chances: Floats) -> bool:
