@@ -21,9 +21,12 @@ from fasturl.agents.evaluation import LatentPolicy
 
 
 @pytest.fixture(autouse=True)
-def _forget():
-    """What a test registers is gone after it."""
+def _forget(monkeypatch):
+    """A test finds nothing registered, and what it registers is gone after it; Gymnasium hears of none of it."""
     before = {kind: dict(known) for kind, known in names._registered.items()}
+    monkeypatch.setattr(names, "_listeners", [])
+    for known in names._registered.values():
+        known.clear()
     yield
     for kind, known in before.items():
         names._registered[kind] = known
