@@ -22,7 +22,7 @@ from fasturl.agents.evaluation import LatentPolicy
 
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch):
-    """A test finds nothing registered, and what it registers is gone after it; Gymnasium hears of none of it."""
+    """A test finds nothing registered; what it registers is gone after it, and unknown to Gymnasium."""
     before = {kind: dict(known) for kind, known in names._registered.items()}
     monkeypatch.setattr(names, "_listeners", [])
     for known in names._registered.values():
