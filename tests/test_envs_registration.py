@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 import gymnasium
 import pytest
 
+from fasturl._base import names
 from fasturl.envs import registration
 
 
@@ -107,8 +108,6 @@ def test_without_gymnasium_the_error_names_the_extra():
 
 FAMILY = """
 import fasturl as fu
-
-from fasturl._base import names
 class Walk(fu.Environment):
     n_actions = max_states = 1
     def __init__(self, horizon: int = 2): self.horizon = horizon
