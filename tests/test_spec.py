@@ -137,7 +137,7 @@ def test_settings_of_parts_may_be_flat_or_in_tables_and_lists_span_a_grid_in_bot
     spec = parse(MINIMAL.replace('name = "oracleq-lat"', f'name = "url", {agent}'))
     assert [cell.agent_settings["oracle"]["n_init"] for cell in spec.cells] == [2, 3]
     assert {cell.agent_settings["learner"]["confidence"] for cell in spec.cells} == {0.5}
-    assert {cell.agent_settings["learner"]["schedule"] for cell in spec.cells} == {"jin"}
+    assert {cell.agent_settings["learner"]["schedule"] for cell in spec.cells} == {"spread"}
 
 
 def test_an_agents_own_settings_of_a_part_go_before_those_of_the_shared_table():

@@ -140,7 +140,7 @@ def test_cells_of_mixed_families_are_named_selected_and_sorted(frame, cells):
     assert set(summaries.select(frame, ["patience=3"])["cell"]) == {cells[2].id}
     # what one agent has itself another has in its learner
     assert set(summaries.select(frame, ["confidence=0.75"])["cell"]) == {cells[3].id}
-    assert set(summaries.select(frame, ["confidence=0.4"])["cell"]) == {cells[4].id}
+    assert set(summaries.select(frame, ["confidence=0.3"])["cell"]) == {cells[4].id}
     assert summaries.cell_table(frame)["env"].tolist() == ["corridor"] * 3 + [
         "lock-bernoulli",
         "lock-gaussian",

@@ -25,7 +25,9 @@ class Plays(Agent):
 
     def play(self, game, ledger):
         for size in self.sizes:
-            ledger.enter(np.zeros(size))
+            returns = np.zeros(size)
+            game.play_random(len(returns))
+            ledger.enter(returns)
         uniform = np.full((4, 3, 4), 0.25)
         return Outcome(LatentPolicy(uniform), self.diagnostics) if self.outcome is None else self.outcome
 
@@ -43,7 +45,10 @@ class Judges:
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
-        (Plays(sizes=[4]), "play of Plays must enter 10 returns in its ledger, got 4"),
+        (
+            Plays(sizes=[4]),
+            "play of Plays must play 10 trajectories and enter 10 returns in its ledger, got 4 .* and 4 ",
+        ),
         (
             Plays(sizes=[4, 7]),
             "a ledger of 10 trajectories must be given the 6 that are left or fewer, got 7",

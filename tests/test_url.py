@@ -313,15 +313,14 @@ TWO_ARMS = fu.BlockMDP(
     "env", [TWO_ARMS, noisy(2), noisy(3), noisy(5)], ids=["two arms", "noisy 2", "noisy 3", "noisy 5"]
 )
 def test_noisy_rewards_are_explored_long_enough(env):
-    """On the seeds 1000..1039 the default succeeds on 40 of 40 in each after 3,000 trajectories; the bonus of
-    the theoretical schedule with a confidence of 1e-5, which suits locks, on 29, 40, 34 and 33 after
-    4,000."""
+    """Of the seeds 1000..1039, 40, 40, 40 and 37 succeed with the default, and 29, 40, 34 and 33 with the
+    theoretical schedule and a confidence of 1e-5, which suits locks."""
     assert fu.train(env, fu.URL(), episodes=4_000, seeds=8).success_rate == 1.0
 
 
 def test_the_default_learner_is_the_same_whatever_the_environment():
     """It is written where the class declares it, and known before any environment is."""
-    assert fu.URL().learner == fu.URLAsWritten().learner == fu.OracleQ(schedule="spread", confidence=0.4)
+    assert fu.URL().learner == fu.URLAsWritten().learner == fu.OracleQ(schedule="spread", confidence=0.3)
     assert fu.URL(learner="oracleq").learner == fu.OracleQ()
 
 

@@ -263,7 +263,7 @@ def _from_field(declaring: type, field: dataclasses.Field[Any]) -> Setting:
         )
     declaration = dict(field.metadata[_KEY])
     kind = declaration.pop("kind", None) or _kind(_annotation(declaring, field.name, field.type))
-    default = REQUIRED if field.default is dataclasses.MISSING else field.default
+    default = REQUIRED if isinstance(field.default, type(dataclasses.MISSING)) else field.default
     return Setting(field.name, kind, default, **declaration)
 
 
