@@ -10,6 +10,10 @@ import fasturl as fu
 
 PACKAGE = Path(fu.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+TEXTS = [
+    *SOURCES,
+    *(path for kind in ("h", "js", "css", "html", "toml") for path in sorted(PACKAGE.rglob(f"*.{kind}"))),
+]
 OBJECT_LAYER = [
     source for source in SOURCES if source.relative_to(PACKAGE).parts[0] not in ("_kernels", "capi")
 ]
@@ -26,7 +30,7 @@ def path_in_package(source):
     return source.relative_to(PACKAGE).as_posix()
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=path_in_package)
+@pytest.mark.parametrize("source", TEXTS, ids=path_in_package)
 def test_a_family_is_named_in_its_own_file_the_paper_and_the_public_face_alone(source):
     if path_in_package(source).startswith(MAY_NAME_FAMILIES):
         return

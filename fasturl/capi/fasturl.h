@@ -136,7 +136,7 @@ typedef int32_t fasturl_optimal_q_fn(const double *probabilities, int64_t probab
     (FASTURL_LOCK_WORDS(H) > 1 ? ((H) + 1) * FASTURL_LOCK_WORDS(H) : ((H) + 64 / (H)) / (64 / (H)))
 #define FASTURL_LOCK_SCRATCH(H) ((FASTURL_LOCK_DRAWS(H) + 3) / 4 * 4)
 
-/* Observations of LockBernoulli as packed bits, for every state: words[E, H + 1, 3, W], W = FASTURL_LOCK_WORDS(H). Coordinate j is bit
+/* Observations of a lock as packed bits, for every state: words[E, H + 1, 3, W], W = FASTURL_LOCK_WORDS(H). Coordinate j is bit
    j % 64 of word j / 64: the one-hot code of the state, then H coins. scratch[FASTURL_LOCK_SCRATCH(H)]. */
 typedef int32_t fasturl_lock_words_fn(uint64_t *emission_rngs, int64_t emission_rngs_length, int64_t horizon, int64_t episodes,
                                       uint64_t *scratch, int64_t scratch_length, uint64_t *words, int64_t words_length);
