@@ -18,6 +18,10 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("fasturl")
 
 
+if numba.config.DISABLE_JIT:
+    np.seterr(over="ignore")  # for the instances that test files draw while they are collected
+
+
 @pytest.fixture(autouse=bool(numba.config.DISABLE_JIT))
 def uint64_wraps_around():
     """Not compiled, the generator's additions are numpy scalars, which warn when they wrap around as they
