@@ -51,3 +51,23 @@ DRAWS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 def latent_labels(episodes, horizon, n_states):
     """The label table of an agent that sees the latent state itself."""
     return np.tile(np.arange(n_states, dtype=np.uint8), (episodes, horizon + 1, 1))
+
+
+def filling(draw):
+    """A loop that fills an array with consecutive draws. Where `draw` is a piece of kernels, compile it."""
+
+    def fill(rng, out, *parameters):
+        for i in range(out.size):
+            out[i] = draw(rng, *parameters)
+
+    return fill
+
+
+def filling_rows(draw):
+    """As `filling`, for what draws a whole row: of parameters that are rows of a table."""
+
+    def fill(rng, parameters, out):
+        for i in range(out.shape[0]):
+            draw(rng, parameters[i], out[i])
+
+    return fill

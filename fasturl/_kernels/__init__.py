@@ -18,6 +18,7 @@ from . import (
     rng,
     seeding,
     tabular,
+    variates,
     vector,
 )
 
@@ -33,5 +34,6 @@ __all__ = [
     "rng",
     "seeding",
     "tabular",
+    "variates",
     "vector",
 ]
