@@ -4,11 +4,23 @@ import naive
 import numpy as np
 import pytest
 from conftest import Work, row
-from strategies import latent_labels
+from strategies import filling, filling_rows, latent_labels
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl._kernels import decoding, dynamics, emission, hashing, labels, planning, rng, tabular, vector
+from fasturl._kernels import (
+    decoding,
+    dynamics,
+    emission,
+    hashing,
+    labels,
+    planning,
+    rng,
+    tabular,
+    variates,
+    vector,
+)
+from fasturl._kernels.compiling import inlined
 from fasturl._kernels.records import (
     ActionValues,
     LearningRules,
@@ -34,6 +46,30 @@ DRAW = np.random.default_rng(0)
 
 def block(dtype):
     return lambda stream: (stream(DYNAMICS_RNG), np.empty(100_000, dtype))
+
+
+def variate(name, *parameters):
+    """A block of consecutive draws."""
+    return Work(
+        inlined(filling(getattr(variates, name))),
+        filling(getattr(naive.variates, name)),
+        lambda stream: (stream(POLICY_RNG), np.empty(100_000), *parameters),
+        100_000,
+    )
+
+
+def posterior(prior, share_visited):
+    """A Dirichlet of three states for each row of a table of counts, `share_visited` of which are not the
+    prior alone. A step is a share, and the same table is sampled ten times, as learners do."""
+    visited = DRAW.random((HORIZON * 12, 1)) < share_visited
+    counts = DRAW.integers(1, 60, (HORIZON * 12, 3)) * (DRAW.random((HORIZON * 12, 3)) < 0.5)
+    weights = np.tile(prior + visited * counts, (10, 1))
+    return Work(
+        inlined(filling_rows(variates.dirichlet)),
+        filling_rows(naive.variates.dirichlet),
+        lambda stream: (stream(POLICY_RNG), weights, np.empty_like(weights)),
+        weights.size,
+    )
 
 
 def lock(stream):
@@ -286,6 +322,14 @@ def plan(*policy):
 WORK = {
     "rng: block of bits": Work(rng.fill_bits, naive.fill_bits, block(np.uint64), 100_000),
     "rng: block of uniforms": Work(rng.fill_uniforms, naive.fill_uniforms, block(np.float64), 100_000),
+    "variates: normals": variate("normal"),
+    "variates: exponentials": variate("exponential"),
+    "variates: gammas of shape 0.5": variate("gamma", 0.5),
+    "variates: gammas of shape 1": variate("gamma", 1.0),
+    "variates: gammas of shape 2.5": variate("gamma", 2.5),
+    "variates: betas of shapes 2.5 and 1.5": variate("beta", 2.5, 1.5),
+    "variates: Dirichlets of counts on a uniform prior": posterior(1.0, 0.5),
+    "variates: Dirichlets of counts on a prior of thirds": posterior(1 / 3, 0.5),
     "dynamics: lock": Work(dynamics.draw_lock, naive.draw_lock, lock, 1_000),
     "dynamics: running sums": Work(dynamics.cumulate, naive.cumulate, running_sums, 12_000),
     "tabular: schedule of Jin et al.": Work(tabular.jin_schedule, naive.jin_schedule, jin_et_al, 10_000),
