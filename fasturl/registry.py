@@ -1,7 +1,7 @@
 """Environments and agents by name, as the command line and files of settings write them.
 
 `fasturl._base.names` knows the components; here are those that are trained: environments, and agents. Every
-learner is an agent, `<learner>-lat`, that sees the latent states; one with `rules` is also `<learner>-obs`,
+learner is an agent, `<learner>-lat`, that sees the latent states; a compiled one is also `<learner>-obs`,
 which takes each observation for a state. A setting that the named thing does not have is refused, so that no
 setting is ever silently ignored.
 """
@@ -19,6 +19,7 @@ from ._base.schema import Setting, refuse_unknown
 from .agents.agent import Agent
 from .agents.latent import LatentAgent
 from .agents.observation import ObservationAgent
+from .learners.compiled import CompiledLearner
 from .problems.environment import Environment
 
 _SEEING: dict[str, Any] = dict(zip(names.SUFFIXES, (LatentAgent, ObservationAgent), strict=True))
@@ -30,8 +31,8 @@ def environment_names() -> list[str]:
 
 
 def agent_names() -> list[str]:
-    """Those of agents, and of each learner as an agent: <learner>-obs where its class has `rules`, which
-    `ObservationAgent` plays by. Classes of learners are loaded; of one that cannot be, both are listed."""
+    """Those of agents, and of each learner as an agent: <learner>-obs where it is compiled, as
+    `ObservationAgent` wants it. Classes of learners are loaded; of one that cannot be, both are listed."""
     blind = {
         learner + names.SUFFIXES[1]
         for learner, component in names.components("learner").items()
@@ -50,7 +51,7 @@ def possible_agent_names() -> list[str]:
 
 def _may_see_observations(learner: names.Component) -> bool:
     try:
-        return callable(getattr(learner.cls, "rules", None))
+        return issubclass(learner.cls, CompiledLearner)
     except ValueError:  # told where it is used
         return True
 

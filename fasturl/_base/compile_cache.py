@@ -15,6 +15,7 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from .._kernels.compiling import for_each_kernel
 from . import numba_internals
@@ -87,6 +88,11 @@ def folder() -> Path | None:
 def keep_kernels() -> None:
     """Let every kernel keep its machine code in `folder()`; Numba's own settings stay as they are."""
     for_each_kernel(lambda kernel: numba_internals.keep_kernel(kernel, lambda: folder()))
+
+
+def keep_tagged(kernel: Any, tag: str) -> None:
+    """As `keep_kernels`, for a kernel with a user's functions inside: the tag tells them apart."""
+    numba_internals.keep_kernel(kernel, lambda: folder(), tag)
 
 
 def _numbas_root() -> Path | None:

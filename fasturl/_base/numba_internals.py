@@ -35,8 +35,8 @@ _BY_MODULE = {
     "numba.core.caching": (
         "the cache of kernels",
         "CompileResultCacheImpl.get_filename_base FunctionCache.disable FunctionCache.flush "
-        "FunctionCache.load_overload FunctionCache.save_overload UserProvidedCacheLocator.ensure_cache_path "
-        "UserProvidedCacheLocator.get_suitable_cache_subpath",
+        "FunctionCache._index_key FunctionCache.load_overload FunctionCache.save_overload "
+        "UserProvidedCacheLocator.ensure_cache_path UserProvidedCacheLocator.get_suitable_cache_subpath",
     ),
     "numba.core.options": ("kernels that allocate nothing", "DefaultOptions._nrt"),
     "numba.core.cpu": (
@@ -115,14 +115,14 @@ class _Locator(_UserProvidedCacheLocator):  # type: ignore[misc, valid-type]  # 
 class _Impl(_CompileResultCacheImpl):  # type: ignore[misc, valid-type]  # numba carries no types
     """In a folder or nowhere: Numba would go on to one beside the sources, which may hold stale kernels."""
 
-    def __init__(self, py_func: Any, folder: Path) -> None:
+    def __init__(self, py_func: Any, folder: Path, tag: str) -> None:
         file = inspect.getfile(py_func)
         if not Path(file).exists():
             raise RuntimeError(f"no source of {py_func.__qualname__} in {file}")
         self._lineno = py_func.__code__.co_firstlineno
         self._locator = _Locator(py_func, file, folder)
         self._locator.ensure_cache_path()
-        name = f"{Path(file).stem}.{py_func.__qualname__}"
+        name = f"{Path(file).stem}.{py_func.__qualname__}{tag}"
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
@@ -133,10 +133,13 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
     damaged, gone, or unwritable, and unpickling a damaged one can raise nearly anything. Two processes that
     compile different signatures of one kernel at once may also give their files the same name: what is loaded
     must have the signature that was asked for.
+
+    A function that has others inside, by closure, has a tag that tells them apart. Numba would tell them
+    apart by their pickles, which are others in each process.
     """
 
-    def __init__(self, py_func: Any, find_folder: Callable[[], Path | None]) -> None:
-        self._py_func, self._find_folder, self._is_open = py_func, find_folder, False
+    def __init__(self, py_func: Any, find_folder: Callable[[], Path | None], tag: str = "") -> None:
+        self._py_func, self._find_folder, self._tag, self._is_open = py_func, find_folder, tag, False
 
     def _open(self) -> None:
         if self._is_open:
@@ -145,7 +148,7 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
         self.disable()
         folder = self._find_folder()
         if folder is not None:
-            self._impl_class = partial(_Impl, folder=folder)
+            self._impl_class = partial(_Impl, folder=folder, tag=self._tag)
             try:
                 super().__init__(self._py_func)
             except (OSError, RuntimeError):
@@ -156,6 +159,9 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
     def cache_path(self) -> Any:
         self._open()
         return self._cache_path
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (sig, codegen.magic_tuple(), self._tag) if self._tag else super()._index_key(sig, codegen)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         self._open()
@@ -190,11 +196,11 @@ class _CallbackCache(KernelCache):
         super().save_overload(sig.args, data)
 
 
-def keep_kernel(kernel: Any, find_folder: Callable[[], Path | None]) -> None:
+def keep_kernel(kernel: Any, find_folder: Callable[[], Path | None], tag: str = "") -> None:
     """Let a kernel keep its machine code in the folder that is found when it is first called; None is
     nowhere."""
     if not numba.config.DISABLE_JIT:
-        kernel._cache = KernelCache(kernel.py_func, find_folder)
+        kernel._cache = KernelCache(kernel.py_func, find_folder, tag)
 
 
 def cache_subfolder(source: Path) -> str:

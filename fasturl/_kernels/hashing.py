@@ -1,8 +1,8 @@
-"""Tables keyed by (level, observation): open addressing in flat arrays, for agents that see raw bits.
+"""Rows for observations: open addressing in flat arrays, for agents that see raw bits.
 
-A row holds the key (the level and the W words), the action values and their visit counts; `slots` (int32, a
-power of two, -1 where empty) finds the row by linear probing. The object layer makes room for a whole block
-beforehand: kernels neither grow nor rehash while they play.
+The key of a row is the W words of an observation, with the level before them, or 0 where the level is no part
+of the key. `slots` (int32, a power of two, -1 where empty) finds the row by linear probing. The object layer
+makes room for a whole block beforehand: kernels neither grow nor rehash while they play.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from .compiling import inlined, kernel
 from .dynamics import start_state, step
 from .rng import below
-from .tabular import epsilon_greedy, update
+from .tabular import greedy
 
 _FOLD = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
@@ -33,9 +33,10 @@ def _finish(key: np.uint64) -> np.uint64:
 
 
 @inlined
-def _slot(table: tuple, words: np.ndarray, e: int, h: int, s: int) -> int:
-    """The slot that holds the observation's row, or the empty one where it belongs."""
-    key = _fold(np.uint64(0), np.uint64(h + 1))
+def _slot(table: tuple, words: np.ndarray, e: int, h: int, s: int, level: int) -> int:
+    """The slot that holds the row of the observation words[e, h, s] with `level` in its key, or the empty one
+    where it belongs."""
+    key = _fold(np.uint64(0), np.uint64(level + 1))
     for w in range(words.shape[3]):
         key = _fold(key, words[e, h, s, w])
     last = np.uint64(table.slots.size - 1)
@@ -44,7 +45,7 @@ def _slot(table: tuple, words: np.ndarray, e: int, h: int, s: int) -> int:
         row = table.slots[slot]
         if row < 0:
             return np.int64(slot)
-        same = table.keys[row, 0] == np.uint64(h)
+        same = table.keys[row, 0] == np.uint64(level)
         for w in range(words.shape[3]):
             same = same and table.keys[row, 1 + w] == words[e, h, s, w]
         if same:
@@ -53,68 +54,45 @@ def _slot(table: tuple, words: np.ndarray, e: int, h: int, s: int) -> int:
 
 
 @inlined
-def _row(table: tuple, words: np.ndarray, e: int, h: int, s: int) -> int:
-    """The observation's row, new if it has none. Rows beyond `size` hold the initial values already."""
-    slot = _slot(table, words, e, h, s)
+def find_or_add_row(table: tuple, words: np.ndarray, e: int, h: int, s: int, level_in_key: bool) -> int:
+    """The row of the observation words[e, h, s], new if it has none."""
+    level = h if level_in_key else 0
+    slot = _slot(table, words, e, h, s, level)
     row = np.int64(table.slots[slot])
     if row < 0:
         row = table.size[0]
         table.size[0] = row + 1
         table.slots[slot] = row
-        table.keys[row, 0] = np.uint64(h)
+        table.keys[row, 0] = np.uint64(level)
         for w in range(words.shape[3]):
             table.keys[row, 1 + w] = words[e, h, s, w]
     return row
 
 
 @kernel
-def learn(
-    dynamics: tuple,
-    words: np.ndarray,
-    table: tuple,
-    rules: tuple,
-    dynamics_rng: np.ndarray,
-    policy_rng: np.ndarray,
-    returns: np.ndarray,
-) -> None:
-    """As `tabular.learn`, with a row for every (level, observation) met. words uint64[E, H+1, S, W]."""
-    horizon = dynamics.transitions.shape[0]
-    for e in range(returns.size):
-        total = 0.0
-        s = start_state(dynamics, dynamics_rng)
-        row = _row(table, words, e, 0, s)
-        a, _ = epsilon_greedy(table.q, row, 0, rules.epsilons[e], policy_rng)
-        for h in range(horizon):
-            s, reward = step(dynamics, dynamics_rng, h, s, a)
-            total += reward
-            if h + 1 < horizon:
-                next_row = _row(table, words, e, h + 1, s)
-                next_a, value = epsilon_greedy(table.q, next_row, 0, rules.epsilons[e], policy_rng)
-                update(table, row, 0, a, reward + value, rules)
-                row, a = next_row, next_a
-            else:
-                update(table, row, 0, a, reward, rules)
-        returns[e] = total
-
-
-@kernel
 def play(
     dynamics: tuple,
     words: np.ndarray,
-    table: tuple,
+    keys: tuple,
+    chances: np.ndarray,
     dynamics_rng: np.ndarray,
     policy_rng: np.ndarray,
     returns: np.ndarray,
 ) -> None:
-    """Play greedily without learning; a uniform action where the observation has no row."""
+    """Play the likeliest action of the observation's row, ties at random; a uniform one where it has no row.
+
+    words uint64[E, H+1, S, W], `keys` an `ObservationKeys`, chances float64[levels, rows, A].
+    """
+    table = keys.table
     for e in range(returns.size):
         total = 0.0
         s = start_state(dynamics, dynamics_rng)
         for h in range(dynamics.transitions.shape[0]):
-            row = np.int64(table.slots[_slot(table, words, e, h, s)])
-            a = below(policy_rng, table.q.shape[2])
+            row = np.int64(table.slots[_slot(table, words, e, h, s, h if keys.level_in_key else 0)])
+            a = below(policy_rng, chances.shape[2])
             if row >= 0:
-                a, _ = epsilon_greedy(table.q, row, 0, 0.0, policy_rng)
+                level = h if keys.level_in_tables else 0
+                a, _ = greedy(chances[level, row], policy_rng)
             s, reward = step(dynamics, dynamics_rng, h, s, a)
             total += reward
         returns[e] = total

@@ -37,7 +37,7 @@ def explore(
         states[e, 0] = s
         for h in range(horizon):
             if h < level - 1:
-                a, _ = greedy(reach[target], h, np.int64(labels[e, h, s]), policy_rng)
+                a, _ = greedy(reach[target, h, np.int64(labels[e, h, s])], policy_rng)
             else:
                 a = below(policy_rng, n_actions)
             s, reward = step(dynamics, dynamics_rng, h, s, a)

@@ -1,9 +1,9 @@
 """Records: arrays that travel into kernels together, as named tuples whose fields kernels read by name.
 
 Three kinds: what describes a problem or a model (`Dynamics`, `RealObservations`, `SupportVectors`), what a
-kernel fills (`ActionValues`, `Trajectories`), and workspaces, whose contents mean nothing before and after
-the call. The caller owns the memory of all of them. A kernel reads fields by name, so any record that has
-them will do: `tabular.update` takes an `ActionValues` or a `HashTable`.
+kernel fills (`Trajectories`), and workspaces, whose contents mean nothing before and after
+the call. The caller owns the memory of all of them. The tables of a learner are a record too, of its own kind
+(see `learning`).
 """
 
 from typing import NamedTuple
@@ -20,22 +20,6 @@ class Dynamics(NamedTuple):
     random_rewards: np.ndarray  # bool[H], whether the level's rewards are Bernoulli draws
 
 
-class ActionValues(NamedTuple):
-    """Action values of H levels, X labels and A actions, and how often each was updated."""
-
-    q: np.ndarray  # float64[H, X, A]
-    visits: np.ndarray  # int64[H, X, A]
-
-
-class LearningRules(NamedTuple):
-    """How action values are updated, and how often actions are random (see `tabular`)."""
-
-    rates: np.ndarray  # float64[most visits + 1], by number of visits; entry 0 is not read
-    bonuses: np.ndarray  # float64[most visits + 1], as `rates`
-    cap: float  # no action value is greater
-    epsilons: np.ndarray  # float64[E], for each episode the probability that an action is random
-
-
 class Trajectories(NamedTuple):
     """What happened in E episodes of H levels."""
 
@@ -45,13 +29,27 @@ class Trajectories(NamedTuple):
 
 
 class HashTable(NamedTuple):
-    """Action values by (level, observation of W words), as `_kernels.hashing` finds them."""
+    """Which row belongs to (level, observation of W words), as `_kernels.hashing` finds it."""
 
     slots: np.ndarray  # int32[capacity]
     keys: np.ndarray  # uint64[rows, 1 + W]
-    q: np.ndarray  # float64[rows, 1, A]
-    visits: np.ndarray  # int32[rows, 1, A]
     size: np.ndarray  # int64[1], rows in use
+
+
+class ObservationKeys(NamedTuple):
+    """How observations become the labels of a learner."""
+
+    table: HashTable
+    level_in_key: bool  # whether an observation has a row of its own at each level
+    level_in_tables: bool  # whether the learner's tables have a level for each of the episode, or one for all
+
+
+class EpisodeWorkspace(NamedTuple):
+    """Scratch of `learning.make_loops` for one episode of H levels."""
+
+    rows: np.ndarray  # int64[H + 1]
+    actions: np.ndarray  # int64[H]
+    rewards: np.ndarray  # float64[H]
 
 
 class SharedTables(NamedTuple):

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from .._base import checks
 from .._base.streams import Streams
-from .._kernels.records import Dynamics
+from .._kernels.records import Dynamics, ObservationKeys
 from ..decoders.decoder import Decoder
+from ..learners.compiled import CompiledMemory
 from ..learners.learner import Floats, Ints, Labels, Memory, Stream, Task
 from ..learners.playing import explore, learn, play_policy
 from ..learners.rollouts import rollout
@@ -32,7 +33,7 @@ from ..problems.blocks import BitBlock, Block
 from ..problems.description import Description
 from ..problems.environment import emission_rngs
 
-_LATENT_BLOCK = 512
+_LATENT_BLOCK = 2048
 """Episodes of a block without observations: long against the microseconds of a kernel call, short for a
 person."""
 _TABLE_ENTRIES = 2**24
@@ -113,6 +114,11 @@ class Episodes:
         """Hand a compiled loop what it plays with: the tables, and the generator that moves them."""
         loop(self._instance.dynamics, self._streams.row("dynamics"))
 
+    def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
+        """Play and learn, where a label is the row of an observation among the keys."""
+        dynamics_rng = self._streams.row("dynamics")
+        memory.learn_observations(self._instance.dynamics, self.words(), keys, dynamics_rng, returns)
+
     def play(self, labels: Labels, walk: Walk) -> Trajectories:
         """The trajectories of a compiled loop over a label table."""
         states, actions, rewards = walk(self._instance.dynamics, self._streams.row("dynamics"))
@@ -167,7 +173,7 @@ class Game:
             known.max_return,
             episodes,
             self.policy_rng if policy_rng is None else policy_rng,
-            known.reward_range[1] - known.reward_range[0],
+            known.reward_range,
         )
 
     @property

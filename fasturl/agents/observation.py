@@ -16,9 +16,9 @@ from .._base.names import name_of
 from .._base.parts import part_in_words
 from .._base.streams import Streams
 from .._kernels import hashing as _hashing
-from .._kernels.records import HashTable, LearningRules
-from ..learners.learner import Learner
-from ..learners.q_table import Rules
+from .._kernels.records import HashTable, ObservationKeys
+from ..learners.compiled import MOST_BYTES, CompiledLearner, CompiledMemory, table_bytes
+from ..learners.learner import Floats, Learner, Task
 from ..problems.block_mdp import BlockMDP
 from ..problems.description import Description
 from .agent import Agent, Outcome
@@ -31,9 +31,10 @@ _MOST_BITS = 62
 
 @dataclass(frozen=True)
 class ObservationAgent(Agent):
-    """A learner with a table of action values, such as OracleQ or QLearning, on (level, observation).
+    """A compiled learner, such as OracleQ or QLearning, on (level, observation).
 
-    The number S of states in the bonus of schedule="jin" is that of all bit strings, and 2^62 where there are
+    A learner that plans has a model of every pair of observations, so it is for few different ones. The
+    number S of states in the bonus of schedule="jin" is that of all bit strings, and 2^62 where there are
     more: an integer of the kernels holds no more, and the bonus, which grows with the square root of log S,
     is less than it should be.
     """
@@ -45,9 +46,9 @@ class ObservationAgent(Agent):
         return name_of("learner", self.learner) + "-obs"
 
     def check(self, description: Description) -> None:
-        if not callable(getattr(self.learner, "rules", None)):
+        if not isinstance(self.learner, CompiledLearner):
             raise ValueError(
-                "agent must be a learner with rules, such as OracleQ or QLearning, when sees='observation', "
+                "agent must be a compiled learner, such as OracleQ or QLearning, when sees='observation', "
                 f"got {checks.short_repr(self.learner)}"
             )
         if description.observations is None:
@@ -69,35 +70,32 @@ class ObservationAgent(Agent):
     def play(self, game: Game, ledger: Ledger) -> Outcome:
         known = game.description
         assert known.observations is not None
-        n_observations = 2 ** min(known.observations.dimension, _MOST_BITS)
-        task = game.task(n_observations, ledger.episodes)
-        rules: Rules = self.learner.rules(task)  # type: ignore[attr-defined]  # checked above
-        table = _GrowingTable(rules.initial, -(-known.observations.dimension // 64), known.n_actions)
+        assert isinstance(self.learner, CompiledLearner)
+        most_labels = 2.0 ** min(known.observations.dimension, _MOST_BITS)
+        task = game.task(1, ledger.episodes)._replace(
+            most_labels=most_labels, levels_apart=self.learner.plans_by_level
+        )
+        # a learner that plans has tables that grow with the square of the rows: it begins with few
+        first = 1 if self.learner.plans_by_level else min(game.block_episodes, ledger.left)
+        task = task._replace(n_labels=first * known.horizon)
+        rows = _Rows(self.learner, task, -(-known.observations.dimension // 64))
         while ledger.left:
-            count = min(game.block_episodes, ledger.left)
-            table.make_room(count * known.horizon)
-            self._learn(game, table, rules, ledger, count)
-        return Outcome(ObservationPolicy(table.arrays), {"observations_met": table.size})
-
-    @staticmethod
-    def _learn(game: Game, table: _GrowingTable, rules: Rules, ledger: Ledger, count: int) -> None:
-        episodes = game.begin(count)
-        words, policy_rng = episodes.words(), game.policy_rng
-        epsilons = rules.epsilons[ledger.played : ledger.played + count]
-        learning = LearningRules(rules.rates, rules.bonuses, rules.cap, epsilons)
-        with ledger.entry(count) as returns:
-            episodes.walk(
-                lambda dynamics, rng: _hashing.learn(
-                    dynamics, words, table.arrays, learning, rng, policy_rng, returns
-                )
-            )
+            count = min(game.block_episodes, ledger.left, rows.room_for_episodes())
+            episodes = game.begin(count)
+            with ledger.entry(count) as returns:
+                episodes.learn_observations(rows.memory, rows.keys, returns)
+        return Outcome(
+            ObservationPolicy(rows.keys, rows.memory.final_policy()), {"observations_met": rows.size}
+        )
 
 
 @dataclass(frozen=True)
 class ObservationPolicy:
-    """The greedy policy of a table of observations; actions are random where an observation has no row."""
+    """A policy on the rows of observations: the likeliest action, and a random one where an observation has
+    no row."""
 
-    table: HashTable
+    keys: ObservationKeys
+    chances: Floats
 
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
         game = Game(instance, streams)
@@ -107,43 +105,59 @@ class ObservationPolicy:
             self._play(game, part)
         return Verdict(*mean_and_error(returns))
 
-    def _play(self, game: Game, returns: np.ndarray) -> None:
+    def _play(self, game: Game, returns: Floats) -> None:
         episodes = game.begin(returns.size)
         words, policy_rng = episodes.words(), game.policy_rng
         episodes.walk(
-            lambda dynamics, rng: _hashing.play(dynamics, words, self.table, rng, policy_rng, returns)
+            lambda dynamics, rng: _hashing.play(
+                dynamics, words, self.keys, self.chances, rng, policy_rng, returns
+            )
         )
 
 
-class _GrowingTable:
-    """The arrays of `_kernels.hashing`, grown between blocks of episodes."""
+class _Rows:
+    """A row for each observation that was met, and the learner's memory of them; both grow between blocks of
+    episodes."""
 
-    def __init__(self, initial: float, n_words: int, n_actions: int) -> None:
-        self.initial = initial
-        self.arrays = self._empty(0, n_words, n_actions)
+    def __init__(self, learner: CompiledLearner, task: Task, n_words: int) -> None:
+        self._task = task
+        self.memory = CompiledMemory(learner, task)
+        self.keys = self._keys(task.n_labels, n_words)
 
     @property
     def size(self) -> int:
         """Rows in use."""
-        return int(self.arrays.size[0])
+        return int(self.keys.table.size[0])
 
-    def make_room(self, count: int) -> None:
-        """See that `count` more rows fit."""
-        old, needed = self.arrays, self.size + count
-        if needed <= old.keys.shape[0]:
-            return
-        new = self._empty(max(needed, 2 * old.keys.shape[0]), old.keys.shape[1] - 1, old.q.shape[2])
-        for before, after in ((old.keys, new.keys), (old.q, new.q), (old.visits, new.visits)):
-            after[: self.size] = before[: self.size]
-        new.size[0] = self.size
-        _hashing.rehash(new)
-        self.arrays = new
+    def room_for_episodes(self) -> int:
+        """How many episodes there is room for, after growing where there is none for one."""
+        horizon, rows = self._task.horizon, self.keys.table.keys.shape[0]
+        if rows - self.size < horizon:
+            rows = max(self.size + horizon, 2 * rows)
+            self._grow(rows)
+        return int((rows - self.size) // horizon)
 
-    def _empty(self, rows: int, n_words: int, n_actions: int) -> HashTable:
-        return HashTable(
+    def _grow(self, rows: int) -> None:
+        learner, old = self.memory.learner, self.keys.table
+        needed = table_bytes(learner, self._task._replace(n_labels=rows))
+        if needed > MOST_BYTES:
+            raise ValueError(
+                f"the tables of {type(learner).__name__} for {rows:,} observations would take "
+                f"{needed / 2**30:.0f} gigabytes, and {MOST_BYTES // 2**30} are allowed: choose fewer "
+                "episodes, or a learner that keeps no model"
+            )
+        self.memory = self.memory.grown(rows)
+        keys = self._keys(rows, old.keys.shape[1] - 1)
+        keys.table.keys[: self.size] = old.keys[: self.size]
+        keys.table.size[0] = self.size
+        _hashing.rehash(keys.table)
+        self.keys = keys
+
+    def _keys(self, rows: int, n_words: int) -> ObservationKeys:
+        table = HashTable(
             slots=np.full(1 << max(1, 2 * rows - 1).bit_length(), -1, np.int32),
             keys=np.empty((rows, 1 + n_words), np.uint64),
-            q=np.full((rows, 1, n_actions), self.initial, np.float64),
-            visits=np.zeros((rows, 1, n_actions), np.int32),
             size=np.zeros(1, np.int64),
         )
+        # tables with levels know the level already
+        return ObservationKeys(table, not self._task.levels_apart, self._task.levels_apart)

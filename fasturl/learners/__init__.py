@@ -1,5 +1,7 @@
 """Tabular learners on (level, label): `learner` is the protocol; a file for each algorithm."""
 
+from .compiled import CompiledLearner as CompiledLearner
+from .compiled import learner_functions as learner_functions
 from .learner import Learner as Learner
 from .learner import Memory as Memory
 from .learner import Task as Task

@@ -9,27 +9,18 @@ A learner is a description with one method, `start(task)`, that returns a fresh 
     final_policy() -> float array [H, n_labels, A]
         What has been learned: a probability for each action, equal ones for ties.
 
-Such a memory is driven one episode at a time. One whose episodes run inside a compiled loop, such as the
-`QTable` that `OracleQ` and `QLearning` share, offers two methods more, and is driven a block of episodes at a
-time:
-
-    learn_episodes(dynamics, labels, dynamics_rng, returns)
-        Play and learn one episode for each entry of `returns`.
-    play_episodes(dynamics, labels, dynamics_rng) -> states [E, H+1], actions [E, H], rewards [E, H]
-        Play one episode for each row of `labels` with the current policy, without learning.
-
-Tables and labels are there to be handed to a kernel, and for nothing else.
+Such a memory is driven one episode at a time. A learner whose episodes run inside a compiled loop is a
+`CompiledLearner` (see `compiled`).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import rng as _rng
-from .._kernels.records import Dynamics
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,8 +39,32 @@ class Task(NamedTuple):
     """At most so many are fed to the learner: URL spends some on its decoder."""
     policy_rng: Stream
     """The stream that the agent's own randomness comes from."""
-    reward_span: float = 1.0
-    """Difference between the greatest and the least reward of a step."""
+    reward_range: tuple[float, float] = (0.0, 1.0)
+    """The least and the greatest reward of a step."""
+    levels_apart: bool = True
+    """Whether tables have a level for each of the episode; else they have one for the observations of all."""
+    most_labels: float | None = None
+    """How many labels there may come to be, where that is more than there is room for now."""
+
+    @property
+    def n_levels(self) -> int:
+        """Levels of the tables."""
+        return self.horizon if self.levels_apart else 1
+
+    @property
+    def reward_span(self) -> float:
+        """Difference between the greatest and the least reward of a step."""
+        return self.reward_range[1] - self.reward_range[0]
+
+    @property
+    def label_bound(self) -> float:
+        """How many labels there may come to be: the S of bounds that hold for all of them."""
+        return self.n_labels if self.most_labels is None else self.most_labels
+
+    @property
+    def most_visits(self) -> int:
+        """How often an action can be taken at one level and label."""
+        return self.episodes
 
     def generator(self) -> np.random.Generator:
         """A NumPy generator, for learners written in Python: another one at each call, since its seed is
@@ -65,18 +80,6 @@ class Memory(Protocol):
     def policy(self) -> Ints: ...
     def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None: ...
     def final_policy(self) -> Floats: ...
-
-
-@runtime_checkable
-class CompiledMemory(Memory, Protocol):
-    """A memory whose episodes run inside a compiled loop."""
-
-    def learn_episodes(
-        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats
-    ) -> None: ...
-    def play_episodes(
-        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
-    ) -> tuple[Ints, Ints, Floats]: ...
 
 
 class Learner(Protocol):
@@ -96,7 +99,25 @@ def start(learner: Learner, task: Task) -> Memory:
             f"start of {type(learner).__name__} must return an object with policy, update and final_policy, "
             f"got {type(memory).__name__} without {' and '.join(missing)}"
         )
+    made_for: Task | None = getattr(memory, "task", None)
+    if isinstance(made_for, Task) and not _fits(made_for, task):
+        raise ValueError(
+            f"start of {type(learner).__name__} must return a memory for the task that it was given, got one "
+            f"for {made_for.horizon} levels, {made_for.n_labels} labels, {made_for.n_actions} actions and "
+            f"{made_for.episodes} episodes instead of {task.horizon}, {task.n_labels}, {task.n_actions} and "
+            f"{task.episodes}"
+        )
     return memory
+
+
+def _fits(made_for: Task, task: Task) -> bool:
+    """Whether a memory that was made for one task has room for another."""
+    same = (made_for.horizon, made_for.n_actions, made_for.levels_apart) == (
+        task.horizon,
+        task.n_actions,
+        task.levels_apart,
+    )
+    return same and made_for.n_labels >= task.n_labels and made_for.episodes >= task.episodes
 
 
 def check_policy(

@@ -21,19 +21,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
-from .._base.schema import Declared, Range, setting
+from .._base.schema import Range, setting
 from .._kernels import tabular as _tabular
-from .learner import Task
-from .q_table import QTable, Rules
+from .._kernels.tabular import greedy
+from .compiled import CompiledLearner, learner_functions
+from .learner import Stream, Task
+from .q_table import QTables, fill_policy, take_step
 
 LEARNING_RATE = 0.3
 FAILURE_PROBABILITY = 0.05
 SCHEDULES = ("constant", "jin", "spread")
 
 
+@njit
+def choose(tables: QTables, level: int, label: int, rng: Stream) -> int:
+    """A best action, ties at random."""
+    action, _ = greedy(tables.q[level, label], rng)
+    return action
+
+
 @dataclass(frozen=True)
-class OracleQ(Declared):
+class OracleQ(CompiledLearner):
     """Optimistic Q-learning with a Hoeffding bonus, in its constant, its theoretical or its spread form.
 
     Examples
@@ -82,20 +92,28 @@ class OracleQ(Declared):
                 f"got {self.failure_probability}"
             )
 
-    def start(self, task: Task) -> QTable:
-        return QTable(self.rules(task), task)
+    functions = learner_functions(choose=choose, take_step=take_step, fill_policy=fill_policy)
 
-    def rules(self, task: Task) -> Rules:
-        rates, bonuses = np.empty((2, task.episodes + 1))
+    def tables(self, task: Task) -> QTables:
+        shape = task.n_levels, task.n_labels, task.n_actions
+        rates, bonuses = np.empty((2, task.most_visits + 1))
         if self.schedule == "constant":
             rate = LEARNING_RATE if self.learning_rate is None else self.learning_rate
             _tabular.constant_schedule(task.horizon, rate, self.confidence, rates, bonuses)
         else:
             failure = self.failure_probability or FAILURE_PROBABILITY
             _tabular.jin_schedule(
-                task.horizon, task.n_labels, task.n_actions, self._scale(task), failure, rates, bonuses
+                task.horizon, task.label_bound, task.n_actions, self._scale(task), failure, rates, bonuses
             )
-        return Rules(task.max_return, rates, bonuses, task.max_return, np.zeros(task.episodes))
+        return QTables(
+            q=np.full(shape, task.max_return, np.float64),
+            visits=np.zeros(shape, np.int64),
+            rates=rates,
+            bonuses=bonuses,
+            cap=float(task.max_return),
+            epsilons=np.zeros(0),
+            episode=np.zeros(1, np.int64),
+        )
 
     def _scale(self, task: Task) -> float:
         """What stands before sqrt(H^3 log(S A T / p) / t) in the bonus."""

@@ -1,73 +1,56 @@
-"""Action values by (level, label): the memory that OracleQ and QLearning share."""
+"""Action values by (level, label): the tables that OracleQ and QLearning share, and their update.
+
+With t the number of visits of (h, x, a), this one included, and V the maximum of the next level's row (0
+after the last level),
+
+    Q[h, x, a] <- min(cap, (1 - rates[t]) Q[h, x, a] + rates[t] (r + V + bonuses[t])).
+
+Updating while the episode runs is the same as updating after it in level order: the update of level h reads
+level h+1, which no earlier update of the episode has touched.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from .._kernels import tabular as _tabular
-from .._kernels.records import ActionValues, Dynamics, LearningRules
-from .learner import Floats, Ints, Labels, Stream, Task
-from .rollouts import rollout
-
-
-class Rules(NamedTuple):
-    """How action values start and are updated, and how often actions are random (see `_kernels.tabular`)."""
-
-    initial: float
-    rates: Floats
-    """By number of visits, which counts from 1."""
-    bonuses: Floats
-    cap: float
-    epsilons: Floats
-    """By episode."""
+from .._kernels.tabular import fill_greedy, greatest
+from .learner import Floats
 
 
-class QTable:
-    """Action values [H, n_labels, A] with a visit count each."""
+class QTables(NamedTuple):
+    """Action values of L levels, X labels and A actions, and how they are updated."""
 
-    def __init__(self, rules: Rules, task: Task) -> None:
-        self.initial, self.rates, self.bonuses, self.cap, self.epsilons = rules
-        self.policy_rng = task.policy_rng
-        self.q = np.full((task.horizon, task.n_labels, task.n_actions), rules.initial, np.float64)
-        self.visits = np.zeros(self.q.shape, np.int64)
-        self.episode = 0
+    q: np.ndarray  # float64[L, X, A]
+    visits: np.ndarray  # int64[L, X, A]
+    rates: np.ndarray  # float64[most visits + 1], by number of visits; entry 0 is not read
+    bonuses: np.ndarray  # float64[most visits + 1], as `rates`
+    cap: float  # no action value is greater
+    epsilons: np.ndarray  # float64[episodes], how often actions are random
+    episode: np.ndarray  # int64[1], episodes learned from so far
 
-    @property
-    def epsilon(self) -> float:
-        """How often the coming episode's actions are random."""
-        return float(self.epsilons[min(self.episode, self.epsilons.size - 1)])
 
-    def policy(self) -> Ints:
-        actions = np.empty(self.q.shape[:2], np.int64)
-        _tabular.draw_policy(self.q, self.epsilon, self.policy_rng, actions)
-        return actions
+@njit
+def take_step(
+    tables: QTables, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+) -> None:
+    """The update above."""
+    value = 0.0
+    if next_level < tables.q.shape[0]:
+        value = greatest(tables.q[next_level, next_label])
+    visits, values = tables.visits[level, label], tables.q[level, label]
+    visits[action] += 1
+    t = visits[action]
+    rate = tables.rates[t]
+    value = (1.0 - rate) * values[action] + rate * (reward + value + tables.bonuses[t])
+    values[action] = value if value < tables.cap else tables.cap
 
-    def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None:
-        _tabular.update_trajectory(self.values, labels, actions, rewards, self._rules_from(self.episode))
-        self.episode += 1
 
-    def final_policy(self) -> Floats:
-        best = self.q == self.q.max(axis=2, keepdims=True)
-        return np.asarray(best / best.sum(axis=2, keepdims=True))
-
-    def learn_episodes(
-        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats
-    ) -> None:
-        rules = self._rules_from(self.episode)
-        _tabular.learn(dynamics, labels, self.values, rules, dynamics_rng, self.policy_rng, returns)
-        self.episode += returns.size
-
-    def play_episodes(
-        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
-    ) -> tuple[Ints, Ints, Floats]:
-        return rollout(dynamics, labels, self.q, self.epsilon, dynamics_rng, self.policy_rng)
-
-    @property
-    def values(self) -> ActionValues:
-        return ActionValues(self.q, self.visits)
-
-    def _rules_from(self, episode: int) -> LearningRules:
-        """What the kernels take, from an episode on."""
-        return LearningRules(self.rates, self.bonuses, self.cap, self.epsilons[episode:])
+@njit
+def fill_policy(tables: QTables, chances: Floats) -> None:
+    """Greedy, ties as equal probabilities."""
+    for h in range(chances.shape[0]):
+        for x in range(chances.shape[1]):
+            fill_greedy(tables.q[h, x], chances[h, x])

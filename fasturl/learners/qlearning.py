@@ -10,15 +10,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
-from .._base.schema import Declared, Range, setting
+from .._base.schema import Range, setting
 from .._kernels import tabular as _tabular
-from .learner import Task
-from .q_table import QTable, Rules
+from .._kernels.tabular import epsilon_greedy
+from .compiled import CompiledLearner, learner_functions
+from .learner import Stream, Task
+from .q_table import QTables, fill_policy, take_step
+
+
+@njit
+def choose(tables: QTables, level: int, label: int, rng: Stream) -> int:
+    """A uniform action with the probability of the coming episode, else a best one, ties at random."""
+    episode = min(tables.episode[0], tables.epsilons.size - 1)
+    action, _ = epsilon_greedy(tables.q[level, label], tables.epsilons[episode], rng)
+    return action
+
+
+@njit
+def end_episode(tables: QTables, rng: Stream) -> None:
+    """Go on to the next entry of the schedule of random actions."""
+    tables.episode[0] += 1
 
 
 @dataclass(frozen=True)
-class QLearning(Declared):
+class QLearning(CompiledLearner):
     """Tabular Q-learning that starts at 0 and explores epsilon-greedily.
 
     Examples
@@ -42,12 +59,22 @@ class QLearning(Declared):
         help="Share of the episodes over which epsilon falls from 1 to 0.01.",
     )
 
-    def start(self, task: Task) -> QTable:
-        return QTable(self.rules(task), task)
+    functions = learner_functions(
+        choose=choose, take_step=take_step, fill_policy=fill_policy, end_episode=end_episode
+    )
 
-    def rules(self, task: Task) -> Rules:
-        rates, bonuses = np.empty((2, task.episodes + 1))
+    def tables(self, task: Task) -> QTables:
+        shape = task.n_levels, task.n_labels, task.n_actions
+        rates, bonuses = np.empty((2, task.most_visits + 1))
         epsilons = np.empty(task.episodes)
         _tabular.constant_schedule(task.horizon, self.learning_rate, 0.0, rates, bonuses)
         _tabular.falling_epsilons(self.exploration_fraction, epsilons)
-        return Rules(0.0, rates, bonuses, np.inf, epsilons)
+        return QTables(
+            q=np.zeros(shape),
+            visits=np.zeros(shape, np.int64),
+            rates=rates,
+            bonuses=bonuses,
+            cap=np.inf,
+            epsilons=epsilons,
+            episode=np.zeros(1, np.int64),
+        )

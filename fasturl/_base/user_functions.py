@@ -1,0 +1,103 @@
+"""Compiled functions of a user, made anew with our options.
+
+A user writes plain `@njit` functions. To run inside our loops as fast as our own they must be inlined there,
+without the GIL and without reference counts, and their indices must be checked, since nothing else stands
+between a mistake and memory that is not theirs. So a function is compiled again with our options, and with it
+every `@njit` function that it names and calls.
+
+`fingerprint` tells two versions of such functions apart, whatever files they come from: machine code that is
+kept on disk is found by it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.extending import is_jitted
+
+
+def compiled_again(functions: Iterable[Any], options: dict[str, Any]) -> list[Any]:
+    """The functions, and all that they call by name, compiled with other options when they are first called.
+
+    Without compilation (NUMBA_DISABLE_JIT) they are the functions themselves.
+    """
+    copies: dict[FunctionType, Any] = {}
+    return [_copy(function, options, copies) for function in functions]
+
+
+def _copy(function: Any, options: dict[str, Any], copies: dict[FunctionType, Any]) -> Any:
+    if numba.config.DISABLE_JIT:
+        return function
+    original = python_function(function)
+    if original in copies:
+        return copies[original]
+    scope = dict(original.__globals__)
+    cells = tuple(CellType(cell.cell_contents) for cell in original.__closure__ or ())
+    twin = FunctionType(original.__code__, scope, original.__name__, original.__defaults__, cells or None)
+    twin.__qualname__, twin.__module__ = original.__qualname__, original.__module__
+    copies[original] = numba.njit(**options)(
+        twin
+    )  # known before its callees are looked at: it may call itself
+    for name, value in _named(original):
+        if is_jitted(value):
+            if name in original.__code__.co_freevars:
+                cells[original.__code__.co_freevars.index(name)].cell_contents = _copy(value, options, copies)
+            else:
+                scope[name] = _copy(value, options, copies)
+    return copies[original]
+
+
+def python_function(function: Any) -> FunctionType:
+    """The function that was compiled, or the function itself."""
+    original: FunctionType = getattr(function, "py_func", function)
+    return original
+
+
+def fingerprint(functions: Iterable[Any]) -> str:
+    """A digest of the code of the functions, of those that they call, and of the constants that they name."""
+    total = hashlib.sha256()
+    known: set[FunctionType] = set()
+    for function in functions:
+        _add(python_function(function), total, known)
+    return total.hexdigest()[:16]
+
+
+def _add(function: FunctionType, total: Any, known: set[FunctionType]) -> None:
+    if function in known:
+        return
+    known.add(function)
+    total.update(function.__qualname__.encode())
+    for code in _codes(function.__code__):
+        plain = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
+        total.update(code.co_code + repr((code.co_names, code.co_varnames, plain)).encode())
+    total.update(repr(function.__defaults__).encode())
+    for name, value in _named(function):
+        total.update(name.encode())
+        if is_jitted(value) or isinstance(value, FunctionType):
+            _add(python_function(value), total, known)
+        elif isinstance(value, np.ndarray):
+            total.update(repr((value.dtype, value.shape)).encode() + value.tobytes())
+        elif isinstance(value, bool | int | float | complex | str | bytes | tuple | np.generic):
+            total.update(repr(value).encode())
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A code object and those inside it: comprehensions and inner functions."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Global and enclosing names of a function that have a value now, each once, in a fixed order."""
+    names = {name for code in _codes(function.__code__) for name in code.co_names}
+    for name in sorted(names & function.__globals__.keys()):
+        yield name, function.__globals__[name]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield name, cell.cell_contents

@@ -1,0 +1,219 @@
+"""Whole episodes of any tabular learner: loops around the functions that a learner is made of.
+
+A learner is a record of arrays, its tables, and functions on them. Levels count from 0 here; labels and
+actions do everywhere.
+
+    begin_episode(tables, rng)                     get ready to act: draw a sample, if the learner has one
+    choose(tables, level, label, rng) -> action
+    take_step(tables, level, label, action, reward, next_level, next_label)
+    end_episode(tables, rng)                       take in the whole episode: plan anew
+    fill_policy(tables, chances)                   what has been learned: chances float64[levels, labels,
+    actions]
+
+`next_level` is the number of levels where the episode is over; the next label means nothing then.
+Learning from a trajectory is `take_step` for each of its steps, in order, and then `end_episode`. Playing is
+`begin_episode` and then `choose` at each level. `rng` is the policy stream, uint64[4], and all that is drawn
+comes from there.
+
+`make_loops` puts the functions into the loops before they are compiled, so LLVM sees one piece of code. A
+loop that is `checked` says in `place` (int64[3]: function, level counted from 1, action) where it is, and
+returns False where an action is out of range.
+
+`labels[e, h, s]` is the label that the agent sees in episode e at level h when the latent state is s. The
+loops never touch an observation.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .dynamics import start_state, step
+from .hashing import find_or_add_row
+
+BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY = range(5)
+"""The functions, as `place` names them."""
+
+
+class LearnerFunctions(NamedTuple):
+    """The compiled functions of a learner, as the head of this file describes them."""
+
+    choose: Any
+    take_step: Any
+    fill_policy: Any
+    begin_episode: Any
+    end_episode: Any
+
+
+class Loops(NamedTuple):
+    """Loops around the functions of one learner."""
+
+    learn: Any
+    explore: Any
+    replay: Any
+    draw_policy: Any
+    fill_policy: Any
+    learn_observations: Any
+
+
+def do_nothing(tables: tuple, rng: np.ndarray) -> None:
+    """What a learner does that has nothing to do there."""
+
+
+def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) -> Loops:
+    """The loops of a learner, compiled by a decorator when they are first called."""
+    choose, take_step, fill_policy, begin_episode, end_episode = functions
+
+    @compile_loop
+    def learn(dynamics, labels, tables, dynamics_rng, policy_rng, returns, place):
+        """Play and learn one episode for each entry of `returns`, which gets its return.
+
+        labels uint8[E, H+1, S], int32 where there are more than 256.
+        """
+        horizon, n_actions = dynamics.transitions.shape[0], dynamics.transitions.shape[2]
+        for e in range(returns.size):
+            if checked:
+                place[0] = BEGIN_EPISODE
+                place[1] = 1
+            begin_episode(tables, policy_rng)
+            total = 0.0
+            s = start_state(dynamics, dynamics_rng)
+            x = np.int64(labels[e, 0, s])
+            for h in range(horizon):
+                if checked:
+                    place[0] = CHOOSE
+                    place[1] = h + 1
+                a = choose(tables, h, x, policy_rng)
+                if checked and not 0 <= a < n_actions:
+                    place[2] = a
+                    return False
+                s, reward = step(dynamics, dynamics_rng, h, s, a)
+                total += reward
+                next_x = np.int64(labels[e, h + 1, s])
+                if checked:
+                    place[0] = TAKE_STEP
+                take_step(tables, h, x, a, reward, h + 1, next_x)
+                x = next_x
+            if checked:
+                place[0] = END_EPISODE
+            end_episode(tables, policy_rng)
+            returns[e] = total
+        return True
+
+    @compile_loop
+    def explore(dynamics, labels, tables, dynamics_rng, policy_rng, trajectories, place):
+        """Play without learning, and fill `trajectories`, a record of whole episodes."""
+        n_actions = dynamics.transitions.shape[2]
+        states, actions, rewards = trajectories.states, trajectories.actions, trajectories.rewards
+        for e in range(states.shape[0]):
+            if checked:
+                place[0] = BEGIN_EPISODE
+                place[1] = 1
+            begin_episode(tables, policy_rng)
+            s = start_state(dynamics, dynamics_rng)
+            states[e, 0] = s
+            for h in range(actions.shape[1]):
+                if checked:
+                    place[0] = CHOOSE
+                    place[1] = h + 1
+                a = choose(tables, h, np.int64(labels[e, h, s]), policy_rng)
+                if checked and not 0 <= a < n_actions:
+                    place[2] = a
+                    return False
+                s, reward = step(dynamics, dynamics_rng, h, s, a)
+                states[e, h + 1] = s
+                actions[e, h] = a
+                rewards[e, h] = reward
+        return True
+
+    @compile_loop
+    def replay(tables, labels, actions, rewards, policy_rng, place):
+        """Learn from finished trajectories: labels int64[E, H+1], actions int64[E, H], rewards float64[E,
+        H]."""
+        horizon = actions.shape[1]
+        for e in range(actions.shape[0]):
+            if checked:
+                place[0] = TAKE_STEP
+            for h in range(horizon):
+                if checked:
+                    place[1] = h + 1
+                take_step(tables, h, labels[e, h], actions[e, h], rewards[e, h], h + 1, labels[e, h + 1])
+            if checked:
+                place[0] = END_EPISODE
+            end_episode(tables, policy_rng)
+        return True
+
+    @compile_loop
+    def draw_policy(tables, n_actions, policy_rng, actions, place):
+        """Fill `actions` (int64[H, X]) with the action at every level and label: one episode's policy."""
+        if checked:
+            place[0] = BEGIN_EPISODE
+            place[1] = 1
+        begin_episode(tables, policy_rng)
+        for h in range(actions.shape[0]):
+            for x in range(actions.shape[1]):
+                if checked:
+                    place[0] = CHOOSE
+                    place[1] = h + 1
+                a = choose(tables, h, x, policy_rng)
+                if checked and not 0 <= a < n_actions:
+                    place[2] = a
+                    return False
+                actions[h, x] = a
+        return True
+
+    @compile_loop
+    def fill_chances(tables, chances, place):
+        """What has been learned: chances float64[H, X, A]."""
+        if checked:
+            place[0] = FILL_POLICY
+            place[1] = 1
+        fill_policy(tables, chances)
+        return True
+
+    @compile_loop
+    def learn_observations(dynamics, words, keys, tables, dynamics_rng, policy_rng, returns, episode, place):
+        """As `learn`, where a label is the row of an observation in the hash table of `keys`, an
+        `ObservationKeys`: words uint64[E, H+1, S, W].
+
+        An episode is played to its end before it is learned from; `episode` is an `EpisodeWorkspace`.
+        """
+        horizon, n_actions = dynamics.transitions.shape[0], dynamics.transitions.shape[2]
+        rows, actions, rewards = episode.rows, episode.actions, episode.rewards
+        for e in range(returns.size):
+            if checked:
+                place[0] = BEGIN_EPISODE
+                place[1] = 1
+            begin_episode(tables, policy_rng)
+            total = 0.0
+            s = start_state(dynamics, dynamics_rng)
+            for h in range(horizon):
+                rows[h] = find_or_add_row(keys.table, words, e, h, s, keys.level_in_key)
+                if checked:
+                    place[0] = CHOOSE
+                    place[1] = h + 1
+                a = choose(tables, h if keys.level_in_tables else 0, rows[h], policy_rng)
+                if checked and not 0 <= a < n_actions:
+                    place[2] = a
+                    return False
+                s, reward = step(dynamics, dynamics_rng, h, s, a)
+                total += reward
+                actions[h] = a
+                rewards[h] = reward
+            rows[horizon] = 0
+            for h in range(horizon):
+                if checked:
+                    place[0] = TAKE_STEP
+                    place[1] = h + 1
+                level, next_level = 0, 0
+                if keys.level_in_tables:
+                    level, next_level = h, h + 1
+                elif h + 1 == horizon:
+                    next_level = 1
+                take_step(tables, level, rows[h], actions[h], rewards[h], next_level, rows[h + 1])
+            if checked:
+                place[0] = END_EPISODE
+            end_episode(tables, policy_rng)
+            returns[e] = total
+        return True
+
+    return Loops(learn, explore, replay, draw_policy, fill_chances, learn_observations)

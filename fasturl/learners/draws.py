@@ -1,0 +1,16 @@
+"""Random draws for the compiled functions of learners: `@njit` functions whose first argument is the stream,
+uint64[4].
+
+Call them from `choose`, `begin_episode` and `end_episode` with the `rng` that is handed in. Nothing else is
+random in a run, so that it is the same bits wherever it is computed.
+"""
+
+from .._kernels.rng import below as below
+from .._kernels.rng import uniform as uniform
+from .._kernels.tabular import epsilon_greedy as epsilon_greedy
+from .._kernels.tabular import greedy as greedy
+from .._kernels.variates import beta as beta
+from .._kernels.variates import dirichlet as dirichlet
+from .._kernels.variates import exponential as exponential
+from .._kernels.variates import gamma as gamma
+from .._kernels.variates import normal as normal

@@ -1,0 +1,49 @@
+"""The empirical model that planning learners share: counts of transitions and sums of rewards.
+
+Its tables are fields of each learner's own record:
+
+    visits       float64[H, X, A]      n(h, x, a), how often the action was taken
+    transitions  float64[H, X, A, X]   how often it led to each label of the next level; zeros at the last
+    level rewards      float64[H, X, A]      sum of the rewards
+
+The model says p(y | h, x, a) = transitions / visits and r(h, x, a) = rewards / visits. What lies ahead of
+level h is at most caps[h], and caps[H] = 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from .learner import Floats, Task
+
+
+def greatest_ahead(task: Task) -> Floats:
+    """The greatest return that can be ahead at each level, [H+1]: what the environment declares, and no more
+    than the greatest reward at every step that is left."""
+    left = task.horizon - np.arange(task.horizon + 1)
+    caps = np.minimum(left * task.reward_range[1], task.max_return)
+    caps[-1] = 0.0
+    return np.asarray(caps, np.float64)
+
+
+@njit
+def count_step(
+    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+) -> None:
+    """Add one step to the counts."""
+    tables.visits[level, label, action] += 1.0
+    tables.rewards[level, label, action] += reward
+    if next_level < tables.visits.shape[0]:
+        tables.transitions[level, label, action, next_label] += 1.0
+
+
+@njit
+def expected_next(counts: Floats, values: Floats) -> float:
+    """The sum of counts[y] values[y] over the labels y of the next level, in their order."""
+    total = 0.0
+    for y in range(counts.size):
+        total += counts[y] * values[y]
+    return total
