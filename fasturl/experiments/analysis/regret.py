@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +24,17 @@ from ...run import draw_curve
 from . import statistics, summaries
 from .curves import caption
 from .panels import agents_of, finish, legend_below, panels_by, require_results, title
-from .style import PANEL_HEIGHT, TEXT_LINE, LineStyle, count, line_styles, style, write_titles
+from .style import TEXT_LINE, LineStyle, count, line_styles, style, write_titles
 from .summaries import BANDS
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.gridspec import GridSpec
 
-_SLOPES_IN_A_ROW = 2
+_WIDE_PANELS = 3
+"""Up to so many panels in a row are wide enough for two slopes side by side."""
 _ROOM_BELOW, _ROOM_ABOVE = 1.6, 1.4
 """Factors between the panel's edges and the least mean and the greatest upper edge of its lines."""
 _FEW_DECADES = 1.5
@@ -46,6 +48,7 @@ class _Line(NamedTuple):
     mean: NDArray[np.float64]
     """nan at the points that are left out."""
     edges: statistics.Interval
+    """Of the shaded area; nan at the same points."""
     slope: float
     """nan where fewer than two points of the second half remain."""
 
@@ -55,7 +58,9 @@ class _Line(NamedTuple):
 
     @property
     def slope_in_words(self) -> str:
-        return "no slope" if math.isnan(self.slope) else f"slope {self.slope:.2f}"
+        if math.isnan(self.slope):
+            return "no slope"
+        return f"slope {self.slope:z.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def regret(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
@@ -71,12 +76,7 @@ def regret(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
     labels = summaries.labels(frame)
     styles = line_styles(agents_of(frame, labels))
     lines = {str(cell): _line(rows, band) for cell, rows in frame.groupby("cell", sort=False)}
-    figure, all_axes, groups = panels_by(
-        frame,
-        ["env", *summaries.env_settings(frame)],
-        height=PANEL_HEIGHT + TEXT_LINE * math.ceil(len(styles) / _SLOPES_IN_A_ROW),
-        labels=labels,
-    )
+    figure, all_axes, groups = panels_by(frame, ["env", *summaries.env_settings(frame)], labels=labels)
     alone = len(groups) == 1  # its slopes stand with the names, others below their panels
     names = {
         cell: f"{label}, {lines[cell].slope_in_words}" if alone else label for cell, label in labels.items()
@@ -88,6 +88,8 @@ def regret(frame: pandas.DataFrame, *, band: str = "std") -> Figure:
             _draw_panel(axes, here, names, {cell: styles[labels[cell]] for cell in here})
             if not alone:
                 _write_slopes(axes, {names[cell]: line for cell, line in here.items()})
+        if not alone:
+            _make_room_for_slopes(figure, max(rows["cell"].nunique() for rows in groups))
         words = _caption(frame, band, lines)
         finish(figure, all_axes, names, "number of trajectories", "cumulative regret", words)
         write_titles(figure, dict(zip(all_axes, map(title, groups), strict=True)))
@@ -102,7 +104,8 @@ def _line(rows: pandas.DataFrame, band: str) -> _Line:
     slope = math.nan
     with contextlib.suppress(ValueError):
         slope = statistics.second_half_slope(curve.trajectories, mean).slope
-    return _Line(curve.trajectories, mean, curve.band(band), slope)
+    low, high = (np.where(np.isnan(mean), np.nan, edge) for edge in curve.band(band))
+    return _Line(curve.trajectories, mean, statistics.Interval(low, high), slope)
 
 
 def _rounding_error(trajectories: NDArray[np.int64], v_star: float) -> NDArray[np.float64]:
@@ -113,21 +116,23 @@ def _rounding_error(trajectories: NDArray[np.int64], v_star: float) -> NDArray[n
 def _draw_panel(
     axes: Axes, lines: Mapping[str, _Line], names: Mapping[str, str], styles: Mapping[str, LineStyle]
 ) -> None:
-    """Draw the lines of some cells, with their names and styles, and fit the axes to them."""
+    """Draw the lines of some cells, with their names and styles, on axes that fit them."""
     axes.set_xscale("log")
     axes.set_yscale("log")
-    means = np.concatenate([line.mean for line in lines.values()])
-    bottom = np.nanmin(means) / _ROOM_BELOW if np.isfinite(means).any() else 1.0
-    top = bottom
+    bottom, top = _heights(lines.values())
+    axes.set_ylim(bottom, top)
+    first = min(line.trajectories[0] for line in lines.values())
+    last = max(line.trajectories[-1] for line in lines.values())
+    room = 1 if last > first else 2  # around a single point
+    axes.set_xlim(first / room, last * room)
+    _set_ticks(axes)
     for position, (cell, line) in enumerate(lines.items()):
-        high = np.where(np.isnan(line.mean), np.nan, line.edges.high)
-        top = np.nanmax([top, *high])
         line_style = styles[cell]
         draw_curve(
             axes,
             line.trajectories,
             line.mean,
-            (np.maximum(line.edges.low, bottom), high),
+            (np.maximum(line.edges.low, bottom), line.edges.high),
             label=names[cell],
             marker=line_style.marker,
             zorder=3 + (len(lines) - position) / 100,  # the agents that are named first lie on top
@@ -135,11 +140,16 @@ def _draw_panel(
             linestyle=line_style.dashes,
         )
         _mark_lone_points(axes, line, line_style)
-    axes.set_ylim(bottom, top * _ROOM_ABOVE)
-    first = min(line.trajectories[0] for line in lines.values())
-    last = max(line.trajectories[-1] for line in lines.values())
-    axes.set_xlim(first / (1 if last > first else 2), last * (1 if last > first else 2))
-    _set_ticks(axes)
+
+
+def _heights(lines: Iterable[_Line]) -> tuple[float, float]:
+    """Where the y axis of a panel begins and ends: below the least mean, above the greatest upper edge."""
+    means, highs = (
+        np.concatenate(parts) for parts in zip(*((line.mean, line.edges.high) for line in lines), strict=True)
+    )
+    if np.isnan(means).all():
+        return 1.0, 10.0
+    return float(np.nanmin(means)) / _ROOM_BELOW, float(np.nanmax(highs)) * _ROOM_ABOVE
 
 
 def _mark_lone_points(axes: Axes, line: _Line, line_style: LineStyle) -> None:
@@ -165,18 +175,28 @@ def _write_slopes(axes: Axes, lines: Mapping[str, _Line]) -> None:
     """The slope of each line of a panel, given by its name, below the panel."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     slopes = [(handles[name], line.slope_in_words) for name, line in lines.items()]
-    legend_below(axes, slopes, distance=0.2, columns=_SLOPES_IN_A_ROW)
+    legend_below(axes, slopes, distance=0.2, columns=_slopes_in_a_row(axes))
+
+
+def _slopes_in_a_row(axes: Axes) -> int:
+    """As many as fit below a panel."""
+    return 2 if _grid(axes).ncols <= _WIDE_PANELS else 1
+
+
+def _make_room_for_slopes(figure: Figure, most_lines: int) -> None:
+    """Let the figure grow by the slopes below its panels, so that these do not shrink."""
+    axes = figure.axes[0]
+    lines_of_text = math.ceil(most_lines / _slopes_in_a_row(axes))
+    figure.set_figheight(figure.get_figheight() + TEXT_LINE * lines_of_text * _grid(axes).nrows)
+
+
+def _grid(axes: Axes) -> GridSpec:
+    return cast(Any, axes.get_subplotspec()).get_gridspec()  # type: ignore[no-any-return]
 
 
 def _caption(frame: pandas.DataFrame, band: str, lines: Mapping[str, _Line]) -> str:
     """What line, band and slope are, in words, and how many points are not drawn."""
-    left_out = sum(line.left_out for line in lines.values())
     words = f"{caption(frame, band)} Slope: of the second half of the trajectories."
-    if left_out:
-        points = (
-            "1 point whose mean is not positive is"
-            if left_out == 1
-            else (f"{left_out} points whose mean is not positive are")
-        )
-        words += f" Not drawn: {points} left out of line and slope."
+    if left_out := sum(line.left_out for line in lines.values()):
+        words += f" Left out: {left_out} point{'s' if left_out > 1 else ''} whose mean is not positive."
     return words

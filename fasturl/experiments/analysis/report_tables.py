@@ -153,8 +153,8 @@ def _class(kind: str) -> str:
 
 
 def _amount(value: float) -> str:
-    """A sum of rewards with the digits that matter: 12,346 or 123 or 1.23."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    """A sum of rewards in three digits, or all of its whole ones: 1.20, 12.3, 12,346."""
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}"
 
 
 def _interval(row: Mapping[str, Any], name: str, form: str) -> str:
