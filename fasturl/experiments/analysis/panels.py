@@ -183,19 +183,34 @@ def finish(
     )
 
 
-def legend_below(axes: Axes, entries: list[tuple[Any, str]], *, distance: float, columns: int = 1) -> None:
-    """A panel's own legend so many inches below it, where it hides nothing: lines and what is said of
-    them."""
+def legend_below(
+    axes: Axes,
+    entries: list[tuple[Any, str]],
+    *,
+    distance: float,
+    columns: int = 1,
+    line_length: float = LEGEND_LINE_LENGTH,
+) -> None:
+    """A panel's own legend below it, where it hides nothing.
+
+    entries
+        Lines, and what is said of each.
+    distance
+        From the panel to the legend, in inches.
+    line_length
+        Of the lines in the legend, in font sizes.
+    """
     transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
     shift = transforms.ScaledTranslation(0, -distance, cast(Any, axes.figure).dpi_scale_trans)
-    corner: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
-    spacing: dict[str, Any] = {"labelspacing": 0.3, "borderaxespad": 0, "columnspacing": 1.2}
+    spacing: dict[str, Any] = {"labelspacing": 0.3, "columnspacing": 1.0, "borderaxespad": 0, "borderpad": 0}
     axes.legend(
         *zip(*entries, strict=True),
-        handlelength=LEGEND_LINE_LENGTH,
         ncols=columns,
+        handlelength=line_length,
+        handletextpad=0.5,
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
         bbox_transform=axes.transAxes + shift,
-        **corner,
         **spacing,
     )
 

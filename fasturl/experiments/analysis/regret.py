@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _WIDE_PANELS = 3
 """Up to so many panels in a row are wide enough for two slopes side by side."""
+_LINE_LENGTH = 2.0
+"""Of the lines beside the slopes, in font sizes: two slopes are as wide as a panel of three."""
 _ROOM_BELOW, _ROOM_ABOVE = 1.6, 1.4
 """Factors between the panel's edges and the least mean and the greatest upper edge of its lines."""
 _FEW_DECADES = 1.5
@@ -175,7 +177,7 @@ def _write_slopes(axes: Axes, lines: Mapping[str, _Line]) -> None:
     """The slope of each line of a panel, given by its name, below the panel."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     slopes = [(handles[name], line.slope_in_words) for name, line in lines.items()]
-    legend_below(axes, slopes, distance=0.2, columns=_slopes_in_a_row(axes))
+    legend_below(axes, slopes, distance=0.22, columns=_slopes_in_a_row(axes), line_length=_LINE_LENGTH)
 
 
 def _slopes_in_a_row(axes: Axes) -> int:
