@@ -104,7 +104,7 @@ def _print_table(run: Run) -> None:
     )
     table.add_row(
         "regret",
-        f"{summary['regret_mean']:,.6g}, standard deviation {summary['regret_std']:,.6g}",
+        f"{summary['regret_mean']:,.2f}, standard deviation {summary['regret_std']:,.2f}",
     )
     table.add_row("value of final policy", f"{summary['value_mean']:.4f} of V* = {run.v_star:g}")
     table.add_row(
