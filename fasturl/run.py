@@ -195,8 +195,24 @@ class Run:
         """Share of seeds whose final policy is near-optimal."""
         return float(self.near_optimal.mean())
 
+    @property
+    def regret(self) -> Floats:
+        """Cumulative regret, n V* minus the returns of the first n trajectories, for each n of
+        `trajectories`: [seeds, points].
+
+        V* is that of each seed's own instance. Returns are random, so a lucky run has a regret below 0. As n
+        (V* - average reward) it is exactly 0 where the average reward is V*.
+        """
+        return np.asarray(self.trajectories * (self.optimal_values[:, None] - self.average_reward))
+
+    @property
+    def final_regret(self) -> Floats:
+        """Cumulative regret of each seed over all its trajectories: [seeds]."""
+        return np.asarray(self.total_trajectories * (self.optimal_values - self.final_average_reward))
+
     def to_pandas(self) -> pandas.DataFrame:
-        """Tidy: one row for each seed and recorded point."""
+        """Tidy: one row for each seed and recorded point, with the average reward and the cumulative regret
+        up to there."""
         pd = optional.need("pandas", "experiments", "Run.to_pandas")
         size = max(self.seeds).bit_length()  # floats, which NumPy would take for large ones, are not exact
         kind = np.int64 if size < 64 else np.uint64 if size == 64 else object
@@ -205,6 +221,7 @@ class Run:
                 "seed": np.repeat(np.array(self.seeds, kind), self.trajectories.size),
                 "trajectories": np.tile(self.trajectories, self.n_seeds),
                 "average_reward": self.average_reward.ravel(),
+                "regret": self.regret.ravel(),
             }
         )
         return frame
@@ -248,8 +265,10 @@ class Run:
         the agent, and what came out.
 
         `seeds` is their number, `seed_values` are the seeds themselves; `horizon` is that of the environment,
-        whether or not it declares a setting of that name.
+        whether or not it declares a setting of that name. In `curve`, `mean` and `std` are of the average
+        reward.
         """
+        regret = self.regret
         return {
             "env": self.env,
             "horizon": self.horizon,
@@ -264,6 +283,8 @@ class Run:
             "v_star": self.v_star,
             "average_reward_mean": float(self.final_average_reward.mean()),
             "average_reward_std": float(self.final_average_reward.std()),
+            "regret_mean": float(self.final_regret.mean()),
+            "regret_std": float(self.final_regret.std()),
             "value_mean": float(self.values.mean()),
             "values": self.values.tolist(),
             "success_rate": self.success_rate,
@@ -273,6 +294,8 @@ class Run:
                 "trajectories": self.trajectories.tolist(),
                 "mean": self.average_reward.mean(axis=0).tolist(),
                 "std": self.average_reward.std(axis=0).tolist(),
+                "regret_mean": regret.mean(axis=0).tolist(),
+                "regret_std": regret.std(axis=0).tolist(),
             },
             "version": __version__,
         }

@@ -28,14 +28,16 @@ def frame_of(*cells):
     for number, (settings, samples, near_optimal) in enumerate(cells):
         samples = np.asarray(samples, float)
         seeds, points = samples.shape
-        every = settings.get("every", 10)
+        every, v_star = settings.get("every", 10), settings.get("v_star", 0.5)
+        trajectories = np.arange(1, points + 1) * every
         rows = {
             "seed": np.repeat(np.arange(seeds), points),
-            "trajectories": np.tile(np.arange(1, points + 1) * every, seeds),
+            "trajectories": np.tile(trajectories, seeds),
             "average_reward": samples.ravel(),
+            "regret": (trajectories * (v_star - samples)).ravel(),
             "value": np.repeat(np.where(near_optimal, 0.5, 0.1), points),
             "value_error": 0.0,
-            "optimal_value": settings.get("v_star", 0.5),
+            "optimal_value": v_star,
             "near_optimal": np.repeat(near_optimal, points),
         }
         fixed = {

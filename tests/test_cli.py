@@ -52,6 +52,7 @@ def test_json_on_standard_output_is_all_that_is_printed_there(name):
     assert (result["horizon"], result["switch"], result["episodes"], result["seeds"]) == (3, 0.2, 200, 3)
     assert result["average_reward_mean"] == expected.average_reward[:, -1].mean()
     assert result["curve"]["mean"] == expected.average_reward.mean(axis=0).tolist()
+    assert result["regret_mean"] == result["curve"]["regret_mean"][-1] == expected.regret[:, -1].mean()
     assert result["curve"]["trajectories"][-1] == result["total_trajectories"] == 200
 
 
@@ -176,6 +177,7 @@ def test_help_teaches_by_example(command):
 def test_help_of_train_says_how_to_see_the_settings():
     done = fasturl("train", "--help", env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
     assert "fasturl train ENV --agent NAME --help" in done.stdout
+    assert "true or false is written with its value, as --lit true" in done.stdout
     assert "How many runs are computed at the same time." in done.stdout
     assert "--horizon  " not in done.stdout
 

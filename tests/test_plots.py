@@ -6,11 +6,11 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from figure_parts import assert_legible, lines, texts
 from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 from stored_results import AGENTS, frame_of, run_small_sweep, turning
 
 import fasturl as fu
@@ -30,40 +30,6 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("plots") / "results"
     run_small_sweep(place)
     return place
-
-
-def texts(figure):
-    """All that is written in a figure."""
-    figure.draw_without_rendering()
-    return " ".join(
-        artist.get_text() for artist in figure.findobj(lambda artist: hasattr(artist, "get_text"))
-    )
-
-
-def lines(axes):
-    return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
-
-
-def assert_legible(figure):
-    """All words lie inside the figure and none on others."""
-    figure.draw_without_rendering()
-    written = [
-        artist for artist in figure.findobj(Text) if artist.get_text().strip() and artist.get_visible()
-    ]
-    ticks = [
-        tick
-        for axes in figure.axes
-        for axis in (axes.xaxis, axes.yaxis)
-        for tick in {*axis.majorTicks, *axis.minorTicks} - {*axis._update_ticks()}
-    ]
-    outside = {label for tick in ticks for label in (tick.label1, tick.label2)}  # of what is seen of the axes
-    written = [text for text in written if text not in outside]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in written]
-    for words, box in boxes:
-        assert -1 <= box.x0 <= box.x1 <= figure.bbox.width + 1, words
-        assert -1 <= box.y0 <= box.y1 <= figure.bbox.height + 1, words
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        assert min(a.x1, b.x1) - max(a.x0, b.x0) < 1 or min(a.y1, b.y1) - max(a.y0, b.y0) < 1, (one, other)
 
 
 @pytest.mark.parametrize("band", ["std", "ci"])
@@ -206,7 +172,7 @@ def test_a_plug_in_s_agents_are_told_apart_in_every_figure():
     frame = frame_of(
         *(({"agent": agent, "horizon": h}, SAMPLES, SUCCEEDED) for agent in agents for h in (4, 8))
     )
-    for draw in (plots.curves, plots.success, plots.scaling):
+    for draw in (plots.curves, plots.regret, plots.success, plots.scaling):
         figure = draw(frame)
         (legend,) = figure.legends
         assert {text.get_text() for text in legend.get_texts()} == set(agents)
@@ -338,7 +304,7 @@ def test_too_few_seeds_for_an_interval_have_no_bars():
 RATES = tuple(n / 10 for n in range(1, 8))
 
 
-@pytest.mark.parametrize("draw", [plots.scaling, plots.success, plots.curves])
+@pytest.mark.parametrize("draw", [plots.scaling, plots.success, plots.curves, plots.regret])
 def test_variants_of_an_agent_have_colours_and_lines_and_markers_of_their_own(draw):
     figure = draw(quadratic((4, 8), variants=[{"agent.learning_rate": rate} for rate in RATES]))
     (legend,) = figure.legends
@@ -348,7 +314,7 @@ def test_variants_of_an_agent_have_colours_and_lines_and_markers_of_their_own(dr
     handles, _ = figure.axes[0].get_legend_handles_labels()
     drawn = [handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle for handle in handles]
     assert len({line.get_color() for line in drawn}) == 7
-    if draw is not plots.curves:  # which have no markers
+    if draw not in (plots.curves, plots.regret):  # which have no markers
         assert len({(line.get_marker(), str(line._dash_pattern)) for line in drawn}) == 7
 
 
@@ -370,7 +336,7 @@ def test_long_names_leave_room_for_the_panels():
         for rate in RATES
         for switch in (0, 0.2, 0.5)
     ]
-    for draw in (plots.scaling, plots.success, plots.curves):
+    for draw in (plots.scaling, plots.success, plots.curves, plots.regret):
         figure = draw(quadratic((4, 8), variants=settings))
         figure.draw_without_rendering()
         for axes in figure.axes:
@@ -381,7 +347,7 @@ def test_long_names_leave_room_for_the_panels():
 WORDY = "a setting of so many words that no panel has room for all of them on one line"
 
 
-@pytest.mark.parametrize("draw", [plots.scaling, plots.success, plots.curves])
+@pytest.mark.parametrize("draw", [plots.scaling, plots.success, plots.curves, plots.regret])
 @pytest.mark.parametrize("switches", [[0.1], [0.1, 0.2, 0.3, 0.4]])
 def test_words_keep_clear_of_each_other_and_of_the_edges(draw, switches):
     settings = [
@@ -473,6 +439,13 @@ def test_one_row_for_each_cell_with_its_figures():
     )
     assert tuple(table.loc[4, ["average_reward_low", "average_reward_high"]]) == pytest.approx(
         statistics.bootstrap_interval(last)
+    )
+    regret = 4000 * (0.5 - last)
+    assert table.loc[4, ["regret_mean", "regret_std"]].tolist() == pytest.approx(
+        [regret.mean(), regret.std(ddof=0)]
+    )
+    assert tuple(table.loc[4, ["regret_low", "regret_high"]]) == pytest.approx(
+        statistics.bootstrap_interval(regret)
     )
     assert tuple(table.loc[4, ["success_low", "success_high"]]) == pytest.approx(
         statistics.wilson_interval(7, 7)

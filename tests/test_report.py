@@ -99,6 +99,9 @@ def test_tables_stand_in_the_page_itself(folder, page):
     interval = f"[{row['average_reward_low']:.3f}, {row['average_reward_high']:.3f}]"
     assert f"{row['average_reward_mean']:.3f} ± {row['average_reward_std']:.3f} {interval}" in text
     assert f"{row['success_rate']:.0%} [{row['success_low']:.0%}, {row['success_high']:.0%}]" in text
+    regret = [row[f"regret_{name}"] for name in ("mean", "std", "low", "high")]
+    amounts = [f"{amount:#.3g}" if amount < 99.95 else f"{amount:,.0f}" for amount in regret]
+    assert "{} ± {} [{}, {}]".format(*amounts) in text
     for kind in ("results", "cells"):
         assert f'="{kind}"' in text
     assert "Claims: 1 of 2 hold" in text

@@ -132,10 +132,11 @@ def test_settings_of_any_family_are_in_title_and_summary(run):
 
 def test_the_frame_is_tidy(run):
     frame = run.to_pandas()
-    assert list(frame.columns) == ["seed", "trajectories", "average_reward"]
+    assert list(frame.columns) == ["seed", "trajectories", "average_reward", "regret"]
     assert len(frame) == 15
     row = frame[(frame.seed == 1) & (frame.trajectories == 40)]
     assert row.average_reward.item() == run.average_reward[1, 1]
+    assert row.regret.item() == run.regret[1, 1]
 
 
 @pytest.mark.parametrize(
@@ -206,6 +207,8 @@ def test_the_summary_is_plain_json(run):
     }
     promised |= {
         "average_reward_std",
+        "regret_mean",
+        "regret_std",
         "value_mean",
         "success_rate",
         "total_trajectories",
@@ -219,5 +222,7 @@ def test_the_summary_is_plain_json(run):
         "trajectories": [20, 40, 60, 80, 100],
         "mean": run.average_reward.mean(axis=0).tolist(),
         "std": run.average_reward.std(axis=0).tolist(),
+        "regret_mean": run.regret.mean(axis=0).tolist(),
+        "regret_std": run.regret.std(axis=0).tolist(),
     }
     assert summary["average_reward_mean"] == run.average_reward[:, -1].mean()

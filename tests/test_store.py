@@ -68,6 +68,7 @@ def test_the_frame_is_tidy(finished):
     assert first["seed"].tolist() == np.repeat(range(6), 4).tolist()
     assert first["trajectories"].tolist() == run.trajectories.tolist() * 6
     assert first["average_reward"].to_numpy().tobytes() == run.average_reward.tobytes()
+    assert first["regret"].to_numpy().tobytes() == run.regret.tobytes()
     assert first["value"].to_numpy().tobytes() == np.repeat(run.values, 4).tobytes()
     assert first["near_optimal"].tolist() == np.repeat(run.near_optimal, 4).tolist()
     same = first[

@@ -19,7 +19,7 @@ def test_settings_of_an_oracle_are_columns(tmp_path):
     found = frame.drop_duplicates("cell").set_index("cell")["oracle.n_init"].fillna(-1)
     assert [found[cell.id] for cell in cells] == [1, 5, -1]
     assert "agent.oracle" not in frame
-    assert summaries.setting_column(frame, "n_init") == "oracle.n_init"
+    assert summaries.columns_called(frame, "n_init") == ["oracle.n_init"]
     assert summaries.select(frame, ["n_init=5"])["cell"].unique().tolist() == [cells[1].id]
     assert len(set(summaries.labels(frame).values())) == 3
 

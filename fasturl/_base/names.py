@@ -38,6 +38,7 @@ RESERVED = frozenset(
         *("seed", "seeds", "seed_values", "trajectories", "total_trajectories", "wall_seconds", "curve"),
         *("average_reward", "average_reward_mean", "average_reward_std", "average_reward_iqm"),
         *("average_reward_low", "average_reward_high", "value", "values", "value_error"),
+        *("regret", "regret_mean", "regret_std", "regret_iqm", "regret_low", "regret_high"),
         *(
             "v_star",
             "optimal_value",

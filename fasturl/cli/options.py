@@ -32,7 +32,8 @@ AGENT_HELP = "Name of an agent; fasturl list agents shows them."
 SEE_SETTINGS = (
     "Every setting of the environment, of the agent and of its oracle and learner is an option too: "
     "fasturl {command} ENV --agent NAME --help shows them. One that several of them have is written with its "
-    "owner before it, as --oracle.n-states; an agent goes before its oracle and learner."
+    "owner before it, as --oracle.n-states; an agent goes before its oracle and learner. A setting "
+    "that is true or false is written with its value, as --lit true."
 )
 N_JOBS_HELP = "How many runs are computed at the same time."
 _WORDS = "fasturl.settings"

@@ -14,10 +14,14 @@ EPILOG = """Examples:
 
 fasturl plot results --band ci --out curves.pdf
 
+fasturl plot results --kind regret
+
 fasturl plot results --kind scaling --where switch=0.2
 
 fasturl plot results --kind heatmap --x learning_rate --y confidence --where agent=oracleq-lat"""
-KINDS = ("curves", "success", "scaling", "heatmap")
+KINDS = ("curves", "regret", "success", "scaling", "heatmap")
+AGAINST_TRAJECTORIES = ("curves", "regret")
+"""The kinds that have trajectories on the x axis, and a band."""
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +32,12 @@ def plot_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
     kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "curves",
     x: Annotated[
-        str | None, typer.Option("--x", help="A setting; heatmap needs it.", show_default="horizon")
+        str | None,
+        typer.Option(
+            "--x",
+            help="A setting, with its owner where several have it (oracle.n_states); heatmap needs it.",
+            show_default="horizon",
+        ),
     ] = None,
     y: Annotated[
         str | None, typer.Option("--y", help="heatmap: the other setting.", show_default=False)
@@ -42,7 +51,7 @@ def plot_command(
     band: Annotated[
         str | None,
         typer.Option(
-            help="curves: std, one standard deviation, or ci, bootstrap interval of the mean.",
+            help="curves and regret: std, one standard deviation, or ci, bootstrap interval of the mean.",
             show_default="std",
         ),
     ] = None,
@@ -61,7 +70,8 @@ def plot_command(
         ),
     ] = None,
 ) -> None:
-    """Draw stored results: learning curves, success rates, scaling with the horizon, or a heat map."""
+    """Draw stored results: learning curves, regret, success rates, scaling with the horizon, or a heat
+    map."""
     from ..experiments.analysis import figures as plots
     from ..experiments.analysis import style, summaries
     from ..experiments.running import store
@@ -71,24 +81,15 @@ def plot_command(
         checks.choice("of", of, plots.QUANTITIES)
     if band is not None:
         checks.choice("band", band, summaries.BANDS)
-    if kind == "heatmap" and (x is None or y is None):
-        raise ValueError("a heat map needs --x and --y, for example --x learning_rate --y confidence")
-    if kind != "heatmap" and y is not None:
-        raise ValueError("--y is for --kind heatmap")
-    if kind == "curves" and x is not None:
-        raise ValueError(
-            "--x is for --kind success, scaling and heatmap: learning curves are drawn against trajectories"
-        )
-    if kind != "heatmap" and of is not None:
-        raise ValueError("--of is for --kind heatmap")
-    if kind != "curves" and band is not None:
-        raise ValueError("--band is for --kind curves")
+    _check_options(kind, x=x, y=y, of=of, band=band)
     target = out or Path(f"{kind}.png")
     check_figure(target)
     with whole_files(target) as (draft,):
         frame = summaries.select(store.load(folder), where or [])
         if kind == "curves":
             figure = plots.curves(frame, band=band or "std")
+        elif kind == "regret":
+            figure = plots.regret(frame, band=band or "std")
         elif kind == "success":
             figure = plots.success(frame, x=x or "horizon")
         elif kind == "scaling":
@@ -98,3 +99,20 @@ def plot_command(
         assert draft is not None
         style.save(figure, draft)
     print(f"drawn in {target}")
+
+
+def _check_options(kind: str, *, x: str | None, y: str | None, of: str | None, band: str | None) -> None:
+    """ValueError for an option that a kind of figure lacks, or has no use for."""
+    if kind == "heatmap" and (x is None or y is None):
+        raise ValueError("a heat map needs --x and --y, for example --x learning_rate --y confidence")
+    if kind != "heatmap" and y is not None:
+        raise ValueError("--y is for --kind heatmap")
+    if kind in AGAINST_TRAJECTORIES and x is not None:
+        drawn = "learning curves are" if kind == "curves" else "regret is"
+        raise ValueError(
+            f"--x is for --kind success, scaling and heatmap: {drawn} drawn against trajectories"
+        )
+    if kind != "heatmap" and of is not None:
+        raise ValueError("--of is for --kind heatmap")
+    if kind not in AGAINST_TRAJECTORIES and band is not None:
+        raise ValueError("--band is for --kind curves and regret")

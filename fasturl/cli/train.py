@@ -102,6 +102,10 @@ def _print_table(run: Run) -> None:
         "average reward",
         f"{summary['average_reward_mean']:.4f}, standard deviation {summary['average_reward_std']:.4f}",
     )
+    table.add_row(
+        "regret",
+        f"{summary['regret_mean']:,.2f}, standard deviation {summary['regret_std']:,.2f}",
+    )
     table.add_row("value of final policy", f"{summary['value_mean']:.4f} of V* = {run.v_star:g}")
     table.add_row(
         "near-optimal seeds",

@@ -13,9 +13,9 @@ from ..._base import optional
 from . import statistics, summaries
 from .panels import (
     ERROR_BARS,
-    LEGEND_LINE_LENGTH,
     agents_of,
     finish,
+    legend_below,
     numeric_setting,
     panels_by,
     require_results,
@@ -204,7 +204,6 @@ def _bars_in_words(low: Any) -> str:
 def _finish_scaling(axes: Axes, across: str, slopes: list[tuple[Any, str]]) -> None:
     """Logarithmic axes, and the slopes below the panel, where they hide nothing."""
     ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
-    transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(y=0.1)  # room for arrows
@@ -212,8 +211,5 @@ def _finish_scaling(axes: Axes, across: str, slopes: list[tuple[Any, str]]) -> N
     axes.yaxis.set_major_formatter(lambda value, _: count(value))
     axes.yaxis.set_minor_locator(ticker.NullLocator())
     axes.set_xlabel(in_words(across))
-    below = axes.transAxes + transforms.ScaledTranslation(0, -0.34, cast(Any, axes.figure).dpi_scale_trans)
-    corner: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
     if slopes:
-        spacing: dict[str, Any] = {"labelspacing": 0.3, "borderaxespad": 0}
-        axes.legend(*zip(*slopes, strict=True), handlelength=LEGEND_LINE_LENGTH, **spacing, **corner)
+        legend_below(axes, slopes, distance=0.34)

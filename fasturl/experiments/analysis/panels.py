@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import registry
 from ..._base import optional
+from ..._base.schema import PARTS
 from . import summaries
 from .style import PANEL_HEIGHT, STYLE, TEXT_LINE, TEXT_WIDTH, folded, inches, panels
 from .summaries import in_words, setting_rank, show
@@ -28,6 +29,8 @@ _LEGEND_LINE_ROOM = 0.55
 """Inches of a legend's column that are not its words: the line, and the space on both sides."""
 _ONE_COLUMN_WIDTH = 3.4
 """Width of a figure of one panel in inches: one column of a two-column paper."""
+_PARTS = tuple(f"{part}." for part in PARTS)
+"""What columns of the settings of parts begin with."""
 _MOST_PANELS = 48
 _MOST_LINES = 12
 _MOST_COLUMNS = 4
@@ -180,6 +183,38 @@ def finish(
     )
 
 
+def legend_below(
+    axes: Axes,
+    entries: list[tuple[Any, str]],
+    *,
+    distance: float,
+    columns: int = 1,
+    line_length: float = LEGEND_LINE_LENGTH,
+) -> None:
+    """A panel's own legend below it, where it hides nothing.
+
+    entries
+        Lines, and what is said of each.
+    distance
+        From the panel to the legend, in inches.
+    line_length
+        Of the lines in the legend, in font sizes.
+    """
+    transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
+    shift = transforms.ScaledTranslation(0, -distance, cast(Any, axes.figure).dpi_scale_trans)
+    spacing: dict[str, Any] = {"labelspacing": 0.3, "columnspacing": 1.0, "borderaxespad": 0, "borderpad": 0}
+    axes.legend(
+        *zip(*entries, strict=True),
+        ncols=columns,
+        handlelength=line_length,
+        handletextpad=0.5,
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=axes.transAxes + shift,
+        **spacing,
+    )
+
+
 def name_axes(figure: Figure, all_axes: list[Axes], x: str, y: str) -> None:
     """Below all panels, and at the left of each row: in the middle of the figure the name would run into the
     legend."""
@@ -201,13 +236,22 @@ def require_results(frame: pandas.DataFrame) -> None:
 
 
 def numeric_setting(frame: pandas.DataFrame, name: str) -> str:
-    """The column of a setting that can be an axis."""
-    column = summaries.setting_column(frame, name)
+    """The column of a setting that can be an axis: of the environment, else of the agent itself, else of the
+    part that has it. ValueError where several parts do."""
     pd = optional.need("pandas", "experiments", "a figure")
-    numbers = pd.to_numeric(frame[column], errors="coerce")
-    if numbers.isna().all():
+    columns = summaries.columns_called(frame, name)
+    part_of = {column: column.partition(".")[0] for column in columns if column.startswith(_PARTS)}
+    numeric = [column for column in columns if pd.to_numeric(frame[column], errors="coerce").notna().any()]
+    if own := [column for column in numeric if column not in part_of]:
+        return own[0]
+    owners = [column for column, part in part_of.items() if frame[part].notna().any()]
+    if len(owners) > 1:
+        raise ValueError(
+            f"{name} is a setting of several parts in these results: write {' or '.join(owners)}"
+        )
+    if not numeric:
         raise ValueError(f"{name} is not a number in these results: it cannot be an axis")
-    return column
+    return numeric[0]
 
 
 def series_labels(frame: pandas.DataFrame, *axes: str) -> dict[str, str]:

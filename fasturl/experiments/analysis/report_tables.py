@@ -57,6 +57,7 @@ def results_table(frame: pandas.DataFrame, table: pandas.DataFrame) -> str:
         ("Success rate", ""),
         ("Average reward", ""),
         ("its IQM", ""),
+        ("Regret", ""),
     ]
     columns += [("Value", ""), ("its IQM", ""), ("Trajectories to near-optimal", "")]
     rows = []
@@ -70,6 +71,8 @@ def results_table(frame: pandas.DataFrame, table: pandas.DataFrame) -> str:
             f"{row['average_reward_mean']:.3f}\u00a0±\u00a0{row['average_reward_std']:.3f} "
             f"{_interval(row, 'average_reward', '.3f')}",
             f"{row['average_reward_iqm']:.3f}",
+            f"{_amount(row['regret_mean'])}\u00a0±\u00a0{_amount(row['regret_std'])} "
+            f"[{_amount(row['regret_low'])}, {_amount(row['regret_high'])}]",
             f"{row['value_mean']:.3f} {_interval(row, 'value', '.3f')}",
             f"{row['value_iqm']:.3f}",
             needed_in_words(row),
@@ -147,6 +150,11 @@ def _with_whole_intervals(text: str) -> str:
 
 def _class(kind: str) -> str:
     return f' class="{kind}"' if kind else ""
+
+
+def _amount(value: float) -> str:
+    """A sum of rewards in three digits, or all of its whole ones: 1.20, 12.3, 12,346."""
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}"
 
 
 def _interval(row: Mapping[str, Any], name: str, form: str) -> str:

@@ -167,6 +167,20 @@ def log_log_slope(x: ArrayLike, y: ArrayLike) -> Slope:
     return Slope(slope, error, float(v.mean() - slope * u.mean()))
 
 
+def second_half_slope(trajectories: ArrayLike, regret: ArrayLike) -> Slope:
+    """`log_log_slope` of a cumulative quantity over the second half of its trajectories: n from N/2 to N, the
+    last.
+
+    Regret that grows as n^b has the slope b: 1 where a run goes on losing as much in every trajectory, 1/2
+    for c sqrt(n), and nearly 0 once it loses nothing any more. The first half, in which a run still explores,
+    says little of that. The points of one curve are sums of the same returns, so the standard error of the
+    slope is too small to be quoted.
+    """
+    n = np.asarray(trajectories, np.float64)
+    later = 2 * n >= n.max()
+    return log_log_slope(n[later], np.asarray(regret, np.float64)[later])
+
+
 def _sample(samples: ArrayLike) -> Floats:
     values = np.asarray(samples, np.float64)
     if values.ndim == 0 or len(values) == 0:

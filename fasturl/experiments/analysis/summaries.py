@@ -36,7 +36,7 @@ _PREFIXES = ("agent.", "oracle.", "learner.")
 
 @dataclass(frozen=True)
 class Curve:
-    """The average reward of one cell over its seeds."""
+    """The average reward, or another result, of one cell over its seeds."""
 
     trajectories: NDArray[np.int64]
     samples: Floats
@@ -54,9 +54,9 @@ class Curve:
         return statistics.Interval(self.mean - deviation, self.mean + deviation)
 
 
-def curve(rows: pandas.DataFrame) -> Curve:
-    """The curve of the rows of one cell."""
-    table = rows.pivot(index="seed", columns="trajectories", values="average_reward")
+def curve(rows: pandas.DataFrame, of: str = "average_reward") -> Curve:
+    """The curve of the rows of one cell: their average reward, or another column of results."""
+    table = rows.pivot(index="seed", columns="trajectories", values=of)
     return Curve(table.columns.to_numpy(np.int64), table.to_numpy(np.float64))
 
 
@@ -75,14 +75,9 @@ def setting_columns(frame: pandas.DataFrame) -> list[str]:
     return [name for name in frame.columns if name in env or name in _RUN or name.startswith(_PREFIXES)]
 
 
-def setting_column(frame: pandas.DataFrame, name: str) -> str:
-    """The column of a setting: "learning_rate" will do for "agent.learning_rate", "n_init" for
-    "oracle.n_init"."""
-    return _columns_called(frame, name)[0]
-
-
-def _columns_called(frame: pandas.DataFrame, name: str) -> list[str]:
-    """All columns of a setting: one agent may have itself what another has in a part."""
+def columns_called(frame: pandas.DataFrame, name: str) -> list[str]:
+    """All columns of a setting: "learning_rate" will do for "agent.learning_rate", "n_init" for
+    "oracle.n_init". One agent may have itself what another has in a part."""
     known = setting_columns(frame)
     columns = [column for column in (name, *(prefix + name for prefix in _PREFIXES)) if column in known]
     if columns:
@@ -113,13 +108,13 @@ def select(frame: pandas.DataFrame, conditions: Iterable[str]) -> pandas.DataFra
         name, equals, text = condition.partition("=")
         if not equals:
             raise ValueError(f"a condition is written NAME=VALUE, for example horizon=10, got {condition!r}")
-        present = {show(value) for column in _columns_called(frame, name) for value in cells[column]}
+        present = {show(value) for column in columns_called(frame, name) for value in cells[column]}
         if show(text) not in present:
             values = ", ".join(sorted(present, key=setting_rank))
             raise ValueError(f"there are no results with {name} {text}; {name} is {values}")
         wanted.setdefault(name, set()).add(show(text))
     for name, texts in wanted.items():
-        columns = cells[_columns_called(frame, name)]
+        columns = cells[columns_called(frame, name)]
         cells = cells[columns.map(show).isin(texts).any(axis="columns")]
     if asked and cells.empty:
         raise ValueError(f"there are no results with {' and '.join(asked)}")
@@ -184,8 +179,9 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
 
     seeds: how many there are; successes, success_rate and its Wilson interval success_low, success_high;
     average_reward_mean, average_reward_std, average_reward_iqm and the bootstrap interval of the mean
-    average_reward_low, average_reward_high: average reward at the last trajectory; value_mean, value_iqm,
-    value_low, value_high: the same of the values of the final policies;
+    average_reward_low, average_reward_high: average reward at the last trajectory; regret_mean, regret_std,
+    regret_iqm, regret_low, regret_high: the same of the cumulative regret; value_mean, value_iqm, value_low,
+    value_high: the same of the values of the final policies;
     needed, needed_low, needed_high: the median number of trajectories to near-optimal and its interval,
     infinite where too many seeds did not get there, and nan where there are too few seeds for an interval;
     reached: how many did.
@@ -202,16 +198,13 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
 def _cell_figures(rows: pandas.DataFrame) -> dict[str, Any]:
     """The line of one cell, from its rows, without its settings."""
     averages = curve(rows)
+    last, regret = averages.samples[:, -1], curve(rows, "regret").samples[:, -1]
     runs = rows.drop_duplicates("seed").sort_values("seed")
-    last, values, optimal_values = (
-        averages.samples[:, -1],
-        runs["value"].to_numpy(),
-        runs["optimal_value"].to_numpy(),
-    )
+    values, optimal_values = runs["value"].to_numpy(), runs["optimal_value"].to_numpy()
     successes = int(runs["near_optimal"].sum())
     needed = _needed(averages, optimal_values, runs["near_optimal"].to_numpy())
     success = statistics.wilson_interval(successes, len(runs))
-    reward, value = statistics.bootstrap_interval(last), statistics.bootstrap_interval(values)
+    value = statistics.bootstrap_interval(values)
     middle = statistics.median_interval(needed)
     if middle.low == -math.inf:  # the whole line
         middle = statistics.Interval(math.nan, math.nan)
@@ -223,11 +216,8 @@ def _cell_figures(rows: pandas.DataFrame) -> dict[str, Any]:
         "success_low": success.low,
         "success_high": success.high,
         "trajectories": int(averages.trajectories[-1]),
-        "average_reward_mean": last.mean(),
-        "average_reward_std": last.std(),
-        "average_reward_iqm": statistics.interquartile_mean(last),
-        "average_reward_low": reward.low,
-        "average_reward_high": reward.high,
+        **_spread("average_reward", last),
+        **_spread("regret", regret),
         "value_mean": values.mean(),
         "value_iqm": statistics.interquartile_mean(values),
         "value_low": value.low,
@@ -236,6 +226,18 @@ def _cell_figures(rows: pandas.DataFrame) -> dict[str, Any]:
         "needed_low": middle.low,
         "needed_high": middle.high,
         "reached": int(np.isfinite(needed).sum()),
+    }
+
+
+def _spread(name: str, samples: Floats) -> dict[str, Any]:
+    """Mean, standard deviation, interquartile mean and bootstrap interval of a result over seeds."""
+    interval = statistics.bootstrap_interval(samples)
+    return {
+        f"{name}_mean": samples.mean(),
+        f"{name}_std": samples.std(),
+        f"{name}_iqm": statistics.interquartile_mean(samples),
+        f"{name}_low": interval.low,
+        f"{name}_high": interval.high,
     }
 
 

@@ -27,12 +27,13 @@ from .columns import agent_columns, environment_columns
 if TYPE_CHECKING:
     from ...run import Run
 
-FORMAT = 4
+FORMAT = 5
 """Raised when what a file holds, or what a run of the same configuration gives, changes."""
 RESULTS = (
     "seed",
     "trajectories",
     "average_reward",
+    "regret",
     "value",
     "value_error",
     "optimal_value",
@@ -115,6 +116,7 @@ def _rows(cell: Cell, run: Run) -> dict[str, Any]:
         np.repeat(np.array(run.seeds, np.int64), points),
         np.tile(run.trajectories, n_seeds),
         run.average_reward.ravel(),
+        run.regret.ravel(),
         np.repeat(run.values, points),
         np.repeat(run.value_errors, points),
         np.repeat(run.optimal_values, points),
