@@ -63,6 +63,8 @@ class BlockMDP(Environment):
         rewards.
     """
 
+    emission: Emission | None
+
     def __init__(
         self,
         transitions: ArrayLike | Sequence[ArrayLike],

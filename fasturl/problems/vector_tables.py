@@ -71,7 +71,7 @@ class InstanceTables(VectorTables):
         self._instances: list[BlockMDP | None] = [None] * n_envs
         self._outcomes, self._rewards = np.ones((*shape, size)), np.zeros((*shape, size))
         self._sizes: NDArray[np.float64] | None = None
-        self.emissions = [environment.emission] * n_envs
+        self.emissions = [environment.resolved_emission] * n_envs
         self.optimal_values = np.zeros(n_envs)
         self.arrays = SharedTables(
             start=np.ones((n_envs, size)),
