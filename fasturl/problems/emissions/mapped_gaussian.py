@@ -76,6 +76,12 @@ class MappedGaussian(Emission):
         self._means = np.ascontiguousarray(means.transpose(1, 2, 0), np.float32)
         self._matrix = np.ascontiguousarray(exact[:, : self._n_noisy], np.float32)
         self._reach = NORMAL_REACH * self.noise * float(np.abs(self._matrix).sum(axis=1).max())
+        largest = float(np.abs(means).max()) + self._reach
+        if largest > 10 * LARGEST:
+            raise ValueError(
+                f"codes, noise and matrix must give observations of at most {10 * LARGEST:g} in size, "
+                f"got {largest:g}"
+            )
         informative = np.flatnonzero(means.any(axis=(0, 1)))
         self._n_informative = int(informative[-1]) + 1 if informative.size else 0
 
