@@ -189,6 +189,28 @@ def test_an_agent_that_sees_latent_states_opens_the_lock():
     np.testing.assert_allclose(run.optimal_values, 1.0)
 
 
+@pytest.mark.parametrize(
+    "agent", [fu.OracleQ(), fu.URL(oracle="gmm"), fu.PCID(samples_per_level=60)], ids=type
+)
+@pytest.mark.parametrize("emission", ["rich", "bernoulli"])
+def test_the_tables_of_a_lock_give_the_same_bits_as_the_lock(agent, emission):
+    """What an agent learns follows from what it may know."""
+    lock = fu.RichLock(3, 3, emission=emission)
+    instance = lock.instance(2)
+    tables = fu.BlockMDP(
+        instance.transitions,
+        instance.rewards,
+        reward_draw=instance.reward_sizes,
+        start=instance.start,
+        emission=lock.resolved_emission,
+        max_return=1,
+    )
+    assert tables.describe() == lock.describe()
+    runs = [fu.train(env, agent, 300, seeds=[2]) for env in (lock, tables)]
+    assert runs[0].average_reward.tobytes() == runs[1].average_reward.tobytes()
+    assert runs[0].values.tobytes() == runs[1].values.tobytes()
+
+
 def test_settings_say_which_lock_it_is():
     assert fu.RichLock(5, 4, 0.2, 0.3, reward="sparse").settings() == {
         "horizon": 5,
