@@ -21,9 +21,15 @@ from .agents.url import URL
 from .agents.url_as_written import URLAsWritten
 from .learners.oracleq import OracleQ
 from .learners.qlearning import QLearning
+from .problems.bidirectional_lock import BidirectionalLock
 from .problems.block_mdp import BlockMDP
+from .problems.deep_sea import DeepSea
 from .problems.environment import Environment
 from .problems.locks import LockBernoulli, LockGaussian
+from .problems.maze import Maze
+from .problems.random_mdp import RandomMDP
+from .problems.rich_lock import RichLock
+from .problems.river_swim import RiverSwim
 from .run import Run
 from .training import train
 
@@ -33,14 +39,20 @@ _compile_cache.keep_kernels()
 __all__ = [
     "PCID",
     "URL",
+    "BidirectionalLock",
     "BlockMDP",
     "Declared",
+    "DeepSea",
     "Environment",
     "LockBernoulli",
     "LockGaussian",
+    "Maze",
     "OracleQ",
     "QLearning",
+    "RandomMDP",
     "Range",
+    "RichLock",
+    "RiverSwim",
     "Run",
     "URLAsWritten",
     "register",

@@ -103,10 +103,17 @@ def stream(seed, *key, words=4):
     return made
 
 
+def tables_in_c(model):
+    """Copies of the tables that C has; random rewards are 0 or 1 there, so it has no sizes."""
+    assert (model.reward_sizes == 1.0).all()
+    return {
+        name: np.array(table) for name, table in model.dynamics._asdict().items() if name != "reward_sizes"
+    }
+
+
 def dynamics(model):
     """The tables of a model as a struct, and the arrays it points to."""
-    tables = model.dynamics
-    arrays = {name: np.array(table) for name, table in tables._asdict().items()}
+    arrays = tables_in_c(model)
     made = struct(
         "fasturl_dynamics",
         horizon=model.horizon,

@@ -41,7 +41,7 @@ class Corridor(fu.Environment):
 
 
 @dataclass(frozen=True)
-class Maze(fu.Environment):
+class Burrow(fu.Environment):
     """Declares names of others' settings with kinds of its own: doors and slip in words, paint in numbers."""
 
     horizon: int = fu.setting(2, least=1, help="Number of levels.")

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from fasturl._kernels.records import Dynamics
+from fasturl._kernels.records import SIZE_ONE, Dynamics
 
 WORDS = st.integers(0, 2**64 - 1)
 GENERATORS = st.lists(WORDS, min_size=4, max_size=4).filter(any)
@@ -39,7 +39,16 @@ def dynamics(draw, horizon, n_states, n_actions):
     transitions, rewards = mdp(draw, horizon, n_states, n_actions)
     start, onward = chances(draw, n_states).cumsum(), transitions.cumsum(axis=-1)
     start[-1], onward[..., -1] = 1.0, 1.0  # running sums may miss 1 by an ulp
-    return Dynamics(start, onward, rewards, draw.random(horizon) < 0.5)
+    return Dynamics(start, onward, rewards, draw.random(horizon) < 0.5, reward_sizes(draw, rewards.shape))
+
+
+def reward_sizes(draw, shape):
+    """Sizes of random rewards: one for all, or one for each transition, some of which are below 0."""
+    if draw.random() < 0.5:
+        return SIZE_ONE
+    sizes = draw.uniform(0.5, 1.5, shape) * draw.choice([-1.0, 1.0], shape)
+    sizes.setflags(write=False)
+    return sizes
 
 
 SIZES = st.tuples(st.integers(1, 5), st.integers(1, 4), st.integers(1, 4))

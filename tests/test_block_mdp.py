@@ -4,6 +4,7 @@ import hypothesis
 import naive
 import numpy as np
 import pytest
+from scipy import stats
 from strategies import DRAWS, SIZES, chances, mdp
 
 import fasturl as fu
@@ -117,6 +118,48 @@ def test_bernoulli_rewards_draw_only_where_a_mean_is_random():
     rewards = np.array([0.0, 0.5, 1.0]).reshape(3, 1, 1)
     assert fu.BlockMDP(transitions, rewards).dynamics.random_rewards.tolist() == [False, True, False]
     assert not fu.BlockMDP(transitions, rewards, reward_draw="deterministic").dynamics.random_rewards.any()
+
+
+def test_rewards_may_have_sizes_of_their_own():
+    transitions = [np.ones((1, 2, 1)), np.full((1, 2, 3), 1 / 3), np.ones((3, 2, 1))]
+    means = [[[0.05, 0.0]], [[0.0, 5.0]], [[-1.0, 0.0]]]
+    sizes = [[[0.1, 1.0]], [[0.1, 5.0]], [[-2.0, 3.0]]]
+    mdp = fu.BlockMDP(transitions, means, reward_draw=sizes)
+    assert mdp.dynamics.random_rewards.tolist() == [True, False, True]
+    assert mdp.reward_sizes[0, 0, :, 0].tolist() == [0.1, 1.0]
+    assert mdp.reward_sizes[2, :, 0, 0].tolist() == [-2.0] * 3
+    assert (mdp.reward_draw, mdp.reward_range) == ("bernoulli", (-2.0, 5.0))
+    assert mdp.optimal_value() == pytest.approx(5.05)
+    plain = fu.BlockMDP(transitions, np.full((3, 1, 2), 0.5))
+    ones = fu.BlockMDP(transitions, np.full((3, 1, 2), 0.5), reward_draw=np.ones((3, 1, 1)))
+    played = [fu.train(one, fu.OracleQ(), 50).average_reward.tobytes() for one in (plain, ones)]
+    assert played[0] == played[1]
+
+
+def test_random_rewards_pay_their_sizes():
+    mdp = fu.BlockMDP(np.ones((1, 1, 1, 1)), [[[0.05]]], reward_draw=[[[0.1]]])
+    run = fu.train(mdp, fu.OracleQ(), 20_000, points=20_000)
+    rewards = np.diff(run.average_reward[0] * run.trajectories, prepend=0.0)
+    assert set(rewards.round(6)) == {0.0, 0.1}
+    wins = int((rewards > 0.05).sum())
+    assert stats.binomtest(wins, 20_000, 0.5).pvalue > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("means", "sizes", "match"),
+    [
+        ([[0.2]], [[[0.1]]], r"rewards at level 1 must be between 0 and their sizes, got 0.2\.\.0.2"),
+        ([[0.2]], [[[-1.0]]], r"rewards at level 1 must be between 0 and their sizes"),
+        ([[0.0]], [[[0.0]]], "reward_draw at level 1 must hold sizes other than 0, got 0"),
+        ([[0.0]], [[[np.inf]]], "reward_draw at level 1 must be finite"),
+        ([[0.0]], [[[1.0, 1.0]]], "reward_draw at level 1 must have shape"),
+        ([[0.0]], [[[1.0]]] * 2, "reward_draw must have 1 levels as transitions have, got 2"),
+        ([[0.0]], "size", "reward_draw must be one of 'bernoulli', 'deterministic', got 'size'"),
+    ],
+)
+def test_other_sizes_are_refused(means, sizes, match):
+    with pytest.raises(ValueError, match=match):
+        fu.BlockMDP(np.ones((1, 1, 1, 1)), [means], reward_draw=sizes)
 
 
 def test_the_range_of_rewards_follows_from_the_tables_and_may_be_declared_wider():

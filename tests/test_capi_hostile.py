@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from c_face import C_NAMES, stream
+from c_face import C_NAMES, stream, tables_in_c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import latent_labels
@@ -248,7 +248,7 @@ class Case:
 def cases():
     rng = np.random.default_rng(0)
     model = fu.LockBernoulli(2, 0.3).instance(0)
-    tables = {name: np.array(table) for name, table in model.dynamics._asdict().items()}
+    tables = tables_in_c(model)
     tables["random_rewards"] = tables["random_rewards"].view(np.uint8)
 
     def dynamics():

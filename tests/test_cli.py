@@ -285,7 +285,7 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
     [
         (
             "train lock-bernouli",
-            "environment must be one of 'lock-bernoulli', 'lock-gaussian', got 'lock-bernouli'",
+            "got 'lock-bernouli' (did you mean lock-bernoulli?)",
         ),
         ("train", "Missing argument 'ENV'"),
         ("train lock-bernoulli --horizon 0", "horizon must be an integer >= 1, got 0"),

@@ -9,7 +9,7 @@ from scipy import stats
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels.dynamics import cumulate, draw_lock, start_state, step
-from fasturl._kernels.records import Dynamics
+from fasturl._kernels.records import SIZE_ONE, Dynamics
 
 pytestmark = pytest.mark.kernel
 
@@ -108,7 +108,7 @@ def test_neighbouring_levels_of_a_lock_are_independent():
 
 def test_steps_follow_the_transition_table_and_rewards_their_means():
     draw = np.random.default_rng(0)
-    tables = dynamics(draw, 1, 4, 2)._replace(random_rewards=np.array([True]))
+    tables = dynamics(draw, 1, 4, 2)._replace(random_rewards=np.array([True]), reward_sizes=SIZE_ONE)
     dynamics_rng = row([9, 10, 11, 12])
     outcomes = np.array([step(tables, dynamics_rng, 0, 2, 1) for _ in range(5_000)])
     chances = np.diff(tables.transitions[0, 2, 1], prepend=0.0)
@@ -120,6 +120,18 @@ def test_steps_follow_the_transition_table_and_rewards_their_means():
         assert (
             stats.binomtest(wins, int(counts[following]), tables.rewards[0, 2, 1, following]).pvalue > ALARM
         )
+
+
+@pytest.mark.parametrize("size", [0.1, 5.0, -2.0])
+def test_a_random_reward_is_its_size_or_nothing_and_has_its_mean(size):
+    means, sizes = np.full((1, 1, 2, 1), 0.3 * size), np.full((1, 1, 2, 1), size)
+    for table in (means, sizes):
+        table.setflags(write=False)
+    tables = Dynamics(np.ones(1), np.ones((1, 1, 2, 1)), means, np.array([True]), sizes)
+    dynamics_rng = row([17, 18, 19, 20])
+    rewards = [step(tables, dynamics_rng, 0, 0, 1)[1] for _ in range(5_000)]
+    assert set(rewards) == {0.0, size}
+    assert stats.binomtest(rewards.count(size), 5_000, 0.3).pvalue > ALARM
 
 
 def test_starts_follow_the_start_distribution():

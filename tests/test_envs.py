@@ -18,6 +18,7 @@ from fasturl.problems.emissions import Bernoulli, Categorical, Emission, Gaussia
 from fasturl.problems.environment import emission_rngs
 
 LOCKS = ["fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0"]
+OTHERS = ["RichLock", "BidirectionalLock", "RiverSwim", "DeepSea", "RandomMDP", "Maze"]
 
 
 def block_mdp(emission=None, horizon=3, n_states=3, n_actions=2):
@@ -43,6 +44,8 @@ CASES = {
         for name in LOCKS
         for observe in ("observation", "latent")
     },
+    **{name: (f"fasturl/{name}-v0", {"horizon": 3}) for name in OTHERS},
+    "rich lock of bits": ("fasturl/RichLock-v0", {"horizon": 3, "emission": "bernoulli"}),
     **{
         f"instance, {kind}": (
             "fasturl/BlockMDP-v0",

@@ -26,7 +26,7 @@ def emission_of_kind(kind, horizon, draw):
 
 
 @dataclass(frozen=True)
-class Maze(fu.Environment):
+class Warren(fu.Environment):
     """Up to five states a level; their numbers, transitions, rewards and start are drawn for each seed."""
 
     horizon: int = fu.setting(4, least=1, help="Number of levels that are acted in.")
@@ -59,7 +59,7 @@ _EMISSIONS = {
 }
 
 
-class Disguised(Maze):
+class Disguised(Warren):
     """Every instance has an emission of its own."""
 
     def emission_of(self, draw):
@@ -88,14 +88,17 @@ class Relabelled(fu.LockGaussian):
 
 
 FAMILIES = {
-    "maze, bits": (Maze(kind="bits"), "observation"),
-    "maze, reals": (Maze(kind="reals"), "observation"),
-    "maze, latent": (Maze(kind="latent"), "latent"),
-    "maze of one level": (Maze(1, "bits"), "observation"),
+    "warren, bits": (Warren(kind="bits"), "observation"),
+    "warren, reals": (Warren(kind="reals"), "observation"),
+    "warren, latent": (Warren(kind="latent"), "latent"),
+    "warren of one level": (Warren(1, "bits"), "observation"),
     "own emissions, bits": (Disguised(kind="bits"), "observation"),
     "own emissions, reals": (Disguised(kind="reals"), "observation"),
     "lock with another draw": (Backwards(3, 0.2), "observation"),
     "lock with another draw, latent": (Backwards(3, 0.2), "latent"),
+    "rewards of different sizes": (fu.RichLock(3, n_actions=2), "observation"),
+    "rewards of different sizes, latent": (fu.RichLock(3, n_actions=2), "latent"),
+    "symbols": (fu.RandomMDP(3, emission="categorical"), "observation"),
     "lock with the same draw": (Relabelled(3, 0.2, 0.3), "observation"),
 }
 
@@ -198,12 +201,12 @@ def test_the_optimal_value_is_that_of_each_instance(case):
     env = fasturl.envs.ScalarEnv(family, observe=observe)
     assert [env.reset(seed=seed)[1]["optimal_value"] for seed in range(5)] == values
     assert env.step(0)[-1]["optimal_value"] == values[-1]
-    if "maze" in case:
+    if "warren" in case:
         assert len(set(values)) > 1
 
 
 def test_a_new_instance_has_an_optimal_value_of_its_own():
-    env = fasturl.envs.ScalarEnv(Maze())
+    env = fasturl.envs.ScalarEnv(Warren())
     values = [
         env.reset(seed=0)[1]["optimal_value"],
         env.reset(options={"new_instance": True})[1]["optimal_value"],
@@ -251,7 +254,7 @@ def test_an_instance_that_is_not_as_declared_is_refused_by_both_forms(instance, 
 def test_instances_with_and_without_an_emission_of_their_own_are_refused():
     emissions = [_EMISSIONS["reals", 4], emission_of_kind("reals", 4, np.random.default_rng(1))]
 
-    class Fickle(Maze):
+    class Fickle(Warren):
         def emission_of(self, draw):
             return emissions.pop(0)
 
@@ -265,33 +268,33 @@ def test_instances_with_and_without_an_emission_of_their_own_are_refused():
 
 
 def test_a_registered_family_has_an_id_at_once(known):
-    fu.register(Maze)
-    assert "fasturl/Maze-v0" in fasturl.envs.ids()
-    env = gymnasium.make("fasturl/Maze-v0", horizon=1, kind="reals")
-    assert env.unwrapped.environment == Maze(1, "reals")
+    fu.register(Warren)
+    assert "fasturl/Warren-v0" in fasturl.envs.ids()
+    env = gymnasium.make("fasturl/Warren-v0", horizon=1, kind="reals")
+    assert env.unwrapped.environment == Warren(1, "reals")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env.unwrapped)
-    envs = gymnasium.make_vec("fasturl/Maze-v0", 4, horizon=1, observe="latent", autoreset_mode="SameStep")
+    envs = gymnasium.make_vec("fasturl/Warren-v0", 4, horizon=1, observe="latent", autoreset_mode="SameStep")
     assert envs.reset(seed=0)[1]["optimal_value"].tolist() == [
-        Maze(1).optimal_value(seed) for seed in range(4)
+        Warren(1).optimal_value(seed) for seed in range(4)
     ]
-    assert gymnasium.make(env.spec).unwrapped.environment == Maze(1, "reals")
+    assert gymnasium.make(env.spec).unwrapped.environment == Warren(1, "reals")
 
 
 def test_a_family_that_is_registered_again_keeps_its_id(known):
-    fu.register(Maze)
-    fu.register(Maze)
-    assert fasturl.envs.ids().count("fasturl/Maze-v0") == 1
+    fu.register(Warren)
+    fu.register(Warren)
+    assert fasturl.envs.ids().count("fasturl/Warren-v0") == 1
 
 
 def test_an_id_that_is_taken_is_told_and_harms_nobody(known):
-    fu.register(Maze)
-    other = dataclass(frozen=True)(type("Maze", (Maze,), {"__doc__": "Another of the same name."}))
-    with pytest.warns(UserWarning, match="'other-maze' of the package .* since fasturl/Maze-v0 is taken"):
-        fu.register(other, name="other-maze")
-    assert gymnasium.make("fasturl/Maze-v0").unwrapped.environment.name == "maze"
-    assert type(fasturl.envs.ScalarEnv("other-maze").environment) is other
+    fu.register(Warren)
+    other = dataclass(frozen=True)(type("Warren", (Warren,), {"__doc__": "Another of the same name."}))
+    with pytest.warns(UserWarning, match="'other-warren' of the package .* since fasturl/Warren-v0 is taken"):
+        fu.register(other, name="other-warren")
+    assert gymnasium.make("fasturl/Warren-v0").unwrapped.environment.name == "warren"
+    assert type(fasturl.envs.ScalarEnv("other-warren").environment) is other
 
 
 # --- bad input
@@ -312,8 +315,8 @@ def test_an_id_that_is_taken_is_told_and_harms_nobody(known):
             {"obseve": "latent"},
             r"^obseve is not a .* \(did you mean observe\?\)",
         ),
-        (Maze(), {"horizon": 2}, r"^horizon cannot be set beside env Maze\(.*\): set it in the object"),
-        (Maze, {}, "^env must be an environment of fasturl or the name of one, got <class "),
+        (Warren(), {"horizon": 2}, r"^horizon cannot be set beside env Warren\(.*\): set it in the object"),
+        (Warren, {}, "^env must be an environment of fasturl or the name of one, got <class "),
         (None, {}, "^env must be an environment of fasturl or the name of one, got None$"),
     ],
 )
@@ -325,7 +328,7 @@ def test_other_environments_are_refused(form, env, settings, match):
 def test_a_setting_that_gymnasium_has_too_is_refused_by_name_and_taken_as_an_object(known):
     @fu.register
     @dataclass(frozen=True)
-    class Copied(Maze):
+    class Copied(Warren):
         copy: int = fu.setting(1, help="An argument of vector environments has this name.")
 
     with pytest.raises(ValueError, match=r"^copy of copied is an argument of Gymnasium's environments too: "):
@@ -344,11 +347,11 @@ def test_a_setting_that_gymnasium_has_too_is_refused_by_name_and_taken_as_an_obj
 )
 def test_other_options_are_refused(form, options, match):
     with pytest.raises(ValueError, match=match):
-        form(Maze()).reset(options=options)
+        form(Warren()).reset(options=options)
 
 
 def test_there_is_no_instance_before_the_first_reset():
     with pytest.raises(gymnasium.error.ResetNeeded):
-        _ = fasturl.envs.ScalarEnv(Maze()).instance
+        _ = fasturl.envs.ScalarEnv(Warren()).instance
     with pytest.raises(gymnasium.error.ResetNeeded):
-        fasturl.envs.VectorEnv(Maze(), 2).instance(0)
+        fasturl.envs.VectorEnv(Warren(), 2).instance(0)

@@ -380,7 +380,10 @@ def test_a_package_that_fails_is_named_and_harms_nobody_else(install, module, mo
 def test_ours_are_registered_like_anybodys():
     ours = {kind: {n for n, one in names.components(kind).items() if one.built_in} for kind in names.GROUPS}
     assert ours == {
-        "environment": {"lock-bernoulli", "lock-gaussian"},
+        "environment": {
+            *("lock-bernoulli", "lock-gaussian", "rich-lock", "bidirectional-lock"),
+            *("river-swim", "deep-sea", "random-mdp", "maze"),
+        },
         "oracle": {"kmeans", "gmm", "dbscan"},
         "learner": {"oracleq", "qlearning"},
         "agent": {"url", "url-as-written", "pcid"},

@@ -77,7 +77,7 @@ def test_an_oracle_may_be_a_table_with_settings():
             registry.environment,
             "lock-bernouli",
             {},
-            "environment must be one of 'lock-bernoulli', 'lock-gaussian', got 'lock-bernouli' "
+            "environment must be one of .*'lock-bernoulli', 'lock-gaussian', .*, got 'lock-bernouli' "
             r"\(did you mean lock-bernoulli\?\)",
         ),
         (

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars
 import pytest
-from corridor import Cautious, Corridor, Maze, Threshold, registered
+from corridor import Burrow, Cautious, Corridor, Threshold, registered
 
 import fasturl as fu
 from fasturl.experiments import Cell, load, parse_spec, sweep
@@ -23,7 +23,7 @@ SEEDS = 4
 
 @pytest.fixture(scope="module", autouse=True)
 def known():
-    with registered(Corridor, Maze, Threshold, Cautious):
+    with registered(Corridor, Burrow, Threshold, Cautious):
         yield
 
 
@@ -170,7 +170,7 @@ def test_other_readers_take_all_files_for_one_table(reader, folder, frame):
 
 def test_one_name_with_two_kinds_is_a_number_or_a_text(tmp_path):
     cells = [
-        Cell.make("maze", {}, "oracleq-lat", {}, 60, 2),
+        Cell.make("burrow", {}, "oracleq-lat", {}, 60, 2),
         Cell.make("corridor", {"length": 2, "slip": 0.25, "doors": 4}, "oracleq-lat", {}, 60, 2),
         Cell.make("corridor", {"length": 2}, "oracleq-lat", {}, 60, 2),
     ]

@@ -5,7 +5,7 @@ import hypothesis.strategies as st
 import naive
 import numpy as np
 import pytest
-from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, row
+from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, reward_sizes, row
 
 from fasturl._kernels import vector
 from fasturl._kernels.records import Coins, Normals, Players, SharedTables
@@ -29,12 +29,14 @@ def tables(draw, sizes, n_ways, n_rewards=1):
     ways = draw.integers(0, min(255, len(outcomes)), (horizon, n_ways, n_states, n_actions)).astype(kind)
     rewards = np.stack([one.rewards for one in several], axis=1)
     rewards.setflags(write=False)
+    sizes = reward_sizes(draw, rewards.shape)
     return SharedTables(
         np.stack([one.start for one in several]),
         outcomes,
         ways,
         rewards,
         np.stack([one.random_rewards for one in several], axis=1),
+        sizes if sizes.ndim == 5 else sizes[None],
     )
 
 

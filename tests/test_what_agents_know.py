@@ -113,7 +113,17 @@ def test_the_same_mdp_gives_the_same_bits_whatever_stands_for_it(kind, name, set
 # --- the guard ---
 
 PACKAGE = Path(fu.__file__).parent
-TABLES = {"transitions", "rewards", "start", "emission", "n_states", "reachable", "dynamics", "reward_draw"}
+TABLES = {
+    "transitions",
+    "rewards",
+    "start",
+    "emission",
+    "n_states",
+    "reachable",
+    "dynamics",
+    "reward_draw",
+    "reward_sizes",
+}
 PLAYING = {PACKAGE / "agents" / "game.py", PACKAGE / "agents" / "evaluation.py"}
 
 

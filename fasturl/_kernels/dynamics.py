@@ -3,6 +3,8 @@
 An episode draws from its `dynamics_rng` in a fixed pattern: one uniform for the start, one for each
 transition, and one for the reward of each level whose rewards are random. The pattern does not depend on
 the actions, so agents that share a seed meet the same chances at the same trajectory.
+
+A random reward of mean r and size z is z if its uniform is below r / z, and else 0.
 """
 
 import numpy as np
@@ -21,6 +23,12 @@ def start_state(dynamics: tuple, dynamics_rng: np.ndarray) -> int:
 
 
 @inlined
+def random_reward(dynamics_rng: np.ndarray, mean: float, size: float) -> float:
+    """The size with probability mean / size, else 0: one uniform."""
+    return size if uniform(dynamics_rng) < mean / size else 0.0
+
+
+@inlined
 def step(dynamics: tuple, dynamics_rng: np.ndarray, h: int, s: int, a: int) -> tuple[int, float]:
     """The next state and the reward after action `a` in state `s` of level `h`."""
     u = uniform(dynamics_rng)
@@ -29,7 +37,9 @@ def step(dynamics: tuple, dynamics_rng: np.ndarray, h: int, s: int, a: int) -> t
         following += 1
     reward = dynamics.rewards[h, s, a, following]
     if dynamics.random_rewards[h]:
-        reward = 1.0 if uniform(dynamics_rng) < reward else 0.0
+        sizes = dynamics.reward_sizes
+        size = sizes[h, s, a, following] if sizes.size > 1 else sizes[0, 0, 0, 0]
+        reward = random_reward(dynamics_rng, reward, size)
     return following, reward
 
 

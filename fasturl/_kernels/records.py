@@ -10,14 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+SIZE_ONE = np.ones((1, 1, 1, 1))
+"""The sizes of random rewards that are 0 or 1."""
+SIZE_ONE.setflags(write=False)
+
 
 class Dynamics(NamedTuple):
-    """Tables of one Block MDP with H levels, at most S states a level, A actions."""
+    """Tables of one Block MDP with H levels, at most S states a level, A actions.
+
+    A random reward is its size with probability mean / size, and else 0.
+    """
 
     start: np.ndarray  # float64[S], cumulative
     transitions: np.ndarray  # float64[H, S, A, S], cumulative over the last axis
     rewards: np.ndarray  # float64[H, S, A, S], mean reward of each transition
-    random_rewards: np.ndarray  # bool[H], whether the level's rewards are Bernoulli draws
+    random_rewards: np.ndarray  # bool[H], whether the level's rewards are drawn at random
+    reward_sizes: np.ndarray = SIZE_ONE  # float64[H, S, A, S], or [1, 1, 1, 1] where all have one size
 
 
 class Trajectories(NamedTuple):
@@ -63,6 +71,7 @@ class SharedTables(NamedTuple):
     ways: np.ndarray  # integers [H, M, S, A], the row of `outcomes` that an action leads to
     rewards: np.ndarray  # float64[H, M, S, A, S]
     random_rewards: np.ndarray  # bool[H, M]
+    reward_sizes: np.ndarray = SIZE_ONE[None]  # float64[H, M, S, A, S], or [1, 1, 1, 1, 1] as in `Dynamics`
 
 
 class Players(NamedTuple):

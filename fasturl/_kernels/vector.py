@@ -13,7 +13,7 @@ environments are usually at the same level.
 import numpy as np
 
 from .compiling import inlined, kernel
-from .dynamics import start_state, step
+from .dynamics import random_reward, start_state, step
 from .emission import fill_normals
 from .rng import fill_bits_in_lanes, shuffle, uniform
 
@@ -62,7 +62,10 @@ def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
     row = np.uint64(e) if tables.rewards.shape[1] > 1 else np.uint64(0)
     reward = tables.rewards[h, row, s, np.uint64(a), np.uint64(following)]
     if tables.random_rewards[h, row]:
-        reward = 1.0 if uniform(dynamics_rng) < reward else 0.0
+        sizes = tables.reward_sizes
+        several = sizes.size > 1
+        size = sizes[h, row, s, np.uint64(a), np.uint64(following)] if several else sizes[0, 0, 0, 0, 0]
+        reward = random_reward(dynamics_rng, reward, size)
     players.levels[e] += 1
     players.states[e] = following
     return reward

@@ -19,7 +19,7 @@ from .._base.schema import Setting
 from .._base.streams import Streams
 from ..learners.playing import draw_policy
 from ..problems.block_mdp import BlockMDP
-from ..problems.emissions import Bernoulli, Categorical, Gaussian
+from ..problems.emissions import Bernoulli, Categorical, Gaussian, MappedGaussian
 from ..problems.environment import Environment
 from ..training import train
 
@@ -50,11 +50,10 @@ def warmup_command() -> None:
 def compile_kernels() -> float:
     """Compile or load all kernels; returns the seconds it took."""
     begin = time.perf_counter()
-    environments = _built_in_environments()
-    for env, (name, settings) in product(environments, _built_in_agents()):
+    environments, block_mdps = _built_in_environments(), _block_mdps()
+    for env, (name, settings) in product(block_mdps, _built_in_agents()):
         _train_for_a_moment(env, name, settings)
-    block_mdps = _block_mdps()
-    for env in block_mdps:
+    for env in environments:
         _train_for_a_moment(env, "url", {})
     draw_policy(np.array([[[0.25, 0.75]]]), Streams(0).row("policy"))
     if find_spec("gymnasium"):
@@ -107,16 +106,16 @@ def _train_for_a_moment(env: Environment, name: str, settings: dict[str, Any]) -
 
 
 def _block_mdps() -> list[BlockMDP]:
-    """Tables of a user's, with the emissions that no built-in environment has."""
-    apart = np.array([[0.1, 0.9], [0.9, 0.1]])
+    """Small tables with every kind of emission, whose states every oracle tells apart."""
+    apart = np.repeat([[0.02, 0.98], [0.98, 0.02]], 4, axis=1)
     emissions = (
-        Gaussian(apart, 0.1, n_levels=3),
-        Bernoulli(apart, n_levels=3),
-        Categorical(np.eye(2), n_levels=3),
+        Gaussian(apart, 0.1, n_levels=_HORIZON + 1),
+        MappedGaussian(apart, 0.1, n_levels=_HORIZON + 1, matrix=np.eye(8)),
+        Bernoulli(apart, n_levels=_HORIZON + 1),
+        Categorical(np.eye(2), n_levels=_HORIZON + 1),
     )
-    return [
-        BlockMDP(np.full((2, 2, 2, 2), 0.5), np.zeros((2, 2, 2)), emission=emission) for emission in emissions
-    ]
+    transitions, rewards = np.full((_HORIZON, 2, 2, 2), 0.5), np.full((_HORIZON, 2, 2), 0.5)
+    return [BlockMDP(transitions, rewards, emission=emission) for emission in emissions]
 
 
 def _step_environments(environments: list[Environment]) -> None:

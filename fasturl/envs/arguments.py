@@ -67,7 +67,7 @@ def shows_latent_states(environment: Environment, observe: object) -> bool:
     """Whether the latent state is observed itself, and not through the emission."""
     if checks.choice("observe", observe, ("observation", "latent")) == "latent":
         return True
-    if environment.emission is None:
+    if environment.resolved_emission is None:
         raise ValueError("observe must be 'latent' for an environment without emission, got 'observation'")
     return False
 

@@ -12,7 +12,7 @@ from ..problems.environment import Environment
 
 def observation_space(environment: Environment, latent: bool) -> spaces.Space[Any]:
     """Latent states are numbers below the declared bound on the states of a level."""
-    emission = environment.emission
+    emission = environment.resolved_emission
     if latent or emission is None:
         return spaces.Discrete(environment.describe().max_states)
     if emission.discrete:

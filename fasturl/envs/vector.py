@@ -192,7 +192,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
     def _fit_buffer(self) -> None:
         """Make the buffer for the instances once they are drawn: that of their emission, or one for any
         emissions where instances have their own; ValueError where later instances do not fit it."""
-        emission, emissions = self.environment.emission, self._tables.emissions
+        emission, emissions = self.environment.resolved_emission, self._tables.emissions
         shared = self._latent or all(one is emission for one in emissions)
         if self._buffer is None:
             if self._latent or emission is None:

@@ -11,6 +11,7 @@ that policy.
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._base.streams import Streams
 from .._kernels import planning as _planning
-from .._kernels.records import Dynamics
+from .._kernels.records import SIZE_ONE, Dynamics
 from .emissions import Emission, cumulative
 from .environment import Environment
 from .vector_tables import SharedInstance, VectorTables
@@ -43,7 +44,9 @@ class BlockMDP(Environment):
         length 1 stands for all: [H, 1, 1, S'] are rewards on the next state.
     reward_draw
         "bernoulli": rewards are 0 or 1 with the given means, drawn at levels where a mean is strictly
-        between 0 and 1; "deterministic": the reward is the mean itself.
+        between 0 and 1; "deterministic": the reward is the mean itself. Or sizes, in the shapes that
+        `rewards` may have: rewards are 0 or their size, with means between the two. A size of 0.1 beside a
+        mean of 0.05 is a reward of 0.1 with probability 1/2.
     start
         The state at level 1, or a distribution over its states.
     emission
@@ -60,12 +63,14 @@ class BlockMDP(Environment):
         rewards.
     """
 
+    emission: Emission | None
+
     def __init__(
         self,
         transitions: ArrayLike | Sequence[ArrayLike],
         rewards: ArrayLike | Sequence[ArrayLike],
         *,
-        reward_draw: str = "bernoulli",
+        reward_draw: str | ArrayLike | Sequence[ArrayLike] = "bernoulli",
         start: int | ArrayLike = 0,
         emission: Emission | None = None,
         max_states: int | None = None,
@@ -91,14 +96,18 @@ class BlockMDP(Environment):
                     f"transitions at level {h + 1} must have shape {expected}, got {table.shape}"
                 )
             levels[h] = checks.probabilities(f"transitions at level {h + 1}", table, "next states")
-        self.reward_draw = checks.choice("reward_draw", reward_draw, ("bernoulli", "deterministic"))
+        sized = checks.are_several(reward_draw)
+        draw = "bernoulli" if sized else reward_draw
+        self.reward_draw = checks.choice("reward_draw", draw, ("bernoulli", "deterministic"))
         size = max(self.n_states)
         self.transitions = np.zeros((self.horizon, size, self.n_actions, size))
         self.transitions[..., 0] = 1.0  # rows of states that a level does not have: never visited
         for h, table in enumerate(levels):
             self.transitions[h, : table.shape[0]] = 0.0
             self.transitions[h, : table.shape[0], :, : table.shape[2]] = table
-        self.rewards = self._reward_table(rewards)
+        self.rewards = self._reward_table("rewards", rewards)
+        self.reward_sizes = self._reward_sizes(reward_draw) if sized else SIZE_ONE
+        self._check_means()
         self.start = self._start(start)
         if not (emission is None or isinstance(emission, Emission)):
             raise ValueError(
@@ -111,26 +120,37 @@ class BlockMDP(Environment):
         self._finish(emission)
 
     @classmethod
-    def _trusted(cls, transitions: Floats, rewards: Floats, emission: Emission | None) -> BlockMDP:
-        """An instance of tables [H, S, A, S] that need no checks, with Bernoulli rewards and state 0 at the
-        start."""
+    def _trusted(
+        cls,
+        transitions: Floats,
+        rewards: Floats,
+        emission: Emission | None,
+        *,
+        reward_draw: str = "bernoulli",
+        reward_sizes: Floats = SIZE_ONE,
+        start: Floats | None = None,
+    ) -> BlockMDP:
+        """An instance of tables [H, S, A, S] that need no checks; `start` has S probabilities, or state 0 is
+        the start. Its range of rewards is the one that its family declares."""
         instance = cls.__new__(cls)
         instance.horizon, size, instance.n_actions, _ = transitions.shape
         instance.n_states, instance.max_states = (size,) * (instance.horizon + 1), size
-        instance.reward_draw = "bernoulli"
-        instance.transitions, instance.rewards, instance.start = transitions, rewards, np.eye(size)[0]
+        instance.reward_draw, instance.reward_sizes = reward_draw, reward_sizes
+        instance.transitions, instance.rewards = transitions, rewards
+        instance.start = np.eye(size)[0] if start is None else start
         instance._finish(emission)
         return instance
 
     def _finish(self, emission: Emission | None) -> None:
         self.emission = emission and emission.sized(self.horizon + 1, self.transitions.shape[1])
-        for table in (self.transitions, self.rewards, self.start):
+        for table in (self.transitions, self.rewards, self.reward_sizes, self.start):
             table.setflags(write=False)
         self.dynamics = Dynamics(
             start=cumulative(self.start),
             transitions=cumulative(self.transitions),
             rewards=self.rewards,
             random_rewards=self._random_levels(),
+            reward_sizes=self.reward_sizes,
         )
 
     def draw(self, streams: Streams) -> BlockMDP:
@@ -184,42 +204,58 @@ class BlockMDP(Environment):
         _planning.reachable(self.start, self.transitions, reached)
         return reached
 
-    def _reward_table(self, rewards: ArrayLike | Sequence[ArrayLike]) -> Floats:
+    def _reward_table(self, name: str, rewards: ArrayLike | Sequence[ArrayLike]) -> Floats:
+        """Numbers of each transition as a table [H, S, A, S], from all the shapes that users may give."""
         table = np.zeros_like(self.transitions)
-        levels = [level.astype(np.float64) for level in _levels("rewards", rewards)]
+        levels = [level.astype(np.float64) for level in _levels(name, rewards)]
         if len(levels) != self.horizon:
-            raise ValueError(
-                f"rewards must have {self.horizon} levels as transitions have, got {len(levels)}"
-            )
+            raise ValueError(f"{name} must have {self.horizon} levels as transitions have, got {len(levels)}")
         for h, level in enumerate(levels):
             shape = (self.n_states[h], self.n_actions, self.n_states[h + 1])
             try:
                 if level.ndim not in (2, 3):
                     raise ValueError
-                means = np.broadcast_to(level[..., None] if level.ndim == 2 else level, shape)
+                entries = np.broadcast_to(level[..., None] if level.ndim == 2 else level, shape)
             except ValueError:
                 allowed = f"{shape[:2]} or {shape}, or a 1 in place of any of these numbers"
                 raise ValueError(
-                    f"rewards at level {h + 1} must have shape {allowed}, got {level.shape}"
+                    f"{name} at level {h + 1} must have shape {allowed}, got {level.shape}"
                 ) from None
-            fine = np.abs(means) <= LARGEST_REWARD
+            fine = np.abs(entries) <= LARGEST_REWARD
             if not fine.all():
                 raise ValueError(
-                    f"rewards at level {h + 1} must be finite and at most {LARGEST_REWARD:g} in size, "
-                    f"got {means[~fine][0]}"
+                    f"{name} at level {h + 1} must be finite and at most {LARGEST_REWARD:g} in size, "
+                    f"got {entries[~fine][0]}"
                 )
-            if self.reward_draw == "bernoulli" and (means.min() < 0 or means.max() > 1):
-                raise ValueError(
-                    f"rewards at level {h + 1} must be in [0, 1] when reward_draw='bernoulli', "
-                    f"got {means.min():g}..{means.max():g}"
-                )
-            table[h, : shape[0], :, : shape[2]] = means
+            table[h, : shape[0], :, : shape[2]] = entries
         return table
+
+    def _reward_sizes(self, sizes: ArrayLike | Sequence[ArrayLike]) -> Floats:
+        table = self._reward_table("reward_draw", sizes)
+        for h, (n, m) in enumerate(itertools.pairwise(self.n_states)):
+            if not table[h, :n, :, :m].all():
+                raise ValueError(f"reward_draw at level {h + 1} must hold sizes other than 0, got 0")
+        table[table == 0] = 1.0  # of states that a level does not have
+        return table
+
+    def _check_means(self) -> None:
+        """Means of random rewards lie between 0 and the size of the reward."""
+        if self.reward_draw == "deterministic":
+            return
+        for h in range(self.horizon):
+            means, sizes = self.rewards[h], self.reward_sizes[h % len(self.reward_sizes)]
+            chances = means / sizes
+            if chances.min() < 0 or chances.max() > 1:
+                plain = self.reward_sizes is SIZE_ONE
+                allowed = "in [0, 1] when reward_draw='bernoulli'" if plain else "between 0 and their sizes"
+                raise ValueError(
+                    f"rewards at level {h + 1} must be {allowed}, got {means.min():g}..{means.max():g}"
+                )
 
     def _reward_range(self, declared: tuple[float, float] | None) -> tuple[float, float]:
         if declared is None:
             if self.reward_draw == "bernoulli":
-                return 0.0, 1.0
+                return min(0.0, float(self.reward_sizes.min())), max(0.0, float(self.reward_sizes.max()))
             sizes = zip(self.rewards, self.n_states, self.n_states[1:], strict=False)
             means = [table[:n, :, :m] for table, n, m in sizes]
             return min(float(level.min()) for level in means), max(float(level.max()) for level in means)
@@ -233,7 +269,8 @@ class BlockMDP(Environment):
     def _random_levels(self) -> NDArray[np.bool_]:
         if self.reward_draw == "deterministic":
             return np.zeros(self.horizon, np.bool_)
-        return np.asarray(((self.rewards > 0) & (self.rewards < 1)).any(axis=(1, 2, 3)))
+        in_between = (self.rewards != 0) & (self.rewards != self.reward_sizes)
+        return np.asarray(in_between.any(axis=(1, 2, 3)))
 
     def _start(self, start: int | ArrayLike) -> Floats:
         distribution = np.zeros(self.transitions.shape[1])

@@ -58,9 +58,10 @@ class Environment(Declared, ABC):
     horizon: int
     n_actions: int
     max_states: int
-    emission: Emission | None = None
+    emission: Emission | str | None = None
     """How observations are drawn; None where latent states are all there is to observe. Where `draw` gives
-    instances emissions of their own, this is one of the same kind, dimension and bounds."""
+    instances emissions of their own, this is one of the same kind, dimension and bounds. A family may have a
+    setting of this name, which is a text: `resolved_emission` is then what the text stands for."""
     reward_range: tuple[float, float] = (0.0, 1.0)
     max_return: float | None = None
     """The greatest return that can be ahead at any level; if it is None, what follows from the range of
@@ -70,6 +71,17 @@ class Environment(Declared, ABC):
     def draw(self, streams: Streams) -> BlockMDP:
         """The instance that a run with these streams meets: what is random in it comes from the stream
         "instance"."""
+
+    @property
+    def resolved_emission(self) -> Emission | None:
+        """The emission itself, also where the setting `emission` is only its name."""
+        emission = self.emission
+        if emission is None or hasattr(emission, "observation_space"):
+            return emission  # type: ignore[return-value]  # whatever has an observation space will do
+        raise ValueError(
+            "emission must be None or one of fasturl.problems.emissions such as Gaussian, "
+            f"got {checks.short_repr(emission)}"
+        )
 
     def describe(self) -> Description:
         """What an agent may know."""
@@ -83,18 +95,14 @@ class Environment(Declared, ABC):
         max_return = self.max_return
         if max_return is None:
             max_return = greatest_return(horizon, reward_range[1])
-        if not (self.emission is None or hasattr(self.emission, "observation_space")):
-            raise ValueError(
-                "emission must be None or one of fasturl.problems.emissions such as Gaussian, "
-                f"got {checks.short_repr(self.emission)}"
-            )
+        emission = self.resolved_emission
         return Description(
             horizon=horizon,
             n_actions=checks.integer("n_actions", self.n_actions, least=1),
             max_states=checks.integer("max_states", self.max_states, least=1),
             reward_range=reward_range,
             max_return=checks.real("max_return", max_return),
-            observations=None if self.emission is None else self.emission.observation_space,
+            observations=None if emission is None else emission.observation_space,
         )
 
     def instance(self, seed: int = 0) -> BlockMDP:

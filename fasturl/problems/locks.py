@@ -58,7 +58,7 @@ class Lock(Environment):
         transitions, rewards = np.empty(shape), np.zeros(shape)
         _dynamics.draw_lock(streams.row("instance"), self.switch, np.empty(N_ACTIONS, np.int64), transitions)
         rewards[-1, :, :, :2] = 0.5
-        return BlockMDP._trusted(transitions, rewards, self.emission)
+        return BlockMDP._trusted(transitions, rewards, self.resolved_emission)
 
     def optimal_value(self, seed: int = 0) -> float:
         checks.seed("seed", seed)
@@ -162,7 +162,7 @@ class LockTables(VectorTables):
         self._lock = lock
         self._chances = np.array([[on, swapped, 0.0], [swapped, on, 0.0], [0.0, 0.0, 1.0]])
         self._rngs, self._order = np.zeros((n_envs, 4), np.uint64), np.empty(N_ACTIONS, np.int64)
-        self.emissions = [lock.emission] * n_envs
+        self.emissions = [lock.resolved_emission] * n_envs
         self.optimal_values = np.full(n_envs, OPTIMAL_VALUE)
         self.arrays = SharedTables(
             start=dynamics.start.reshape(1, N_STATES),
@@ -180,7 +180,7 @@ class LockTables(VectorTables):
 
     def instance(self, index: int) -> BlockMDP:
         transitions, rewards = self._chances[self.arrays.ways[:, index]], self.arrays.rewards[:, 0]
-        return BlockMDP._trusted(transitions, rewards, self._lock.emission).declared_by(self._lock)
+        return BlockMDP._trusted(transitions, rewards, self._lock.resolved_emission).declared_by(self._lock)
 
 
 class LockCoins(ObservationBuffer):

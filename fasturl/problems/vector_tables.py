@@ -31,12 +31,11 @@ class VectorTables(ABC):
     """The instances of N environments of one family.
 
     `seed` gives an environment the streams of a run, `draw` then draws its next instance from the stream
-    "instance" of these. A subclass has the attributes below, keeps `arrays` in place, and implements the
-    methods.
+    "instance" of these. A subclass has the attributes below and implements the methods.
     """
 
     arrays: SharedTables
-    """What kernels read; `draw` writes into it."""
+    """What kernels read; `draw` writes into it or puts another in its place."""
     optimal_values: NDArray[np.float64]
     """V* of the instance of each environment, float64[N]."""
     emissions: list[Emission | None]
@@ -71,7 +70,8 @@ class InstanceTables(VectorTables):
         self._streams: list[Streams | None] = [None] * n_envs
         self._instances: list[BlockMDP | None] = [None] * n_envs
         self._outcomes, self._rewards = np.ones((*shape, size)), np.zeros((*shape, size))
-        self.emissions = [environment.emission] * n_envs
+        self._sizes: NDArray[np.float64] | None = None
+        self.emissions = [environment.resolved_emission] * n_envs
         self.optimal_values = np.zeros(n_envs)
         self.arrays = SharedTables(
             start=np.ones((n_envs, size)),
@@ -103,8 +103,19 @@ class InstanceTables(VectorTables):
         self._outcomes[:, e, :size, :, :size] = dynamics.transitions
         self._rewards[:, e, :size, :, :size] = dynamics.rewards
         self.arrays.random_rewards[:, e] = dynamics.random_rewards
+        self._set_sizes(e, dynamics.reward_sizes, size)
         self.emissions[e], self._instances[e] = instance.emission, instance
         self.optimal_values[e] = instance.optimal_value()
+
+    def _set_sizes(self, e: int, sizes: NDArray[np.float64], n_states: int) -> None:
+        """Note the sizes of random rewards; there is a table of them from the first that are not all 1."""
+        if self._sizes is None and (sizes == 1.0).all():
+            return
+        if self._sizes is None:
+            self._sizes = np.ones_like(self._rewards)
+            self.arrays = self.arrays._replace(reward_sizes=_read_only(self._sizes))
+        self._sizes[:, e] = 1.0
+        self._sizes[:, e, :n_states, :, :n_states] = sizes
 
 
 class SharedInstance(VectorTables):
@@ -122,6 +133,7 @@ class SharedInstance(VectorTables):
             ways=_row_numbers(n_rows).reshape(horizon, 1, size, n_actions),
             rewards=dynamics.rewards.reshape(horizon, 1, size, n_actions, size),
             random_rewards=dynamics.random_rewards.reshape(horizon, 1),
+            reward_sizes=dynamics.reward_sizes[:, None],
         )
 
     def seed(self, index: int, streams: Streams) -> None:

@@ -28,7 +28,9 @@ from .emission import bernoulli_words as bernoulli_words
 from .emission import categorical_words as categorical_words
 from .emission import fill_normals as fill_normals
 from .emission import fill_words as fill_words
+from .emission import hadamard_rows as hadamard_rows
 from .emission import lock_words as lock_words
+from .emission import mapped_rows as mapped_rows
 from .emission import observe_reals as observe_reals
 from .emission import pack as pack
 from .emission import unpack as unpack

@@ -1,5 +1,7 @@
 """Slow, obvious references for `_kernels/dynamics.py`."""
 
+import numpy as np
+
 from .rng import shuffle, uniform
 
 
@@ -18,7 +20,9 @@ def step(dynamics, dynamics_rng, h, s, a):
     following = _outcome(dynamics.transitions[h, s, a], uniform(dynamics_rng))
     reward = float(dynamics.rewards[h, s, a, following])
     if dynamics.random_rewards[h]:
-        reward = float(uniform(dynamics_rng) < reward)
+        sizes = np.broadcast_to(dynamics.reward_sizes, dynamics.rewards.shape)
+        size = float(sizes[h, s, a, following])
+        reward = size if uniform(dynamics_rng) < reward / size else 0.0
     return following, reward
 
 

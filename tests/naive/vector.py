@@ -37,7 +37,11 @@ def _dynamics(tables, e):
     ways = tables.ways[:, e % tables.ways.shape[1]]
     own = e % len(tables.start)
     return Dynamics(
-        tables.start[own], tables.outcomes[ways], tables.rewards[:, own], tables.random_rewards[:, own]
+        tables.start[own],
+        tables.outcomes[ways],
+        tables.rewards[:, own],
+        tables.random_rewards[:, own],
+        tables.reward_sizes[:, e % tables.reward_sizes.shape[1]],
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._kernels import dynamics, planning
 from ..._kernels.compiling import inlined
-from ..._kernels.records import Dynamics
+from ..._kernels.records import SIZE_ONE, Dynamics
 from ..access import field, four_numbers, offset, view, view_const, view_flags
 from ..checks import (
     ANY,
@@ -105,7 +105,7 @@ def spans(d: Any) -> Any:
 
 @inlined
 def tables(d: Any) -> Dynamics:
-    """What the kernels take."""
+    """What the kernels take; random rewards are 0 or 1."""
     horizon, n_states, n_actions = sizes(d)
     shape = (horizon, n_states, n_actions, n_states)
     return Dynamics(
@@ -113,6 +113,7 @@ def tables(d: Any) -> Dynamics:
         view(field(d, "transitions"), shape),
         view_const(field(d, "rewards"), shape),
         view_flags(field(d, "random_rewards"), (horizon,)),
+        SIZE_ONE,
     )
 
 

@@ -1,0 +1,16 @@
+"""Emissions: how observations are drawn for latent states.
+
+`Bernoulli` and `Categorical` give bits (uint8 zeros and ones); `Gaussian`, `MappedGaussian` and `CEmission`
+give float32. An emission of your own is a subclass of `Emission`.
+"""
+
+from .bits import Bernoulli as Bernoulli
+from .bits import Categorical as Categorical
+from .c_emission import CEmission as CEmission
+from .emission import N_RNGS as N_RNGS
+from .emission import Emission as Emission
+from .emission import cumulative as cumulative
+from .emission import raw_words as raw_words
+from .gaussian import LARGEST as LARGEST
+from .gaussian import Gaussian as Gaussian
+from .mapped_gaussian import MappedGaussian as MappedGaussian

@@ -1,0 +1,118 @@
+"""The contract of emissions, and what ours share.
+
+An emission draws noise for a block of episodes from the emission stream, without knowing policy or state. The
+block can then show the observation along any path of states, or hand all of them at once to a decoder.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..._base import checks
+from ..._kernels import dynamics as _dynamics
+from ..._kernels import emission as _emission
+from ..blocks import Block, Floats, Rngs, Words
+from ..buffers import ObservationBuffer, StoredObservations
+from ..description import ObservationSpace
+
+N_RNGS = 4
+"""Number of generators side by side in an emission stream."""
+_BLOCK_BYTES = 1 << 20  # a usual L2 cache; from there on, larger blocks are no faster
+
+
+class Emission(ABC):
+    """How observations are drawn for latent states, for blocks of episodes at a time.
+
+    A subclass has the attributes `n_levels` (H+1), `n_states` (the largest number of states of a level),
+    `dimension` (number of coordinates of an observation) and `discrete` (True for bits, False for reals), and
+    implements `draw`. An episode must take a fixed number of draws, so that episode n meets the same noise
+    whatever the size of the blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fasturl.problems.blocks import ObservationBlock
+    >>> class OneHot(Emission):
+    ...     discrete, n_levels, n_states, dimension = False, 4, 3, 3
+    ...     def draw(self, rngs, episodes):
+    ...         return ObservationBlock(np.broadcast_to(np.eye(3, dtype=np.float32), (episodes, 4, 3, 3)))
+    >>> OneHot().bounds()
+    (-inf, inf)
+    """
+
+    n_levels: int
+    n_states: int
+    dimension: int
+    discrete: bool
+
+    @abstractmethod
+    def draw(self, rngs: Rngs, episodes: int) -> Block:
+        """The noise of the next episodes, from the four generators `rngs` (uint64[4, 4]), which advance."""
+
+    def sized(self, n_levels: int, n_states: int) -> Self:
+        """The emission for a Block MDP of this size; ValueError where it was made for another."""
+        if (self.n_levels, self.n_states) != (n_levels, n_states):
+            raise ValueError(
+                f"emission must be made for {n_levels} levels and {n_states} states, "
+                f"got {self.n_levels} and {self.n_states}"
+            )
+        return self
+
+    def bounds(self) -> tuple[float, float]:
+        """Two numbers between which every coordinate of every observation lies; infinite where they are not
+        known."""
+        return (0.0, 1.0) if self.discrete else (-math.inf, math.inf)
+
+    def observation_buffer(self, n_envs: int) -> ObservationBuffer:
+        """What shows the observations of `n_envs` environments side by side.
+
+        This works for every emission, from `draw` alone. A subclass may have one that is faster and gives the
+        same bits.
+        """
+        return StoredObservations([self] * n_envs, self.n_levels, self.n_states)
+
+    @property
+    def observation_space(self) -> ObservationSpace:
+        """Kind and dimension of observations, as agents are told."""
+        return ObservationSpace("bits" if self.discrete else "reals", self.dimension)
+
+    @property
+    def block_episodes(self) -> int:
+        """How many episodes make a block that stays in the cache."""
+        return max(16, min(512, _BLOCK_BYTES // self._episode_bytes()))
+
+    def _episode_bytes(self) -> int:
+        """Memory that an episode takes in a block."""
+        return 4 * self.n_levels * self.n_states * self.dimension
+
+
+def cumulative(chances: Floats) -> Floats:
+    """Running sums of probabilities along the last axis; the kernel says what is made of rounding."""
+    rows = np.ascontiguousarray(chances, np.float64).reshape(-1, chances.shape[-1])
+    sums = np.empty_like(rows)
+    _dynamics.cumulate(rows, sums)
+    return sums.reshape(chances.shape)
+
+
+def per_level(name: str, table: ArrayLike, n_levels: int) -> NDArray[Any]:
+    """A table [S, D] or [L, S, D] as one of L levels; ValueError for any other shape."""
+    levels = checks.integer("n_levels", n_levels, least=1)
+    array = checks.real_array(name, table)
+    if array.ndim not in (2, 3) or 0 in array.shape or (array.ndim == 3 and array.shape[0] != levels):
+        raise ValueError(
+            f"{name} must have shape [states, coordinates] or [{levels}, states, coordinates], "
+            f"got {array.shape}"
+        )
+    return np.broadcast_to(array, (levels, *array.shape[-2:]))
+
+
+def raw_words(rngs: Rngs, episodes: int, count: int) -> Words:
+    """Rows of at least `count` raw words, one row for each episode."""
+    raw = np.empty((episodes, -(-count // N_RNGS), N_RNGS), np.uint64)
+    _emission.fill_words(rngs, raw)
+    return raw.reshape(episodes, -1)
