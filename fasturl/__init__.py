@@ -21,6 +21,7 @@ from .agents.url import URL
 from .agents.url_as_written import URLAsWritten
 from .learners.oracleq import OracleQ
 from .learners.qlearning import QLearning
+from .problems.bandit import Bandit
 from .problems.bidirectional_lock import BidirectionalLock
 from .problems.block_mdp import BlockMDP
 from .problems.deep_sea import DeepSea
@@ -39,6 +40,7 @@ _compile_cache.keep_kernels()
 __all__ = [
     "PCID",
     "URL",
+    "Bandit",
     "BidirectionalLock",
     "BlockMDP",
     "Declared",

@@ -17,7 +17,7 @@ from fasturl.problems.vector_tables import SharedInstance
 
 ALARM = 1e-6
 """False-alarm rate of each statistical test; the seeds are fixed."""
-FAMILIES = [fu.BidirectionalLock, fu.RiverSwim, fu.DeepSea, fu.RandomMDP, fu.Maze]
+FAMILIES = [fu.Bandit, fu.BidirectionalLock, fu.RiverSwim, fu.DeepSea, fu.RandomMDP, fu.Maze]
 BITS = {"emission": "bernoulli"}
 EMISSIONS = ["gaussian", "bernoulli", "categorical", "rich"]
 
@@ -61,6 +61,25 @@ def test_no_return_exceeds_the_declared_one(family):
 
 
 # --- tables and exact values ---
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_arm_of_a_bandit_is_better_by_the_gap_at_all_levels(seed):
+    env = fu.Bandit(horizon=3, n_actions=5, best=0.7, gap=0.2)
+    means = env.instance(seed).rewards[:, 0, :, 0]
+    assert sorted(means[0].tolist()) == pytest.approx([0.5] * 4 + [0.7])
+    assert (means == means[0]).all()
+    assert env.optimal_value(seed) == pytest.approx(3 * 0.7)
+
+
+def test_each_arm_is_the_best_on_some_seed():
+    env = fu.Bandit(n_actions=3)
+    assert {int(env.instance(seed).rewards[0, 0, :, 0].argmax()) for seed in range(30)} == {0, 1, 2}
+
+
+def test_a_gap_that_no_arm_can_have_is_refused():
+    with pytest.raises(ValueError, match="gap must be at most best = 0.3, got 0.4"):
+        fu.Bandit(best=0.3, gap=0.4)
 
 
 def test_a_river_flows_to_the_left():

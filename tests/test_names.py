@@ -382,7 +382,7 @@ def test_ours_are_registered_like_anybodys():
     assert ours == {
         "environment": {
             *("lock-bernoulli", "lock-gaussian", "rich-lock", "bidirectional-lock"),
-            *("river-swim", "deep-sea", "random-mdp", "maze"),
+            *("bandit", "river-swim", "deep-sea", "random-mdp", "maze"),
         },
         "oracle": {"kmeans", "gmm", "dbscan"},
         "learner": {"oracleq", "qlearning"},

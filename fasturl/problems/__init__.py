@@ -1,6 +1,7 @@
 """Block MDPs: the contract of environments, tables, emissions and blocks of noise, and a file for each
 family."""
 
+from .bandit import Bandit as Bandit
 from .bidirectional_lock import BidirectionalLock as BidirectionalLock
 from .block_mdp import BlockMDP as BlockMDP
 from .deep_sea import DeepSea as DeepSea
