@@ -20,6 +20,7 @@ from .agents.pcid import PCID
 from .agents.url import URL
 from .agents.url_as_written import URLAsWritten
 from .learners.oracleq import OracleQ
+from .learners.pooled_ucbvi import PooledUCBVI
 from .learners.qlearning import QLearning
 from .problems.bandit import Bandit
 from .problems.bidirectional_lock import BidirectionalLock
@@ -50,6 +51,7 @@ __all__ = [
     "LockGaussian",
     "Maze",
     "OracleQ",
+    "PooledUCBVI",
     "QLearning",
     "RandomMDP",
     "Range",

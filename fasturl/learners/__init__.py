@@ -7,4 +7,5 @@ from .learner import Memory as Memory
 from .learner import Task as Task
 from .learner import start as start
 from .oracleq import OracleQ as OracleQ
+from .pooled_ucbvi import PooledUCBVI as PooledUCBVI
 from .qlearning import QLearning as QLearning

@@ -29,6 +29,13 @@ def greatest_ahead(task: Task) -> Floats:
     return np.asarray(caps, np.float64)
 
 
+def least_ahead(task: Task) -> Floats:
+    """The least return that can be ahead at each level, [H+1]: the least reward at every step that is
+    left."""
+    left = task.horizon - np.arange(task.horizon + 1)
+    return np.asarray(left * task.reward_range[0], np.float64)
+
+
 @njit
 def count_step(
     tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
