@@ -100,7 +100,7 @@ def test_the_table_of_an_environment_and_a_switch_goes_before_those_of_either():
     ]
     assert [
         hyperparameters.tuned_settings("pcid-linear", env, 5, switch)["n_clusters"] for env, switch in places
-    ] == [3, 8, 3, 12]
+    ] == [3, 6, 3, 12]
 
 
 @pytest.mark.parametrize("figure", FIGURES)

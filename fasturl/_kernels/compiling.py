@@ -2,7 +2,6 @@
 `compiling.pyi`."""
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
@@ -62,7 +61,7 @@ def _compiled_fma(a, b, c):
     return lambda a, b, c: _fma_instruction(a, b, c)
 
 
-_LANES = 8
+LANES = 8
 """Sums side by side in `four_dots`."""
 
 
@@ -73,74 +72,16 @@ def four_dots(
     entries.
 
     Each is summed in eight lanes, entry i in lane i modulo 8, and the lanes are added by halves: an order
-    that is the same on every machine. Compiled, a lane is an entry of a vector register. The compiler may not
-    reorder a plain sum to that end, and what it makes of eight sums beside each other is five times slower.
+    that is the same on every machine. The layer above makes vector instructions of it, which takes more of
+    Numba than is used here. Numba may not reorder a plain sum to that end, and what it makes of eight sums
+    beside each other is five times slower.
     """
-    lanes = np.zeros((4, _LANES), np.float32)
-    for i in range(0, left.shape[1], _LANES):
-        factors = left[a, i : i + _LANES].astype(np.float64)
-        products = factors * right[b : b + 4, i : i + _LANES].astype(np.float64)
+    lanes = np.zeros((4, LANES), np.float32)
+    for i in range(0, left.shape[1], LANES):
+        factors = left[a, i : i + LANES].astype(np.float64)
+        products = factors * right[b : b + 4, i : i + LANES].astype(np.float64)
         lanes = (products + lanes).astype(np.float32)
     while lanes.shape[1] > 1:
         half = lanes.shape[1] // 2
         lanes = lanes[:, :half] + lanes[:, half:]
     return lanes[0, 0], lanes[1, 0], lanes[2, 0], lanes[3, 0]
-
-
-@intrinsic
-def _vector_dots(_context, left, a, right, b):
-    lanes = ir.VectorType(ir.FloatType(), _LANES)
-    zero = ir.Constant(lanes, [0.0] * _LANES)
-
-    def first_entry(target, builder, kind, table, row):
-        array = target.make_array(kind)(target, builder, table)
-        width = builder.extract_value(array.shape, 1)
-        return builder.gep(array.data, [builder.mul(row, width)]), width
-
-    def entries(builder, start, i):
-        place = builder.bitcast(builder.gep(start, [i]), lanes.as_pointer())
-        return builder.load(place, align=4)
-
-    def total(builder, sums):
-        parts = [builder.extract_element(sums, ir.Constant(ir.IntType(32), lane)) for lane in range(_LANES)]
-        while len(parts) > 1:
-            half = len(parts) // 2
-            parts = [builder.fadd(parts[j], parts[j + half]) for j in range(half)]
-        return parts[0]
-
-    def generate(target, builder, signature, arguments):
-        row, first = arguments[1], arguments[3]
-        one, width = first_entry(target, builder, left, arguments[0], row)
-        four = [
-            first_entry(target, builder, right, arguments[2], builder.add(first, first.type(j)))[0]
-            for j in range(4)
-        ]
-        fused = builder.module.declare_intrinsic(
-            f"llvm.fma.v{_LANES}f32", (), ir.FunctionType(lanes, [lanes] * 3)
-        )
-        before, loop = builder.block, builder.append_basic_block("dots")
-        after = builder.append_basic_block("dots.end")
-        builder.branch(loop)
-        builder.position_at_end(loop)
-        i = builder.phi(width.type)
-        i.add_incoming(width.type(0), before)
-        sums = [builder.phi(lanes) for _ in four]
-        factors = entries(builder, one, i)
-        for start, lane_sums in zip(four, sums, strict=True):
-            lane_sums.add_incoming(zero, before)
-            lane_sums.add_incoming(
-                builder.call(fused, [factors, entries(builder, start, i), lane_sums]), loop
-            )
-        following = builder.add(i, width.type(_LANES))
-        i.add_incoming(following, loop)
-        builder.cbranch(builder.icmp_signed("<", following, width), loop, after)
-        builder.position_at_end(after)
-        results = [total(builder, lane_sums.incomings[1][0]) for lane_sums in sums]
-        return target.make_tuple(builder, signature.return_type, results)
-
-    return types.UniTuple(types.float32, 4)(left, types.int64, right, types.int64), generate
-
-
-@overload(four_dots, jit_options={"forceinline": True})
-def _compiled_four_dots(left, a, right, b):
-    return lambda left, a, right, b: _vector_dots(left, a, right, b)

@@ -6,6 +6,7 @@ import numpy as np
 F = TypeVar("F")
 
 OPTIONS: dict[str, bool]
+LANES: int
 
 def kernel(function: F) -> F: ...
 def for_each_kernel(action: Callable[[Any], None]) -> None: ...
