@@ -15,6 +15,7 @@ from ._base.names import Component as _Component
 from ._base.names import on_register as _on_register
 from ._base.names import register
 from ._base.schema import Declared, Range, setting
+from ._base.vector_dots import use_vectors as _use_vectors
 from ._version import __version__ as __version__
 from .agents.pcid import PCID
 from .agents.url import URL
@@ -37,6 +38,7 @@ from .training import train
 
 CACHE_FOLDER = _compile_cache.folder()
 _compile_cache.keep_kernels()
+_use_vectors()
 
 __all__ = [
     "PCID",

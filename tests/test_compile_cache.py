@@ -148,7 +148,12 @@ def test_where_ours_cannot_be_written_numbas_own_folder_is_used(tmp_path):
 # --- the folder ---
 
 
-KERNEL_SOURCES = ["_kernels/rng.py", "_base/plugin_loops.py", "_base/numba_internals.py"]
+KERNEL_SOURCES = [
+    "_kernels/rng.py",
+    "_base/plugin_loops.py",
+    "_base/numba_internals.py",
+    "_base/vector_dots.py",
+]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import re
 import shlex
 from importlib import resources
+from itertools import product
 
 import pytest
 import typer
@@ -11,7 +12,7 @@ from fasturl import registry
 from fasturl.cli.main import app
 from fasturl.cli.options import parse_seeds, written_settings
 from fasturl.experiments.paper import hyperparameters
-from fasturl.experiments.paper.cells import AGENTS, BITS_ONLY, FIGURES, VARIANTS
+from fasturl.experiments.paper.cells import AGENTS, BITS_ONLY, FIGURES, HORIZONS, MODELS, SWITCHES
 from fasturl.experiments.tuning.problem import TUNING_SEEDS
 
 ENVIRONMENTS = sorted({env for env, _ in FIGURES.values()})
@@ -99,11 +100,20 @@ def test_the_table_of_an_environment_and_a_switch_goes_before_those_of_either():
     ]
     assert [
         hyperparameters.tuned_settings("pcid-linear", env, 5, switch)["n_clusters"] for env, switch in places
-    ] == [3, 8, 3, 12]
+    ] == [3, 6, 3, 12]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_every_panel_has_a_score_of_each_model_of_pcid_and_shows_the_best(figure):
+    for horizon, switch in product(HORIZONS, SWITCHES):
+        scores = hyperparameters.model_scores(figure, horizon, switch)
+        assert tuple(scores) == MODELS
+        assert all(0 <= score <= 0.5 for score in scores.values())
+        assert scores[hyperparameters.best_model(figure, horizon, switch)] == max(scores.values())
 
 
 def test_tuned_settings_are_there_for_the_papers_horizons_alone():
-    agents = {variant for agent in (*AGENTS, *BITS_ONLY) for variant in VARIANTS.get(agent, (agent,))}
+    agents = {*AGENTS, *BITS_ONLY, *(f"pcid-{model}" for model in MODELS)} - {"pcid"}
     assert {(agent, horizon) for agent, horizon, _ in ENTRIES} == {
         (agent, horizon) for agent in agents for horizon in ("5", "10", "20")
     }

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from itertools import product
 
-import numpy as np
 import pandas as pd
 import pytest
 from test_cli import fasturl
@@ -14,7 +13,11 @@ from test_cli import fasturl
 from fasturl.experiments import Local, reproduce
 from fasturl.experiments.paper import cells as paper
 from fasturl.experiments.paper.claims import judge
+from fasturl.experiments.paper.figures import draw
+from fasturl.experiments.paper.hyperparameters import best_model
+from fasturl.experiments.paper.reproduce import planned
 from fasturl.experiments.paper.view import VIEW, View
+from fasturl.experiments.running.store import Store
 
 
 def summary(**averages):
@@ -50,17 +53,27 @@ def verdicts(table):
     return [claim.holds for claim in judge(table)]
 
 
-def test_every_figure_has_nine_panels_with_all_its_agents_and_both_models_of_pcid():
+def models_of(cells):
+    return [cell.agent_settings["model"] for cell in cells if cell.agent == "pcid"]
+
+
+def test_every_figure_has_nine_panels_with_all_its_agents():
     fig1, fig2 = paper.cells(["fig1"]), paper.cells(["fig2"])
-    assert len(fig1) == 9 * 7
-    assert len(fig2) == 9 * 5
+    assert len(fig1) == 9 * 6
+    assert len(fig2) == 9 * 4
     assert {cell.env_settings["noise"] for cell in fig2} == {0.1}
-    assert {cell.agent_settings["model"] for cell in fig1 if cell.agent == "pcid"} == {"linear", "neural"}
     assert {(cell.env_settings["horizon"], cell.episodes) for cell in fig1} == {
         (5, 20_000),
         (10, 20_000),
         (20, 50_000),
     }
+
+
+@pytest.mark.parametrize("figure", paper.FIGURES)
+def test_a_panel_has_the_best_model_of_pcid_or_all_of_them(figure):
+    best = [best_model(figure, *panel) for panel in product(paper.HORIZONS, paper.SWITCHES)]
+    assert models_of(paper.cells([figure])) == best
+    assert models_of(paper.cells([figure], all_models=True)) == ["linear", "neural"] * 9
 
 
 def test_a_scale_shortens_every_run():
@@ -127,21 +140,49 @@ def test_over_75_percent_is_not_met_by_75_percent_and_80_percent_is_met_by_80_pe
     assert verdicts(table)[4:] == expected
 
 
-def test_of_an_agent_with_two_variants_the_better_is_shown():
+def test_a_figure_shows_the_model_of_pcid_that_tuning_has_chosen_whatever_the_runs_say():
+    best = best_model("fig1", 5, 0.0)
+    (other,) = set(paper.MODELS) - {best}
+    cells = [("pcid", best, 0.1), ("pcid", other, 0.4), ("url", None, 0.4)]
     frame = pd.DataFrame(
         {
-            "cell": np.repeat(["linear", "neural"], 4),
-            "seed": [0, 0, 1, 1] * 2,
-            "trajectories": [10, 20] * 4,
-            "average_reward": [0.9, 0.1, 0.9, 0.1, 0.0, 0.2, 0.0, 0.2],
+            "cell": [f"{agent} {model}" for agent, model, _ in cells],
+            "trajectories": 20,
+            "average_reward": [reward for *_, reward in cells],
             "env": "lock-bernoulli",
             "horizon": 5,
             "switch": 0.0,
-            "noise": np.nan,
-            "agent": "pcid",
+            "agent": [agent for agent, *_ in cells],
+            "agent.model": [model for _, model, _ in cells],
         }
     )
-    assert set(paper.best_variants(frame)["cell"]) == {"neural"}
+    assert list(paper.shown_rows(frame, "fig1")["cell"]) == [f"pcid {best}", "url None"]
+    assert paper.shown_rows(frame, "fig2").empty
+
+
+def test_all_models_are_compared_and_the_figure_names_the_one_that_it_shows(tmp_path):
+    plain = reproduce(tmp_path / "out", seeds=1, only="fig2", episodes_scale=0.005, n_jobs=1)
+    assert plain.models is None
+    assert not (tmp_path / "out" / "models.csv").exists()
+    done = reproduce(tmp_path / "out", seeds=1, only="fig2", episodes_scale=0.005, all_models=True, n_jobs=1)
+    pd.testing.assert_frame_equal(plain.summary, done.summary)
+    table = pd.read_csv(tmp_path / "out" / "models.csv")
+    assert list(table["model"]) == ["linear", "neural"] * 9
+    shown = table[table["shown"]]
+    assert list(shown["model"]) == [
+        best_model("fig2", *panel) for panel in product(paper.HORIZONS, paper.SWITCHES)
+    ]
+    of_pcid = done.summary[done.summary["agent"] == "pcid"]
+    assert list(of_pcid["model"]) == list(shown["model"])
+    assert list(of_pcid["average_reward_mean"]) == pytest.approx(list(shown["average_reward_mean"]), rel=1e-5)
+    again = reproduce(tmp_path / "out", seeds=1, only="fig2", episodes_scale=0.005, n_jobs=1)
+    assert again.models is not None  # a folder that compares models goes on doing so
+
+    drawing = draw(Store(tmp_path / "out").frame(), "fig2")
+    titles = [axes.get_title() for axes in drawing.axes]
+    assert [title.rsplit(" ", 1)[1] for title in titles] == [
+        best_model("fig2", horizon, switch) for switch, horizon in product(paper.SWITCHES, paper.HORIZONS)
+    ]
 
 
 def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
@@ -158,7 +199,7 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     ]
     first = fasturl(*words)
     assert first.returncode == 0, first.stderr
-    assert "90 of 90 runs to do" in " ".join(first.stdout.split())
+    assert "72 of 72 runs to do" in " ".join(first.stdout.split())
     assert (tmp_path / "out" / "fig2.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "fig2.pdf").read_bytes().startswith(b"%PDF")
     assert (
@@ -176,7 +217,7 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     )
 
     again = fasturl(*words)
-    assert "0 of 90 runs to do" in " ".join(again.stdout.split())
+    assert "0 of 72 runs to do" in " ".join(again.stdout.split())
     pd.testing.assert_frame_equal(table, pd.read_csv(tmp_path / "out" / "summary.csv"))
 
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
@@ -190,17 +231,10 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
 
 
 def test_python_does_what_the_command_does(tmp_path):
-    lines = []
-    done = reproduce(
-        tmp_path / "out",
-        seeds=[7],
-        only="fig2",
-        episodes_scale=0.005,
-        n_jobs=1,
-        progress=False,
-        announce=lines.append,
-    )
-    assert lines == [f"45 cells x 1 seeds; 45 of 45 runs to do; results in {tmp_path / 'out'}"]
+    shape = {"seeds": [7], "only": "fig2", "episodes_scale": 0.005, "all_models": False}
+    plan = planned(tmp_path / "out", **shape, place=Local(1))
+    assert plan.to_do == f"36 cells x 1 seeds; 36 of 36 runs to do; results in {tmp_path / 'out'}"
+    done = reproduce(tmp_path / "out", **shape, n_jobs=1, progress=False)
     assert (done.folder, done.figures) == (tmp_path / "out", ("fig2",))
     assert [path.name for path in sorted(done.folder.iterdir())] == [
         *(
@@ -237,7 +271,7 @@ def test_bad_arguments_are_refused_before_anything_is_written(settings, message,
     assert not list(tmp_path.iterdir())
 
 
-FULL = View(("fig1", "fig2"), tuple(range(50)), 1.0)
+FULL = View(("fig1", "fig2"), tuple(range(50)), 1.0, False)
 
 
 @pytest.mark.parametrize("change", [{}, {"figures": ("fig1", "fig2", "fig3")}, {"seeds": tuple(range(60))}])
@@ -268,6 +302,14 @@ def test_less_never_takes_the_place_of_more(change, said):
         match=f"out shows fig1, fig2 of 50 seeds; {said} would not show all of that: choose another folder",
     ):
         asked.in_place_of(FULL, "out")
+
+
+def test_a_folder_that_compares_models_goes_on_doing_so():
+    compared = dataclasses.replace(FULL, all_models=True)
+    assert FULL.in_place_of(compared, "out") == compared
+    assert compared.in_place_of(FULL, "out") == compared
+    more = dataclasses.replace(FULL, seeds=tuple(range(60)))
+    assert more.in_place_of(compared, "out").all_models
 
 
 def test_what_a_folder_shows_is_kept_beside_it(tmp_path):

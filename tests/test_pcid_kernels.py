@@ -1,7 +1,5 @@
 """The kernels of PCID against their references."""
 
-import math
-
 import hypothesis
 import hypothesis.strategies as st
 import naive
@@ -10,7 +8,7 @@ import pytest
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels import fitting, pcid
-from fasturl._kernels.records import KMeansWorkspace, NetworkWorkspace, Trajectories
+from fasturl._kernels.records import KMeansWorkspace, Trajectories
 
 pytestmark = pytest.mark.kernel
 
@@ -49,24 +47,11 @@ def test_count_equals_its_reference(draw, n):
         draw.integers(4, size=n),
         draw.random(n),
     )
-    ref, comp = ((np.ones((3, 4, 3)), np.ones((3, 4))) for _ in range(2))
+    ref, comp = (np.ones((2, 3, 4, 3)) for _ in range(2))
     naive.pcid.count(before, taken, gained, after, *ref)
     pcid.count(before, taken, gained, after, *comp)
     for expected, given in zip(ref, comp, strict=True):
         np.testing.assert_array_equal(expected, given)
-
-
-def test_the_logistic_function_is_that_of_the_textbook():
-    x = np.concatenate([np.linspace(-79, 79, 4001), np.random.default_rng(0).normal(size=1000)]).astype(
-        np.float32
-    )
-    exact = 1 / (1 + np.exp(-x.astype(float)))
-    np.testing.assert_allclose([fitting.logistic(value) for value in x], exact, rtol=3e-7)
-    for far in (81.0, 1e6, np.inf):
-        assert (fitting.logistic(np.float32(far)), fitting.logistic(np.float32(-far))) == (
-            1,
-            pytest.approx(math.exp(-80)),
-        )
 
 
 @FEW
@@ -148,47 +133,3 @@ def test_kmeans_leaves_clusters_empty_where_points_are_equal():
     centres, sizes = clustered(fitting.kmeans, row([1, 2, 3, 4]), np.ones((2, 12)), 3)
     assert sizes.tolist() == [12, 0, 0]
     np.testing.assert_array_equal(centres, 1.0)
-
-
-def network(draw, dimension, n_codes, n_units, n):
-    rows = np.column_stack([draw.normal(size=(n, dimension)), np.ones(n)])
-    weights = draw.normal(size=(n_units, dimension + 1)), draw.normal(size=(n_units + 1, n_codes))
-    return rows, draw.integers(n_codes, size=n), weights
-
-
-def trained(kernel, rows, codes, weights, iterations, kind=np.float32):
-    hidden, output = (table.astype(kind) for table in weights)
-    slopes = np.full_like(hidden, np.nan), np.full_like(output, np.nan)
-    moments = np.zeros((2, *hidden.shape), kind), np.zeros((2, *output.shape), kind)
-    shapes = len(output), len(output[0]), len(hidden)
-    scratch = [np.full((size, len(rows)), np.nan, kind) for size in shapes]
-    columns = np.ascontiguousarray(rows.T, kind)
-    workspace = NetworkWorkspace(*slopes, *moments, *scratch)
-    kernel(rows.astype(kind), columns, codes, 0.05, iterations, hidden, output, workspace)
-    return hidden, output
-
-
-@FEW
-@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(1, 4), st.integers(1, 3), st.integers(1, 20))
-def test_train_network_equals_its_reference(draw, dimension, n_codes, n_units, n):
-    rows, codes, weights = network(draw, dimension, n_codes, n_units, n)
-    ref = trained(naive.fitting.train_network, rows, codes, weights, 5, np.float64)
-    comp = trained(fitting.train_network, rows, codes, weights, 5)
-    for expected, given in zip(ref, comp, strict=True):
-        np.testing.assert_allclose(expected, given, rtol=1e-3, atol=1e-4)
-
-
-def test_training_makes_the_error_of_the_network_smaller():
-    draw = np.random.default_rng(0)
-    rows, _, weights = network(draw, 3, 2, 2, 60)
-    codes = (rows[:, 0] > 0).astype(int)
-
-    def error(hidden, output):
-        units = np.column_stack([1 / (1 + np.exp(-rows @ hidden.T)), np.ones(len(rows))])
-        return np.square(units @ output - np.eye(2)[codes]).mean()
-
-    errors = [
-        error(*trained(fitting.train_network, rows, codes, weights, iterations))
-        for iterations in (0, 30, 200)
-    ]
-    assert errors[0] > 2 * errors[1] > 4 * errors[2]

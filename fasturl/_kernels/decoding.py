@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from .compiling import inlined, kernel
-from .fitting import logistic
+from .networks import logistic
 
 _0 = np.float32(0.0)
 _HALF = np.float32(0.5)

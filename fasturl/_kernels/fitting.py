@@ -1,5 +1,4 @@
-"""Fits: least squares by the normal equations, k-means by Lloyd's iterations, a network with one logistic
-layer by Adam (Kingma and Ba, 2015).
+"""Fits: least squares by the normal equations, and k-means by Lloyd's iterations.
 
 Everything is summed in the order that is written here, so a fit does not depend on a BLAS library or its
 number of threads. Samples are the fastest axis of `points` and `columns`, so that loops over samples become
@@ -10,29 +9,10 @@ import math
 
 import numpy as np
 
-from .compiling import fma, inlined, kernel
+from .compiling import inlined, kernel
 from .rng import below, uniform
 
-_0, _1 = np.float32(0.0), np.float32(1.0)
-_F = np.float32
-_LOG2_E, _LN2_HIGH, _LN2_LOW = _F(1.4426950408889634), _F(0.693145751953125), _F(1.4286068203094172e-06)
-_HALF, _CAP, _BIAS, _MANTISSA = _F(0.5), _F(80.0), np.int32(127), np.int32(23)
-_DECAY, _SQUARE_DECAY, _TINY = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
-
-
-@inlined
-def logistic(x: np.float32) -> np.float32:
-    """1 / (1 + exp(-x)) to 2e-7, without branches or calls, so that loops over it become vector instructions.
-
-    exp(t) = 2^n exp(r) with n the integer nearest to t / ln 2, and exp(r) by its Taylor series on [-ln 2 / 2,
-    ln 2 / 2].
-    """
-    t = min(max(-x, -_CAP), _CAP)
-    n = np.floor(fma(t, _LOG2_E, _HALF))
-    r = fma(n, -_LN2_LOW, fma(n, -_LN2_HIGH, t))
-    p = fma(fma(fma(fma(fma(_F(1 / 720), r, _F(1 / 120)), r, _F(1 / 24)), r, _F(1 / 6)), r, _HALF), r, _1)
-    power = np.int32((np.int32(n) + _BIAS) << _MANTISSA).view(np.float32)
-    return _1 / fma(power, fma(p, r, _1), _1)
+_0 = np.float32(0.0)
 
 
 @kernel
@@ -74,7 +54,7 @@ def least_squares(
 
 
 @inlined
-def _add_combination(weights: np.ndarray, k: int, table: np.ndarray, sums: np.ndarray) -> None:
+def add_combination(weights: np.ndarray, k: int, table: np.ndarray, sums: np.ndarray) -> None:
     """sums[k] += the rows of the table, each times its entry of weights[k].
 
     Four rows at a time: a sum is then loaded and stored once for four products.
@@ -95,24 +75,6 @@ def _add_combination(weights: np.ndarray, k: int, table: np.ndarray, sums: np.nd
         j += 1
 
 
-@inlined
-def _dot(left: np.ndarray, a: int, right: np.ndarray, b: int) -> np.float32:
-    """left[a] . right[b] as four sums side by side: one alone waits for each of its additions."""
-    width = left.shape[1]
-    s0, s1, s2, s3 = _0, _0, _0, _0
-    i = 0
-    while i + 3 < width:
-        s0 += left[a, i] * right[b, i]
-        s1 += left[a, i + 1] * right[b, i + 1]
-        s2 += left[a, i + 2] * right[b, i + 2]
-        s3 += left[a, i + 3] * right[b, i + 3]
-        i += 4
-    while i < width:
-        s0 += left[a, i] * right[b, i]
-        i += 1
-    return (s0 + s1) + (s2 + s3)
-
-
 @kernel
 def embed(slopes: np.ndarray, offset: np.ndarray, columns: np.ndarray, points: np.ndarray) -> None:
     """points[r, i] = offset[r] + slopes[r] . columns[:, i], for slopes float64[R, D], columns float64[D, n],
@@ -120,12 +82,12 @@ def embed(slopes: np.ndarray, offset: np.ndarray, columns: np.ndarray, points: n
     for r in range(points.shape[0]):
         for i in range(points.shape[1]):
             points[r, i] = offset[r]
-        _add_combination(slopes, r, columns, points)
+        add_combination(slopes, r, columns, points)
 
 
 @inlined
 def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.ndarray) -> None:
-    """out[k, i] = |points[:, i] - centres[k]|^2, four coordinates at a time as in `_add_combination`."""
+    """out[k, i] = |points[:, i] - centres[k]|^2, four coordinates at a time as in `add_combination`."""
     n_axes, n_samples = points.shape
     for i in range(n_samples):
         out[k, i] = _0
@@ -290,73 +252,3 @@ def kmeans(
         _square_distances(points, centres, k, distances)
     _assign(distances, labels, closest)
     _count(labels, sizes)
-
-
-@inlined
-def _adam(weights: np.ndarray, slope: np.ndarray, moments: np.ndarray, rate: float, t: int) -> None:
-    """Step t of Adam; moments float32[2, rows, columns] are the running means of the slope and of its
-    square."""
-    first, second, step = np.float32(1.0 - 0.9**t), np.float32(1.0 - 0.999**t), np.float32(rate)
-    for a in range(weights.shape[0]):
-        for b in range(weights.shape[1]):
-            g = slope[a, b]
-            m = _DECAY * moments[0, a, b] + (_1 - _DECAY) * g
-            v = _SQUARE_DECAY * moments[1, a, b] + (_1 - _SQUARE_DECAY) * g * g
-            moments[0, a, b], moments[1, a, b] = m, v
-            weights[a, b] -= step * (m / first) / (np.float32(math.sqrt(v / second)) + _TINY)
-
-
-@kernel
-def train_network(
-    rows: np.ndarray,
-    columns: np.ndarray,
-    targets: np.ndarray,
-    rate: float,
-    iterations: int,
-    hidden: np.ndarray,
-    output: np.ndarray,
-    workspace: tuple,
-) -> None:
-    """Fit the one-hot code of targets int64[n] by least squares: output' (logistic(hidden x), 1), from the
-    given weights on.
-
-    rows float32[n, D + 1] and columns float32[D + 1, n] hold the same samples, whose last coordinate is 1;
-    hidden float32[K, D + 1], output float32[K + 1, R]. Every iteration sees all samples. `workspace` is a
-    `NetworkWorkspace`.
-    """
-    hidden_slope, output_slope = workspace.hidden_slope, workspace.output_slope
-    units, errors, back = workspace.units, workspace.errors, workspace.back
-    n_samples = targets.size
-    n_units, n_targets = back.shape[0], errors.shape[0]
-    share = np.float32(1.0 / n_samples)
-    for i in range(n_samples):
-        units[n_units, i] = _1
-    for t in range(1, iterations + 1):
-        hidden_slope[:] = _0
-        for k in range(n_units):
-            for i in range(n_samples):
-                units[k, i] = _0
-                back[k, i] = _0
-            _add_combination(hidden, k, columns, units)
-            for i in range(n_samples):
-                units[k, i] = logistic(units[k, i])
-        for r in range(n_targets):
-            for i in range(n_samples):
-                errors[r, i] = _0
-            for k in range(n_units + 1):
-                w = output[k, r]
-                for i in range(n_samples):
-                    errors[r, i] += w * units[k, i]
-        for i in range(n_samples):
-            errors[targets[i], i] -= _1
-        for k in range(n_units + 1):
-            for r in range(n_targets):
-                output_slope[k, r] = share * _dot(units, k, errors, r)
-        for k in range(n_units):
-            _add_combination(output, k, errors, back)
-            for i in range(n_samples):
-                z = units[k, i]
-                back[k, i] *= share * z * (_1 - z)
-            _add_combination(back, k, rows, hidden_slope)
-        _adam(hidden, hidden_slope, workspace.hidden_moments, rate, t)
-        _adam(output, output_slope, workspace.output_moments, rate, t)

@@ -55,8 +55,8 @@ def count(
     counts: np.ndarray,
     sums: np.ndarray,
 ) -> None:
-    """Add transitions (label, action) -> label to counts float64[X, A, X] and their rewards to sums
-    float64[X, A]."""
+    """Add transitions (label, action) -> label to counts float64[X, A, X] and their rewards to sums, of the
+    same shape."""
     for i in range(before.size):
         counts[before[i], taken[i], after[i]] += 1.0
-        sums[before[i], taken[i]] += gained[i]
+        sums[before[i], taken[i], after[i]] += gained[i]

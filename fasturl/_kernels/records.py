@@ -152,8 +152,20 @@ class KMeansWorkspace(NamedTuple):
     distances: np.ndarray  # float32[K, n]
 
 
-class NetworkWorkspace(NamedTuple):
-    """Scratch of `fitting.train_network` for n samples of D coordinates, K units and R outputs; all
+class AdagradWorkspace(NamedTuple):
+    """Scratch of `networks.adagrad_network`, whose sizes these are; all float32."""
+
+    hidden_slopes: np.ndarray  # [1, Q]
+    output_slopes: np.ndarray  # [1, U]
+    hidden_squares: np.ndarray  # [K, Q], zeros at the start
+    output_squares: np.ndarray  # [R, U], zeros at the start
+    units: np.ndarray  # [U, P], zeros at the start
+    errors: np.ndarray  # [1, P]
+    back: np.ndarray  # [1, P]
+
+
+class AdamWorkspace(NamedTuple):
+    """Scratch of `networks.adam_network` for n samples of D coordinates, K units and R outputs; all
     float32."""
 
     hidden_slope: np.ndarray  # [K, D + 1]

@@ -1,6 +1,6 @@
 """The decoder of PCID: what an observation tells of the state and action before it, and clusters of that.
 
-`pcid` says why. `Linear` and `Network` are the regressions, `cluster` finds the centres of their predictions,
+`pcid` says why, and `past_regression` has the regressions. `cluster` finds the centres of their predictions,
 and `PastDecoder` labels an observation by the centre that is nearest to its prediction.
 """
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._kernels import decoding as _decoding
 from .._kernels import fitting as _fitting
-from .._kernels.records import KMeansWorkspace, NetworkWorkspace
+from .._kernels.records import KMeansWorkspace
 from ..decoders.decoder import Decoder, Labels, Reals, block_of, observations_of, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
 
@@ -22,11 +22,6 @@ STARTS = 10
 """Starts of k-means."""
 MOVES = 300
 """Moves of the centres after which a start of k-means ends."""
-RIDGE = 1e-9
-"""Added to the variance of each standardised coordinate in the normal equations."""
-ADAM_ITERATIONS = 40
-"""Few, from a good start: the network then has no time to fit the noise of a hundred coordinates."""
-ADAM_RATE = 0.02
 _GROUP_BITS = 4
 """Packed bits are looked up four at a time: every level has tables of its own, which should stay in the
 cache."""
@@ -126,118 +121,13 @@ class PastDecoder(Decoder):
         _decoding.best_labels(scores.reshape(*scores.shape[:2], -1), self.relabel, labels)
 
 
-class Standardised:
-    """Observations with mean 0 and variance 1 in each coordinate (0 where it is constant), by rows and by
-    columns."""
-
-    def __init__(self, X: NDArray[np.generic]) -> None:
-        data = X.astype(np.float64)
-        self.centre, deviation = data.mean(axis=0), data.std(axis=0)
-        self.spread = np.where(deviation > 0, deviation, 1.0)
-        self.rows = (data - self.centre) / self.spread
-        self.columns = np.ascontiguousarray(self.rows.T)
-
-    def in_observation_space(self, weights: Floats, bias: Floats) -> tuple[Floats, Floats]:
-        """Weights and bias for observations as they are."""
-        raw = weights / self.spread
-        return raw, bias - (raw * self.centre).sum(axis=1)
-
-
-def _least_squares(data: Standardised, codes: Ints, n_codes: int) -> tuple[Floats, Floats]:
-    """Slopes [R, D] and offset [R] of the regression on standardised observations."""
-    n, dimension = data.rows.shape
-    slopes = np.empty((n_codes, dimension))
-    _fitting.least_squares(data.rows, codes, RIDGE * n, np.empty((dimension, dimension)), slopes)
-    return slopes, np.bincount(codes, minlength=n_codes) / n
-
-
-def _shortened(matrix: Floats) -> Floats:
-    """A matrix of as few rows as can be with the same lengths of all images.
-
-    Clusters and nearest centres know predictions by their distances alone, and those of m variables live in m
-    dimensions.
-    """
-    return np.asarray(np.linalg.qr(matrix, mode="r"))
-
-
-class Linear:
-    """Least squares, g(x) = slopes z up to a rotation and a shift, z being the standardised observation."""
-
-    def __init__(self, data: Standardised, codes: Ints, n_codes: int) -> None:
-        self.data = data
-        self.slopes = _shortened(_least_squares(data, codes, n_codes)[0])
-        self.points = np.empty((self.slopes.shape[0], codes.size))
-        _fitting.embed(self.slopes, np.zeros(self.slopes.shape[0]), data.columns, self.points)
-
-    def scores(self, centres: Floats) -> tuple[Floats, Floats, None]:
-        # |A z - c|^2 is smallest where c' A z - |c|^2 / 2 is largest
-        return *self.data.in_observation_space(
-            centres @ self.slopes, -np.square(centres).sum(axis=1) / 2
-        ), None
-
-
-class Network:
-    """g(x) = output' (logistic(hidden (z, 1)), 1), with as many logistic units as clusters, z being the
-    standardised observation.
-
-    Training starts where the network is the linear fit as nearly as its units allow: each has the direction
-    of one of the leading principal axes of the linear predictions, on which logistic(u) is about 1/2 + u/4.
-    """
-
-    def __init__(self, data: Standardised, codes: Ints, n_codes: int, n_units: int) -> None:
-        n, dimension = data.rows.shape
-        self.data = data
-        slopes, offset = _least_squares(data, codes, n_codes)
-        predictions = np.empty((n_codes, n))
-        _fitting.embed(slopes, offset, data.columns, predictions)
-        variances, axes = np.linalg.eigh(np.cov(predictions, bias=True))
-        n_axes = min(n_units, n_codes)
-        lengths, axes = np.sqrt(np.maximum(variances[::-1][:n_axes], 0.0)), axes.T[::-1][:n_axes]
-        inverses = np.divide(1.0, lengths, out=np.zeros(n_axes), where=lengths > 1e-6)
-        self.hidden, output = np.zeros((n_units, dimension + 1)), np.zeros((n_units + 1, n_codes))
-        self.hidden[:n_axes, :-1] = inverses[:, None] * (axes @ slopes)
-        output[:n_axes] = 4 * lengths[:, None] * axes
-        output[-1] = offset - output[:-1].sum(axis=0) / 2
-        self._train(codes, output)
-
-    def _train(self, codes: Ints, start: Floats) -> None:
-        n, (n_units, n_codes) = codes.size, (self.hidden.shape[0], start.shape[1])
-        columns = np.concatenate([self.data.columns, np.ones((1, n))])
-        rows, narrow, hidden, output = (
-            table.astype(np.float32, order="C") for table in (columns.T, columns, self.hidden, start)
-        )
-        workspace = NetworkWorkspace(
-            hidden_slope=np.empty_like(hidden),
-            output_slope=np.empty_like(output),
-            hidden_moments=_zeros(2, *hidden.shape),
-            output_moments=_zeros(2, *output.shape),
-            units=_zeros(n_units + 1, n),
-            errors=_zeros(n_codes, n),
-            back=_zeros(n_units, n),
-        )
-        _fitting.train_network(rows, narrow, codes, ADAM_RATE, ADAM_ITERATIONS, hidden, output, workspace)
-        self.hidden, self.output = hidden.astype(np.float64), _shortened(output[:-1].T.astype(np.float64))
-        units, self.points = np.empty((n_units, n)), np.empty((self.output.shape[0], n))
-        _fitting.embed(self.hidden, np.zeros(n_units), columns, units)
-        _fitting.embed(self.output, np.zeros(self.output.shape[0]), 1 / (1 + np.exp(-units)), self.points)
-
-    def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
-        mixing = np.column_stack([centres @ self.output, -np.square(centres).sum(axis=1) / 2])
-        return *self.data.in_observation_space(self.hidden[:, :-1], self.hidden[:, -1]), mixing
-
-
-def _zeros(*shape: int) -> NDArray[np.float32]:
-    return np.zeros(shape, np.float32)
-
-
 def cluster(rng: NDArray[np.uint64], predictions: Floats, n_clusters: int) -> Floats:
-    """Centres [K, R] of predictions [R, n]: from n_clusters, K falls to the number of clusters with at least
-    30 samples until all have."""
+    """Centres [K, R] of predictions [R, n]. K is the largest number up to n_clusters, going down by one at a
+    time, with which every cluster has at least 30 samples."""
     points = predictions.astype(np.float32)  # twice as fast, and far finer than the noise of a regression
     rows = np.ascontiguousarray(points.T)
     n_axes, n = points.shape
-    size = n_clusters
-    while size > 1:
+    for size in range(n_clusters, 1, -1):
         centres, sizes = np.empty((size, n_axes), np.float32), np.empty(size, np.int64)
         workspace = KMeansWorkspace(
             trial=np.empty_like(centres),
@@ -248,8 +138,6 @@ def cluster(rng: NDArray[np.uint64], predictions: Floats, n_clusters: int) -> Fl
             distances=np.empty((size, n), np.float32),
         )
         _fitting.kmeans(rng, points, rows, STARTS, MOVES, workspace, centres, sizes)
-        large = int((sizes >= LEAST_SAMPLES).sum())
-        if large == size:
+        if (sizes >= LEAST_SAMPLES).all():
             return centres.astype(np.float64)
-        size = large
     return np.asarray(predictions.mean(axis=1)[None])

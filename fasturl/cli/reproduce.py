@@ -39,21 +39,30 @@ def reproduce_command(
     episodes_scale: Annotated[
         float, typer.Option(help="Shorten all runs by this factor, for a quick look.")
     ] = 1.0,
+    all_models: Annotated[
+        bool,
+        typer.Option(
+            "--all-models", help="Run the models of PCID too that the figures do not show; see models.csv."
+        ),
+    ] = False,
     n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
 ) -> None:
     """Run the experiments of Feng et al. (2020): figures, success rates and claims."""
     from ..experiments.paper.claims import success_table
-    from ..experiments.paper.reproduce import reproduce
+    from ..experiments.paper.reproduce import planned
+    from ..experiments.running.backends import Local
 
     console = Console()
-    reproduction = reproduce(
+    plan = planned(
         out,
         seeds=parse_seeds(seeds),
         only=only,
         episodes_scale=episodes_scale,
-        n_jobs=n_jobs,
-        announce=console.print,
+        all_models=all_models,
+        place=Local(n_jobs),
     )
+    console.print(plan.to_do)
+    reproduction = plan.carry_out()
     console.print(success_table(reproduction.summary))
     if reproduction.caveat:
         console.print(f"[yellow]{reproduction.caveat}[/]", highlight=False)
@@ -61,5 +70,6 @@ def reproduce_command(
         verdict = "[green]holds[/]" if claim.holds else "[red]fails[/]"
         console.print(f"{verdict} {claim.claim}: {claim.figures}", highlight=False)
     figures = ", ".join(f"{figure}.png" for figure in reproduction.figures)
-    console.print(f"figures {figures} (and PDF), summary.csv and claims.json are in {out}")
+    tables = "summary.csv" if reproduction.models is None else "summary.csv, models.csv"
+    console.print(f"figures {figures} (and PDF), {tables} and claims.json are in {out}")
     console.print(f"took {reproduction.seconds:.1f} s")

@@ -2,12 +2,13 @@
 
 One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays,
 read and written one entry at a time, so that a reference can be called with the very arguments of its kernel
-(generators apart). The references of `fitting`, `hashing`, `pcid`, `variates` and `vector`, some of which
+(generators apart). The references of `fitting`, `hashing`, `networks`, `pcid`, `variates` and `vector`, some of which
 share names with others, are called as `naive.hashing.learn`.
 """
 
 from . import fitting as fitting
 from . import hashing as hashing
+from . import networks as networks
 from . import pcid as pcid
 from . import variates as variates
 from . import vector as vector

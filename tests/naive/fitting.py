@@ -71,18 +71,3 @@ def kmeans(rng, points, rows, starts, iterations, workspace, centres, sizes):
             best, centres[:] = np.cumsum(near, dtype=float)[-1], found
     workspace.labels[:], workspace.closest[:] = _nearest(samples, centres.tolist())
     sizes[:] = [np.sum(workspace.labels == k) for k in range(len(centres))]
-
-
-def train_network(rows, columns, targets, rate, iterations, hidden, output, workspace):
-    """Adam with its usual constants on the mean of half the squared error, all samples at once."""
-    onehot = np.eye(output.shape[1])[targets]
-    moments = [[np.zeros_like(weights), np.zeros_like(weights)] for weights in (hidden, output)]
-    for t in range(1, iterations + 1):
-        units = 1 / (1 + np.exp(-rows @ hidden.T))
-        layer = np.column_stack([units, np.ones(len(rows))])
-        errors = (layer @ output - onehot) / len(rows)
-        slopes = (errors @ output[:-1].T * units * (1 - units)).T @ rows, layer.T @ errors
-        for weights, slope, moment in zip((hidden, output), slopes, moments, strict=True):
-            moment[0] = 0.9 * moment[0] + 0.1 * slope
-            moment[1] = 0.999 * moment[1] + 0.001 * slope**2
-            weights -= rate * (moment[0] / (1 - 0.9**t)) / (np.sqrt(moment[1] / (1 - 0.999**t)) + 1e-8)

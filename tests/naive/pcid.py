@@ -8,9 +8,10 @@ import numpy as np
 from fasturl._kernels.records import KMeansWorkspace
 
 from .dynamics import start_state, step
-from .fitting import kmeans, train_network
+from .fitting import kmeans
+from .networks import adagrad_network, adam_network
 from .planning import optimal_q
-from .rng import below
+from .rng import below, uniform
 from .tabular import greedy
 
 # --- episodes ---
@@ -36,16 +37,15 @@ def count(before, taken, gained, after, counts, sums):
     """One transition and one reward at a time."""
     for x, a, reward, following in zip(before, taken, gained, after, strict=True):
         counts[x, a, following] += 1
-        sums[x, a] += reward
+        sums[x, a, following] += reward
 
 
 # --- the whole algorithm ---
 
 
 def _cluster(rng, predictions, n_clusters):
-    """As many clusters as have 30 samples, until all have."""
-    size = n_clusters
-    while size > 1:
+    """One cluster fewer while any has under 30 samples."""
+    for size in range(n_clusters, 1, -1):
         centres, sizes = np.empty((size, predictions.shape[1])), np.empty(size, int)
         n = len(predictions)
         kmeans(
@@ -60,31 +60,31 @@ def _cluster(rng, predictions, n_clusters):
         )
         if min(sizes) >= 30:
             return centres
-        size = sum(1 for samples in sizes if samples >= 30)
     return predictions.mean(axis=0)[None]
 
 
-def _probabilities(counts):
-    visits = counts.sum(axis=-1, keepdims=True)
-    return counts / np.where(visits > 0, visits, 1)
+def fit_line(rng, X, codes, n_codes, n_units):
+    """Least squares without an intercept: a function from observations to predictions."""
+    slopes = np.linalg.lstsq(X, np.eye(n_codes)[codes], rcond=1e-10)[0]
+    return lambda seen: seen @ slopes
 
 
-def _likely(counts):
-    """Where each (state, action) led most often, the first of equals."""
-    likely = np.zeros_like(counts)
-    for pair in np.ndindex(counts.shape[:-1]):
-        if sum(counts[pair]) > 0:
-            likely[(*pair, int(np.argmax(counts[pair])))] = 1
-    return likely
+def fit_network(rng, X, codes, n_codes, n_units):
+    """Adagrad in float64 from a random start; the units have a bias, the outputs have none."""
+    dimension = X.shape[1]
+    hidden = np.array([[2 * uniform(rng) - 1 for _ in range(dimension + 1)] for _ in range(n_units)])
+    output = np.array([[2 * uniform(rng) - 1 for _ in range(n_units)] for _ in range(n_codes)])
+    hidden /= math.sqrt(dimension)
+    output /= math.sqrt(n_units)
+
+    def inputs(seen):
+        return np.column_stack([seen, np.ones(len(seen))])
+
+    adagrad_network(inputs(X).T, np.array(codes), 0.1, 5000, hidden, output, None)
+    return lambda seen: 1 / (1 + np.exp(-inputs(seen) @ hidden.T)) @ output.T
 
 
-def fit_line(X, codes, n_codes, _):
-    """Least squares with an intercept: a function from observations to predictions."""
-    slopes = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), np.eye(n_codes)[codes], rcond=1e-10)[0]
-    return lambda seen: np.column_stack([seen, np.ones(len(seen))]) @ slopes
-
-
-def fit_network(X, codes, n_codes, n_units):
+def fit_warm_network(rng, X, codes, n_codes, n_units):
     """Adam in float64, from units that lie along the principal axes of the linear predictions, longest
     first."""
     centre, spread = X.mean(axis=0), X.std(axis=0)
@@ -104,7 +104,7 @@ def fit_network(X, codes, n_codes, n_units):
             hidden[unit, :-1] = slopes @ axis / length
             output[unit] = 4 * length * axis  # the slope of the logistic function at 0 is 1/4, its value 1/2
             output[-1] -= output[unit] / 2
-    train_network(inputs(X), None, codes, 0.02, 40, hidden, output, None)
+    adam_network(inputs(X), None, codes, 0.02, 40, hidden, output, None)
     return lambda seen: 1 / (1 + np.exp(-inputs(seen) @ hidden.T)) @ output[:-1] + output[-1]
 
 
@@ -128,7 +128,8 @@ class Explorer:
         )
         self.regressions = {0: None}
         shape = (model.horizon, n_clusters, model.n_actions)
-        self.counts, self.sums = np.zeros((*shape, n_clusters)), np.zeros(shape)
+        self.counts, self.sums = np.zeros((*shape, n_clusters)), np.zeros((*shape, n_clusters))
+        self.learned = 0
 
     def decode(self, level, x):
         """The label of one observation: the nearest centre to its prediction."""
@@ -152,60 +153,70 @@ class Explorer:
             rewards.append(reward)
         return labels, seen, actions, rewards
 
-    def best(self, transitions, rewards):
-        """Backward induction."""
-        q, values = np.empty(transitions.shape[:3]), np.empty((len(transitions) + 1, self.n_clusters))
-        optimal_q(transitions, rewards, q, values)
-        return q
+    def plan(self, rewards):
+        """The actions [level, label] that are best by backward induction on the shares of the transitions
+        seen, with rewards [level, label] of the states that are arrived in: the first of the best."""
+        transitions = np.zeros_like(self.counts[: len(rewards)])
+        of_transitions = np.zeros_like(transitions)
+        for h, x, a, following in np.ndindex(transitions.shape):
+            of_transitions[h, x, a, following] = rewards[h, following]
+            if self.counts[h, x, a].sum() > 0:
+                transitions[h, x, a, following] = self.counts[h, x, a, following] / self.counts[h, x, a].sum()
+        q, values = np.empty(transitions.shape[:3]), np.empty((len(rewards) + 1, self.n_clusters))
+        optimal_q(transitions, of_transitions, q, values)
+        q[transitions.sum(axis=3) == 0] = -1  # what was never tried is never chosen, unless nothing was
+        return np.argmax(q, axis=2)
 
-    def learn_level(self, level):
-        """One level: explore, regress, cluster, count. Returns the returns of its episodes."""
-        transitions = _likely(self.counts[: level - 1])
-        found = 1 if self.regressions[level - 1] is None else len(self.regressions[level - 1][1])
-        reach = [np.zeros((0, self.n_clusters, self.model.n_actions))]
+    def explore_level(self, level, episodes):
+        """Walk to a state of the level before and act at random from there. Returns what was met on the way
+        into the level, and the returns."""
+        targets = 1 if self.regressions[level - 1] is None else len(self.regressions[level - 1][1])
+        reach = [None]
         if level > 1:
-            hits = [np.zeros_like(transitions) for _ in range(found)]
-            for target, table in enumerate(hits):
-                table[-1, :, :, target] = 1
-            reach = [self.best(transitions, table) for table in hits]
+            hits = np.zeros((targets, level - 1, self.n_clusters))
+            for target in range(targets):
+                hits[target, -1, target] = 1
+            reach = [self.plan(rewards) for rewards in hits]
         samples, returns = [], []
-        for _ in range(self.samples):
-            q = reach[below(self.policy_rng, found)]
+        for _ in range(episodes):
+            policy = reach[below(self.policy_rng, targets)]
 
-            def act(h, label, q=q):
-                return (
-                    int(np.argmax(q[h, label]))
-                    if h < level - 1
-                    else below(self.policy_rng, self.model.n_actions)
-                )
+            def act(h, label, policy=policy):
+                return policy[h, label] if h < level - 1 else below(self.policy_rng, self.model.n_actions)
 
             labels, seen, actions, rewards = self.episode(act)
             samples.append((labels[level - 1], actions[level - 1], rewards[level - 1], seen[level]))
             returns.append(sum(rewards))
+        return samples, returns
+
+    def learn_level(self, level, samples):
+        """Regress, cluster, count."""
+        found = 1 if self.regressions[level - 1] is None else len(self.regressions[level - 1][1])
         X = np.array([x for *_, x in samples], float)
         codes = [x * self.model.n_actions + a for x, a, *_ in samples]
-        predict = self.fit(X, codes, found * self.model.n_actions, self.n_clusters)
+        predict = self.fit(self.oracle, X, codes, found * self.model.n_actions, self.n_clusters)
         centres = _cluster(self.oracle, predict(X), self.n_clusters)
         self.regressions[level] = None if len(centres) == 1 else (predict, centres)
-        for x, a, reward, seen in samples:
-            self.counts[level - 1, x, a, self.decode(level, seen)] += 1
-            self.sums[level - 1, x, a] += reward
-        return returns
+        before, taken, gained = zip(*(sample[:3] for sample in samples), strict=True)
+        after = [self.decode(level, seen) for *_, seen in samples]
+        count(before, taken, gained, after, self.counts[level - 1], self.sums[level - 1])
+        self.learned = level
 
-    def final_q(self):
-        """Value iteration on the learned model with the mean rewards seen."""
-        visits = self.counts.sum(axis=3)
-        means = self.sums / np.where(visits > 0, visits, 1)
-        return self.best(_probabilities(self.counts), np.repeat(means[..., None], self.n_clusters, axis=3))
+    def final_actions(self):
+        """Value iteration on the learned model with the mean reward of each state that is arrived in."""
+        visits, sums = self.counts.sum(axis=(1, 2)), self.sums.sum(axis=(1, 2))
+        return self.plan((sums / np.where(visits > 0, visits, 1))[: self.learned])
 
     def play(self, episodes):
         """The return of every episode."""
         returns = []
         for level in range(1, self.model.horizon + 1):
-            if episodes - len(returns) < self.samples:
-                break
-            returns += self.learn_level(level)
-        q = self.final_q()
+            samples, earned = self.explore_level(level, min(self.samples, episodes - len(returns)))
+            returns += earned
+            if len(samples) < self.samples:
+                return np.array(returns)
+            self.learn_level(level, samples)
+        actions = self.final_actions()
         while len(returns) < episodes:
-            returns.append(sum(self.episode(lambda h, label: greedy(q, h, label, self.policy_rng)[0])[3]))
+            returns.append(sum(self.episode(lambda h, label: actions[h, label])[3]))
         return np.array(returns)

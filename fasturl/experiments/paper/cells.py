@@ -1,7 +1,8 @@
 """What the experiments of Feng et al. (2020) run: the cells of Figures 1, 2 and 3.
 
-A figure is one environment in nine panels: horizons 5, 10 and 20 across, switch 0, 0.2 and 0.5 down. PCID is
-run with its linear and its neural model.
+A figure is one environment in nine panels: horizons 5, 10 and 20 across, switch 0, 0.2 and 0.5 down. Of PCID
+a panel shows the better of its linear and its neural model. Which that is was found in tuning, on other seeds
+than those of the figures.
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..analysis import summaries
 from ..running.cells import Cell
-from .hyperparameters import tuned_settings
+from .hyperparameters import best_model, tuned_settings
 
 if TYPE_CHECKING:
     import pandas
@@ -31,29 +31,31 @@ AGENTS = ("url", "oracleq-lat", "qlearning-lat", "pcid")
 """The agents of all figures, in the order of their legends."""
 BITS_ONLY = ("oracleq-obs", "qlearning-obs")
 """The agents of the figure whose observations are bits."""
-VARIANTS = {"pcid": ("pcid-linear", "pcid-neural")}
-"""The entries of `hyperparameters.toml` of an agent that has several."""
+MODELS = ("linear", "neural")
+"""The models of PCID; each has an entry of its own in `hyperparameters.toml`, as "pcid-linear"."""
 
 
-def cells(figures: Iterable[str], episodes_scale: float = 1.0) -> list[Cell]:
-    """The cells of some figures; `episodes_scale` shortens all runs for a quick look."""
+def cells(figures: Iterable[str], episodes_scale: float = 1.0, *, all_models: bool = False) -> list[Cell]:
+    """The cells of some figures, with the model of PCID that a panel shows or with all of them;
+    `episodes_scale` shortens all runs for a quick look."""
     return [
         cell
         for figure in figures
         for horizon in HORIZONS
         for switch in SWITCHES
-        for cell in _panel(figure, horizon, switch, episodes_scale)
+        for cell in _panel(figure, horizon, switch, episodes_scale, all_models)
     ]
 
 
-def _panel(figure: str, horizon: int, switch: float, episodes_scale: float) -> list[Cell]:
+def _panel(figure: str, horizon: int, switch: float, episodes_scale: float, all_models: bool) -> list[Cell]:
     env, settings = FIGURES[figure]
     place = {"horizon": horizon, "switch": switch, **settings}
     episodes = max(1, round(EPISODES[horizon] * episodes_scale))
+    models = MODELS if all_models else (best_model(figure, horizon, switch),)
     return [
-        Cell.make(env, place, agent, tuned_settings(variant, env, horizon, switch), episodes)
+        Cell.make(env, place, agent, tuned_settings(entry, env, horizon, switch), episodes)
         for agent in (*AGENTS, *(BITS_ONLY if env == "lock-bernoulli" else ()))
-        for variant in VARIANTS.get(agent, (agent,))
+        for entry in ([f"pcid-{model}" for model in models] if agent == "pcid" else [agent])
     ]
 
 
@@ -73,11 +75,13 @@ def figure_rows(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
     return rows
 
 
-def best_variants(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Of an agent with several variants in a panel, the rows of the one with the best average reward at the
-    end, which is the one that the paper draws."""
-    last = frame[frame["trajectories"] == frame.groupby("cell")["trajectories"].transform("max")]
-    keys = ["env", *summaries.env_settings(frame), "agent"]
-    ends = last.groupby([*keys, "cell"], dropna=False, as_index=False)["average_reward"].mean()
-    best = ends.sort_values("average_reward").groupby(keys, dropna=False)["cell"].last()
-    return frame[frame["cell"].isin(best)]
+def shown_rows(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
+    """The rows of a frame that a figure shows: of PCID those of the best model of a panel."""
+    rows = figure_rows(frame, figure)
+    of_pcid = rows[rows["agent"] == "pcid"].drop_duplicates("cell")
+    others = [
+        row.cell
+        for row in of_pcid.rename(columns={"agent.model": "model"}).itertuples()
+        if row.model != best_model(figure, row.horizon, row.switch)
+    ]
+    return rows[~rows["cell"].isin(others)]

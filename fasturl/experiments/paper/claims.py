@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._base import optional
 from ..analysis import summaries
-from .cells import AGENTS, BITS_ONLY, FIGURES, best_variants, figure_name, figure_rows
+from .cells import AGENTS, BITS_ONLY, FIGURES, figure_name, figure_rows, shown_rows
+from .hyperparameters import best_model
 
 if TYPE_CHECKING:
     import pandas
@@ -39,13 +40,26 @@ class Claim:
 
 def summarise(frame: pandas.DataFrame) -> pandas.DataFrame:
     """One row for each figure, horizon, switch and agent: final average reward, value and success rate over
-    seeds."""
+    seeds. Of PCID it is the model that the figure shows, which `model` names."""
+    return _table({figure: shown_rows(frame, figure) for figure in FIGURES}, "agent")
+
+
+def compare_models(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """As `summarise`, one row for each model of PCID that was run; `shown` says which the figure shows."""
+    rows = frame[frame["agent"] == "pcid"]
+    table = _table({figure: figure_rows(rows, figure) for figure in FIGURES}, "model")
+    shown = [best_model(*panel) for panel in zip(*(table[column] for column in _PANEL), strict=True)]
+    return table.assign(shown=table["model"] == shown)
+
+
+def _table(parts: dict[str, pandas.DataFrame], order: str) -> pandas.DataFrame:
+    """A row for each cell of the figures, sorted by panel and then by a column."""
     pd = optional.need("pandas", "experiments", "summing up results")
-    parts = {figure: best_variants(figure_rows(frame, figure)) for figure in FIGURES}
     tables = [summaries.cell_table(part).assign(figure=figure) for figure, part in parts.items() if len(part)]
-    rows = pd.concat(tables).sort_values([*_PANEL, "agent"], ignore_index=True)
-    summary: pandas.DataFrame = rows[[*_PANEL, "agent", "seeds", *_RESULTS, *_RATES]]
-    return summary
+    rows = pd.concat(tables).rename(columns={"agent.model": "model"})
+    columns = [*_PANEL, "agent", "model", "seeds", *_RESULTS, *_RATES]
+    table: pandas.DataFrame = rows.sort_values([*_PANEL, order], ignore_index=True)[columns]
+    return table
 
 
 def judge(summary: pandas.DataFrame, v_star: float = 0.5) -> list[Claim]:

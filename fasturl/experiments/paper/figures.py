@@ -1,6 +1,6 @@
 """The figures of Feng et al. (2020): average reward against the number of trajectories, in nine panels.
 
-Of PCID the better of its two models in a panel is drawn, as the paper does.
+Of PCID the better of its two models in a panel is drawn, as the paper does; the panel says which.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from ..._base import optional
 from ..analysis import style
 from ..analysis.figures import curve_panel
-from .cells import AGENTS, BITS_ONLY, HORIZONS, SWITCHES, best_variants, figure_name, figure_rows
+from .cells import AGENTS, BITS_ONLY, HORIZONS, SWITCHES, figure_name, shown_rows
+from .hyperparameters import best_model
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 def draw(frame: pandas.DataFrame, figure: str) -> matplotlib.figure.Figure:
     """A figure: mean over seeds, with one standard deviation shaded."""
     module = optional.need("matplotlib.figure", "experiments", "drawing figures")
-    rows = best_variants(figure_rows(frame, figure))
+    rows = shown_rows(frame, figure)
     names = _legend_names(rows)
     with style.style():
         drawing: matplotlib.figure.Figure = module.Figure(
-            figsize=(style.TEXT_WIDTH, 6.1), layout="constrained"
+            figsize=(style.TEXT_WIDTH, 6.5), layout="constrained"
         )
         grid = drawing.subplots(len(SWITCHES), len(HORIZONS), sharey=True)
         for down, switch in enumerate(SWITCHES):
@@ -33,7 +34,8 @@ def draw(frame: pandas.DataFrame, figure: str) -> matplotlib.figure.Figure:
                 panel = rows[(rows["horizon"] == horizon) & (rows["switch"] == switch)]
                 curve_panel(axes, panel, labels=names)
                 oracle = panel.loc[panel["agent"] == "url", "oracle"].iloc[0]
-                axes.set_title(f"H = {horizon}, switch {switch:g}, {oracle}")
+                model = best_model(figure, horizon, switch)
+                axes.set_title(f"H = {horizon}, switch {switch:g}\nURL: {oracle}, PCID: {model}")
                 axes.set_xlabel("number of trajectories" if down == len(SWITCHES) - 1 else "")
                 axes.set_ylabel("average reward" if across == 0 else "")
         handles, labels = grid[0, 0].get_legend_handles_labels()

@@ -1,4 +1,5 @@
-"""The hyperparameters of the paper's figures, read from `hyperparameters.toml` beside this file."""
+"""The hyperparameters of the paper's figures, read from `hyperparameters.toml` beside this file, and the
+models of PCID, from `models.toml`."""
 
 from __future__ import annotations
 
@@ -30,9 +31,24 @@ def tuned_settings(agent: str, env: str, horizon: int, switch: float | None = No
     return shared | {name: value for place in places for name, value in entry.get(place, {}).items()}
 
 
-@cache
+def model_scores(figure: str, horizon: int, switch: float) -> dict[str, float]:
+    """The mean average reward of each model of PCID on the tuning seeds in a panel of a figure, each with its
+    own settings."""
+    scores: dict[str, float] = _read("models.toml")[figure][str(horizon)][f"{switch:g}"]
+    return scores
+
+
+def best_model(figure: str, horizon: int, switch: float) -> str:
+    """The model of PCID that a panel of a figure shows: the first with the best score."""
+    scores = model_scores(figure, horizon, switch)
+    return max(scores, key=scores.__getitem__)
+
+
 def all_tuned_settings() -> dict[str, dict[str, dict[str, Any]]]:
     """Every entry of the file: by agent and then by horizon, as text."""
-    return tomllib.loads(
-        resources.files(__package__).joinpath("hyperparameters.toml").read_text(encoding="utf-8")
-    )
+    return _read("hyperparameters.toml")
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))

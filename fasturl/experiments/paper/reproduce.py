@@ -4,7 +4,7 @@ claims."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 from ..._base import checks, optional
 from ..._base.whole_files import whole_files
 from ..running.backends import Backend
+from ..running.cells import Cell
 from ..running.store import Store, stored_seeds
-from ..running.sweeping import chosen_backend, complete, plan
+from ..running.sweeping import SeedBlock, chosen_backend, complete, plan
 from .cells import FIGURES, SEEDS, cells
-from .claims import Claim, judge, summarise, write_claims
+from .claims import Claim, compare_models, judge, summarise, write_claims
 from .view import VIEW, View
 
 if TYPE_CHECKING:
     import pandas
 
 SUMMARY = "summary.csv"
+MODELS = "models.csv"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class Reproduction:
         `<name>.pdf`.
     summary
         One row for each figure, horizon, switch and agent: final average reward, value and success rate.
+    models
+        If all models of PCID were asked for, as `summary` for each of them, and which one the figures show;
+        else None.
     claims
         The claims of the paper, and whether these runs bear them out.
     caveat
@@ -44,6 +49,7 @@ class Reproduction:
     folder: Path
     figures: tuple[str, ...]
     summary: pandas.DataFrame
+    models: pandas.DataFrame | None
     claims: list[Claim]
     caveat: str
     seconds: float
@@ -55,10 +61,10 @@ def reproduce(
     seeds: int | Iterable[int] = SEEDS,
     only: str | Iterable[str] | None = None,
     episodes_scale: float = 1.0,
+    all_models: bool = False,
     n_jobs: int | None = None,
     backend: Backend | None = None,
     progress: bool | None = None,
-    announce: Callable[[str], None] | None = None,
 ) -> Reproduction:
     """Run the experiments of Feng et al. (2020), as the command `fasturl reproduce` does.
 
@@ -70,10 +76,10 @@ def reproduce(
         "fig1", "fig2" or "fig3", or some of them; all if it is None.
     episodes_scale
         Shortens all runs by this factor, in (0, 1], for a quick look.
+    all_models
+        Whether to run the models of PCID too that the figures do not show, and compare all in models.csv.
     n_jobs, backend, progress
         As `sweep` has them.
-    announce
-        Called with a line that says how much there is to do, before it is done.
 
     Examples
     --------
@@ -84,31 +90,73 @@ def reproduce(
     >>> len(done.summary)
     36
     """
-    begin = time.perf_counter()
-    asked = View(_figures(only), tuple(stored_seeds(seeds)), _scale(episodes_scale))
     place = chosen_backend(backend, n_jobs)
-    # what is wrong or missing is said before anything is written or computed
+    return planned(
+        out, seeds=seeds, only=only, episodes_scale=episodes_scale, all_models=all_models, place=place
+    ).carry_out(progress)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A reproduction that was checked and not yet computed.
+
+    wanted, missing
+        All its cells, and the blocks of runs that the folder lacks.
+    place
+        Where to compute.
+    """
+
+    store: Store
+    view: View
+    wanted: list[Cell]
+    missing: list[SeedBlock]
+    place: Backend
+
+    @property
+    def to_do(self) -> str:
+        """A line that says how much there is to do."""
+        n_seeds = len(self.view.seeds)
+        runs, to_do = len(self.wanted) * n_seeds, sum(len(block.seeds) for block in self.missing)
+        counts = f"{len(self.wanted)} cells x {n_seeds} seeds; {to_do:,} of {runs:,} runs to do"
+        return f"{counts}; results in {self.store.folder}"
+
+    def carry_out(self, progress: bool | None = None) -> Reproduction:
+        """Run what is missing; draw, sum up and judge."""
+        begin = time.perf_counter()
+        view, folder = self.view, self.store.folder
+        complete(self.store, self.missing, self.place, progress)
+        frame = self.store.frame()
+        ids = {cell.id for cell in self.wanted}
+        frame = frame[frame["cell"].isin(ids) & frame["seed"].isin(view.seeds)]
+        _write_figures(frame, view, folder)
+        summary, models = summarise(frame), compare_models(frame) if view.all_models else None
+        claims = judge(summary)
+        if models is not None:
+            _write_table(models, folder / MODELS)
+        _write_verdicts(summary, claims, view, folder)
+        seconds = time.perf_counter() - begin
+        return Reproduction(folder, view.figures, summary, models, claims, view.caveat, seconds)
+
+
+def planned(
+    out: str | Path,
+    *,
+    seeds: int | Iterable[int],
+    only: str | Iterable[str] | None,
+    episodes_scale: float,
+    all_models: bool,
+    place: Backend,
+) -> Plan:
+    """What `reproduce` has to do: what is wrong or missing is said before anything is written or computed."""
+    asked = View(_figures(only), tuple(stored_seeds(seeds)), _scale(episodes_scale), bool(all_models))
     place.workers()
     optional.need("pyarrow", "experiments", "a reproduction")
     optional.need("pandas", "experiments", "a reproduction")
     optional.need("matplotlib", "experiments", "a reproduction")
-    folder = Path(out)
-    store = Store(folder, create=True)
-    view = asked.in_place_of(View.of(folder), folder)
-    wanted = cells(view.figures, view.episodes_scale)
-    missing = plan(store, wanted, view.seeds)
-    if announce is not None:
-        runs, to_do = len(wanted) * len(view.seeds), sum(len(block.seeds) for block in missing)
-        counts = f"{len(wanted)} cells x {len(view.seeds)} seeds; {to_do:,} of {runs:,} runs to do"
-        announce(f"{counts}; results in {folder}")
-    complete(store, missing, place, progress)
-    frame = store.frame()
-    frame = frame[frame["cell"].isin({cell.id for cell in wanted}) & frame["seed"].isin(view.seeds)]
-    _write_figures(frame, view, folder)
-    summary = summarise(frame)
-    claims = judge(summary)
-    _write_verdicts(summary, claims, view, folder)
-    return Reproduction(folder, view.figures, summary, claims, view.caveat, time.perf_counter() - begin)
+    store = Store(Path(out), create=True)
+    view = asked.in_place_of(View.of(Path(out)), out)
+    wanted = cells(view.figures, view.episodes_scale, all_models=view.all_models)
+    return Plan(store, view, wanted, plan(store, wanted, view.seeds), place)
 
 
 def _figures(only: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -131,6 +179,11 @@ def _write_figures(frame: pandas.DataFrame, view: View, folder: Path) -> None:
         with whole_files(folder / f"{figure}.png", folder / f"{figure}.pdf") as drafts:
             for draft in filter(None, drafts):
                 style.save(drawing, draft)
+
+
+def _write_table(table: pandas.DataFrame, path: Path) -> None:
+    with whole_files(path) as (draft,):
+        table.to_csv(draft, index=False, float_format="%.6g")
 
 
 def _write_verdicts(summary: pandas.DataFrame, claims: list[Claim], view: View, folder: Path) -> None:

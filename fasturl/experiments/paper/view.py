@@ -14,18 +14,28 @@ VIEW = "view.json"
 
 @dataclass(frozen=True)
 class View:
-    """What the figures, the summary and the claims of a folder show."""
+    """What the figures, the summary and the claims of a folder show.
+
+    all_models
+        Whether the folder also compares the models of PCID; one that does goes on doing so.
+    """
 
     figures: tuple[str, ...]
     seeds: tuple[int, ...]
     episodes_scale: float
+    all_models: bool = False
 
     @classmethod
     def of(cls, folder: Path) -> View | None:
         """The view of a folder; None where it has none."""
         try:
             content = json.loads((folder / VIEW).read_text())
-            return cls(tuple(content["figures"]), tuple(content["seeds"]), float(content["episodes_scale"]))
+            return cls(
+                tuple(content["figures"]),
+                tuple(content["seeds"]),
+                float(content["episodes_scale"]),
+                bool(content["all_models"]),
+            )
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
@@ -39,9 +49,10 @@ class View:
         there; less is refused."""
         if present is None:
             return self
+        wanted = replace(self, all_models=self.all_models or present.all_models)
         if (set(self.seeds), self.episodes_scale) == (set(present.seeds), present.episodes_scale):
             both = {*self.figures, *present.figures}
-            return replace(self, figures=tuple(figure for figure in FIGURES if figure in both))
+            return replace(wanted, figures=tuple(figure for figure in FIGURES if figure in both))
         others = set(present.seeds) - set(self.seeds)
         fewer_figures = not set(self.figures) >= set(present.figures)
         if others or self.episodes_scale < present.episodes_scale or fewer_figures:
@@ -49,7 +60,7 @@ class View:
             raise ValueError(
                 f"{folder} shows {present}; {self}{same} would not show all of that: choose another folder"
             )
-        return self
+        return wanted
 
     @property
     def caveat(self) -> str:
