@@ -14,10 +14,10 @@ from c_face import needs_compiler
 import fasturl as fu
 from fasturl._base import numba_internals
 from fasturl._base.streams import NAMES
-from fasturl._kernels import tabular
 from fasturl.capi import HEADER, binding, checks, ffi, functions, header, lib, table
+from fasturl.learners.episode_loops import loops_of
 
-LAYOUTS = {(1, 0): "786b5263c6d78897"}
+LAYOUTS = {(1, 0): "786b5263c6d78897", (1, 1): "786b5263c6d78897"}
 """A digest of the layout of each version. A layout that has been released never changes: a new one is a new
 version.
 
@@ -85,10 +85,11 @@ def test_a_function_has_the_signature_of_the_header(name):
 def test_pointers_become_arrays_of_the_type_that_the_kernel_takes():
     """The views of a call have the types that the kernel is compiled for when Python calls it: one
     compilation serves both."""
-    fu.train(fu.LockBernoulli(2), fu.OracleQ(), episodes=3)
-    before = list(tabular.learn.signatures)
+    fu.train(fu.LockBernoulli(2), fu.QLearning(), episodes=3)
+    loop = loops_of(fu.QLearning.functions, trusted=True).loops.learn
+    before = list(loop.signatures)
     numba_internals.compile_callback(functions.learn, header.signature("learn"), None)  # without a cache
-    assert before == tabular.learn.signatures != []
+    assert before == loop.signatures != []
 
 
 def test_the_table_holds_every_function_and_its_version():

@@ -23,7 +23,8 @@ def folder() -> Path | None:
     if kernels is None:
         return None
     total = hashlib.sha256()
-    for source in (header.PATH, *sorted(header.PATH.parent.rglob("*.py"))):
+    folders = header.PATH.parent, header.PATH.parents[1] / "learners"
+    for source in (header.PATH, *sorted(source for place in folders for source in place.rglob("*.py"))):
         total.update(source.read_bytes())
     own = kernels / f"capi-{total.hexdigest()[:16]}"
     return own if compile_cache.is_writable(own) else None

@@ -32,7 +32,7 @@
 /* The major number changes when something that exists changes or goes; the minor number when something is added at the end of the
    table. A program built for x.y works with every x.z, z >= y. */
 #define FASTURL_ABI_MAJOR 1
-#define FASTURL_ABI_MINOR 0
+#define FASTURL_ABI_MINOR 1
 
 #if defined(_WIN32)
 #define FASTURL_API __declspec(dllimport)
@@ -225,7 +225,9 @@ typedef struct fasturl_training {
 } fasturl_training;
 
 /* Constant form: schedule 0, rate learning_rate, bonus confidence sqrt(H / t). Form of Jin et al. (2018): schedule 1,
-   rate (H + 1) / (H + t), bonus confidence sqrt(H^3 log(X A E H / failure_probability) / t). q starts at max_return, its cap. */
+   rate (H + 1) / (H + t), bonus confidence sqrt(H^3 log(X A E H / failure_probability) / t). Spread form, since version 1.1: schedule 2,
+   the rate of 1, bonus confidence / H sqrt(log(X A E H / failure_probability) / t), where confidence is Python's times the greatest
+   reward less the least. q starts at max_return, its cap. */
 typedef struct fasturl_oracleq {
     size_t size; /* sizeof(fasturl_oracleq) */
     int64_t schedule;
