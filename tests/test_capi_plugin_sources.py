@@ -18,6 +18,7 @@ from fasturl._base.c_functions import CFunction, Context, _cffi_code
 from fasturl._base.c_signatures import SIGNATURES
 from fasturl.capi import HEADER, header
 from fasturl.decoders import CDecoder
+from fasturl.learners import CLearner
 from fasturl.problems.emissions import CEmission
 
 
@@ -99,6 +100,8 @@ def test_functions_of_another_signature_are_refused(plugins, library):
         CEmission(with_argtypes(ctypes.CDLL(library).affine), 3)
     with pytest.raises(ValueError, match="pointer must have the signature of fasturl_emission_fn"):
         CEmission(level_in_numba, 3)
+    with pytest.raises(ValueError, match="pointer must have the signature of fasturl_learner_fn"):
+        CLearner(plugins.affine)
     with pytest.raises(ValueError, match="null pointer"):
         CDecoder(ABI.cast("int32_t(*)(const float *, int64_t, int64_t, int64_t, int32_t *, void *)", 0), 3)
 

@@ -42,6 +42,12 @@ def compiled(name: str) -> Any:
     return numba_internals.compile_callback(getattr(functions, name), signature(name), folder())
 
 
+def compile_functions() -> None:
+    """Compile or load everything that C can call."""
+    for name in functions.__all__:
+        compiled(name)
+
+
 def signature(name: str) -> Any:
     """What a function of `functions` takes and returns: as the header says, with three sizes in place of a
     learner's handle."""

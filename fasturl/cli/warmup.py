@@ -1,4 +1,5 @@
-"""`fasturl warmup`: compile every kernel ahead, by training each agent for a moment.
+"""`fasturl warmup`: compile every kernel ahead, by training each agent for a moment, and the functions of the C
+face.
 
 Only the kernels that call a user's C code wait for it.
 """
@@ -48,7 +49,9 @@ def warmup_command() -> None:
 
 
 def compile_kernels() -> float:
-    """Compile or load all kernels; returns the seconds it took."""
+    """Compile or load all kernels and the functions of the C face; returns the seconds it took."""
+    from ..capi import binding
+
     begin = time.perf_counter()
     environments = _built_in_environments()
     for env, (name, settings) in product(environments, _built_in_agents()):
@@ -59,6 +62,7 @@ def compile_kernels() -> float:
     draw_policy(np.array([[[0.25, 0.75]]]), Streams(0).row("policy"))
     if find_spec("gymnasium"):
         _step_environments([*environments, *block_mdps])
+    binding.compile_functions()
     return time.perf_counter() - begin
 
 
