@@ -1,5 +1,4 @@
-"""`fasturl warmup`: compile every kernel ahead, by training each agent for a moment, and the functions of the C
-face.
+"""`fasturl warmup`: compile every kernel ahead, by training each agent for a moment, and the C face.
 
 Only the kernels that call a user's C code wait for it.
 """
@@ -42,7 +41,7 @@ def register(app: typer.Typer) -> None:
 
 
 def warmup_command() -> None:
-    """Compile every kernel ahead, so that later runs start at once."""
+    """Compile every kernel and the C face ahead, so that later runs and C programs start at once."""
     seconds = compile_kernels()
     place = f"kept in {CACHE_FOLDER}" if CACHE_FOLDER else "but there is no folder to keep them in"
     print(f"kernels compiled in {seconds:.1f} s, {place}")
