@@ -6,7 +6,17 @@ import time
 import cffi
 import numpy as np
 import pytest
-from c_face import AFFINE, Training, affine_pair, done, dynamics, shared_library, struct
+from c_face import (
+    AFFINE,
+    Training,
+    affine_pair,
+    done,
+    dynamics,
+    shared_library,
+    start_learner,
+    stream,
+    struct,
+)
 from conftest import report
 from strategies import latent_labels
 
@@ -19,7 +29,7 @@ from fasturl.learners.learner import Task
 from fasturl.problems.environment import emission_rngs
 
 ROUNDS = 15
-OVERHEAD_NS, TRAINING_RATIO, DECODER_RATIO = 30.0, 0.95, 2.0
+OVERHEAD_NS, TRAINING_RATIO, NAMED_RATIO, DECODER_RATIO = 30.0, 0.95, 0.9, 2.0
 
 SOURCE = r"""
 #define _POSIX_C_SOURCE 199309L
@@ -191,3 +201,34 @@ def test_a_decoder_in_c(benchmark, guest, horizon):
         must_stay_below=DECODER_RATIO,
     )
     assert seconds / reference <= DECODER_RATIO
+
+
+def test_a_learner_by_name(benchmark):
+    """A whole training of QLearning by its name, beside the same from Python."""
+    horizon, episodes = 20, 20_000
+    model, labels = fu.LockBernoulli(horizon, 0.2).instance(0), latent_labels(512, horizon, 3)
+    (tables, _kept), returns, expected = dynamics(model), np.empty(episodes), np.empty(episodes)
+    sizes = {"horizon": horizon, "episodes": episodes}
+
+    def in_c():
+        handle = start_learner("qlearning", **sizes)
+        done("learner_learn", handle, tables, episodes, labels, 512, stream(0, 1), returns)
+        done("learner_free", handle)
+
+    def in_python():
+        memory = fu.QLearning().start(Task(horizon, 3, 4, 1.0, episodes, stream(0, 3)))
+        dynamics_rng = stream(0, 1)
+        for first in range(0, episodes, 512):
+            part = expected[first : first + 512]
+            memory.learn_episodes(model.dynamics, labels[: part.size], dynamics_rng, part)
+
+    benchmark.pedantic(in_c, rounds=ROUNDS, warmup_rounds=1)
+    seconds, reference = best(in_c), best(in_python)
+    assert np.array_equal(returns, expected)
+    report(
+        benchmark,
+        steps_per_second=horizon * episodes / seconds,
+        ratio_to_python=reference / seconds,
+        must_reach=NAMED_RATIO,
+    )
+    assert reference / seconds >= NAMED_RATIO

@@ -21,6 +21,7 @@ C_NAMES = {
     "uint64": "uint64_t",
     "uint32": "uint32_t",
     "uint8": "uint8_t",
+    "int8": "char",
 }
 
 
@@ -174,6 +175,30 @@ def oracleq(**changes):
 
 def qlearning(**changes):
     return struct("fasturl_qlearning", **({"learning_rate": 0.1, "exploration_fraction": 0.5} | changes))
+
+
+def task(**changes):
+    told = {"horizon": 2, "n_labels": 3, "n_actions": 4, "episodes": 5, "max_return": 1.0}
+    return struct("fasturl_task", **(told | {"least_reward": 0.0, "greatest_reward": 1.0} | changes))
+
+
+def start_learner(name="oracleq", settings=None, rng=None, **changes):
+    """The handle of a learner by name, for a task of 2 levels, 3 labels and 4 actions unless it is changed;
+    AssertionError with what it says where it cannot be had."""
+    handle = ffi.new("uint64_t *")
+    words = ffi.NULL if settings is None else ffi.new("char[]", settings.encode())
+    policy_rng = spread(stream(0, 3) if rng is None else rng)
+    status = lib.fasturl_learner_start(
+        ffi.new("char[]", name.encode()), words, task(**changes), *policy_rng, handle
+    )
+    assert status == lib.FASTURL_OK, (status, last_error())
+    return handle[0]
+
+
+def last_error(size=300):
+    text = ffi.new("char[]", size)
+    assert lib.fasturl_last_error(text, size) == lib.FASTURL_OK
+    return ffi.string(text).decode()
 
 
 AFFINE = r"""

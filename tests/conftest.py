@@ -28,3 +28,20 @@ def uint64_wraps_around():
     should."""
     with np.errstate(over="ignore"):
         yield
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """The path of a shared library of C plug-ins."""
+    from c_face import AFFINE, shared_library
+    from c_plugins import SOURCE
+
+    return shared_library(tmp_path_factory.mktemp("plugins"), AFFINE + SOURCE)
+
+
+@pytest.fixture(scope="session")
+def plugins(library):
+    """The same library, opened."""
+    from c_plugins import ABI
+
+    return ABI.dlopen(library)

@@ -9,12 +9,11 @@ from strategies import latent_labels
 
 import fasturl as fu
 from fasturl._base.streams import NAMES, Streams
-from fasturl._kernels.records import ActionValues, LearningRules
-from fasturl._kernels.tabular import update_trajectory
 from fasturl.capi import lib
 from fasturl.decoders import AffineDecoder
 from fasturl.learners.learner import Task
 from fasturl.learners.playing import rollout
+from fasturl.learners.q_table import QTables
 from fasturl.problems.emissions import Gaussian, cumulative
 from fasturl.problems.environment import emission_rngs
 from fasturl.problems.locks import LockBits
@@ -223,6 +222,11 @@ LEARNERS = {
         "train_oracleq",
         oracleq(schedule=1, confidence=1e-4),
     ),
+    "spread": (
+        fu.OracleQ(schedule="spread", confidence=0.1),
+        "train_oracleq",
+        oracleq(schedule=2, confidence=0.1),
+    ),
     "qlearning": (fu.QLearning(), "train_qlearning", qlearning()),
 }
 
@@ -236,8 +240,8 @@ def test_a_whole_training_is_python_s(name, rows):
     done(function, training.struct(), settings)
     memory, returns = python_s(model, learner, 400, 7)
     assert np.array_equal(training.returns, returns)
-    assert np.array_equal(training.visits, memory.visits)
-    assert np.array_equal(training.q, memory.q)
+    assert np.array_equal(training.visits, memory.tables.visits)
+    assert np.array_equal(training.q, memory.tables.q)
     assert 0 < returns.sum() < 400
 
 
@@ -278,11 +282,12 @@ def test_an_update_of_a_trajectory_is_python_s():
     q, visits = rng.random((6, 3, 4)), rng.integers(5, size=(6, 3, 4))
     labels, actions, rewards = rng.integers(3, size=7), rng.integers(4, size=6), rng.random(6)
     rates, bonuses = rng.random(6), rng.random(6)
-    expected = ActionValues(q.copy(), visits.copy())
-    update_trajectory(expected, labels, actions, rewards, LearningRules(rates, bonuses, 1.2, np.zeros(0)))
+    memory = fu.OracleQ().start(Task(6, 3, 4, 1.0, 6, stream(0, 3)))
+    memory.tables = QTables(q.copy(), visits.copy(), rates, bonuses, 1.2, np.zeros(0), np.zeros(1, np.int64))
+    memory.update(labels, actions, rewards)
     done("update_trajectory", 6, 3, 4, labels, actions, rewards, rates, bonuses, 1.2, q, visits)
-    assert np.array_equal(q, expected.q)
-    assert np.array_equal(visits, expected.visits)
+    assert np.array_equal(q, memory.tables.q)
+    assert np.array_equal(visits, memory.tables.visits)
 
 
 def test_latent_labels_are_python_s():

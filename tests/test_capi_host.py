@@ -53,7 +53,7 @@ def python_s(horizon, switch, episodes, seed):
     memory.learn_episodes(
         model.dynamics, latent_labels(episodes, horizon, 3), streams.row("dynamics"), returns
     )
-    return [float(returns.sum()), 0.5, *memory.q.ravel().tolist()]
+    return [float(returns.sum()), 0.5, *memory.tables.q.ravel().tolist()]
 
 
 def numbers(output):

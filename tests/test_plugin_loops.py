@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 
 from fasturl._base import plugin_loops
-from fasturl._base.c_signatures import DECODER, EMISSION
+from fasturl._base.c_signatures import DECODER, EMISSION, LEARNER
 from fasturl._kernels import emission
-from fasturl._kernels.records import CFunctionCall, DecoderWorkspace, EmissionWorkspace, RealObservations
+from fasturl._kernels.records import (
+    CFunctionCall,
+    CLesson,
+    DecoderWorkspace,
+    EmissionWorkspace,
+    RealObservations,
+)
 
 pytestmark = pytest.mark.kernel
 
@@ -120,4 +126,26 @@ def test_an_emission_that_fails_ends_the_loop():
         plugin_loops.FAILED,
         2,
         6,
+    ]
+
+
+@pytest.mark.parametrize("with_arrays", [True, False])
+def test_a_learner_gets_every_piece_of_memory_that_there_is(with_arrays):
+    numbers, chances, rng = np.arange(4.0), np.arange(3.0), np.arange(4, dtype=np.uint64)
+    lesson = CLesson(np.arange(6), np.arange(5), np.arange(4.0))
+    places = []
+
+    def record(operation, *pointers):
+        places.extend([operation, *(pointer or 0 for pointer in pointers)])
+        return 9
+
+    function = LEARNER.ctypes_function()(record)
+    given = (chances, rng) if with_arrays else (plugin_loops.NOWHERE, plugin_loops.NOWHERE)
+    call = CFunctionCall(address(function), np.uint64(12))
+    assert plugin_loops.call_learner(call, 3, lesson, numbers, *given) == 9
+    assert places == [
+        3,
+        *(array.ctypes.data for array in (*lesson, numbers)),
+        *((array.ctypes.data for array in given) if with_arrays else (0, 0)),
+        12,
     ]

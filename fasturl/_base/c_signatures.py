@@ -1,6 +1,6 @@
 """The C signatures of a user's functions, written once.
 
-fasturl.h declares the same two, for C compilers; a test holds them equal. The types of ctypes, of LLVM and
+fasturl.h declares the same ones, for C compilers; a test holds them equal. The types of ctypes, of LLVM and
 the short codes by which a pointer is checked are all made from what is written here.
 """
 
@@ -30,8 +30,26 @@ DECODER = CSignature("int32_t", ("float *", "int64_t", "int64_t", "int64_t", "in
 """observations, n, dimension, level, labels, context"""
 EMISSION = CSignature("int32_t", ("uint64_t *", "int64_t", "int64_t", "float *", "int64_t", "void *"))
 """rng, level, state, observation, dimension, context"""
+LEARNER = CSignature(
+    "int32_t",
+    (
+        "int64_t",
+        "fasturl_learner_sizes *",
+        "fasturl_learner_step *",
+        "fasturl_learner_rewards *",
+        "double *",
+        "double *",
+        "uint64_t *",
+        "void *",
+    ),
+)
+"""operation, sizes, step, rewards, numbers, chances, rng, context"""
 
-SIGNATURES = {"fasturl_decoder_fn": DECODER, "fasturl_emission_fn": EMISSION}
+SIGNATURES = {
+    "fasturl_decoder_fn": DECODER,
+    "fasturl_emission_fn": EMISSION,
+    "fasturl_learner_fn": LEARNER,
+}
 """By their names in fasturl.h."""
 
 

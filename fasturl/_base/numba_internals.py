@@ -345,12 +345,8 @@ def text_of(texts: Iterable[tuple[int, str]], otherwise: str) -> Callable[..., A
 
 
 def _llvm_type(name: str) -> Any:
-    """The LLVM type of a C type."""
-    if is_pointer(name):
-        return _llvm_type(name.removesuffix("*").strip()).as_pointer()
-    if name == "float":
-        return ir.FloatType()
-    return ir.IntType(8 if name == "void" else int(name.removesuffix("_t").split("int")[1]))
+    """The LLVM type of a C type: a signed integer, or a pointer to whatever it be."""
+    return ir.IntType(8).as_pointer() if is_pointer(name) else ir.IntType(int(name[3:].removesuffix("_t")))
 
 
 def c_call(signature: CSignature) -> Any:

@@ -1,8 +1,9 @@
-"""Loops that call a user's C functions: decoders and emissions with the signatures of fasturl.h.
+"""Calls of a user's C functions: decoders, emissions and learners with the signatures of fasturl.h.
 
 A function is its address, and so is its context. What a function gives is checked before it is used. Where it
 is wrong, or where the function says that it failed, the loop ends and `problem` (int64[3]) tells what was
-wrong, at which level (counted from 1), and the value.
+wrong, at which level (counted from 1), and the value. The loops that call decoders and emissions are here; a
+learner in C is called from the loops of all learners (see `learners.c_learner`).
 
 These are kernels in all but their imports: a call by address needs what the ground floor does without.
 """
@@ -12,15 +13,20 @@ from numba.extending import overload
 
 from .._kernels.compiling import kernel
 from .._kernels.rng import fill_bits_in_lanes
-from .c_signatures import DECODER, EMISSION
+from .c_signatures import DECODER, EMISSION, LEARNER
 from .numba_internals import c_call
 
-FAILED, LABEL, NUMBER = 1, 2, 3
-"""What is wrong: the function failed, a label is out of range, a number is not finite."""
+FAILED, LABEL, NUMBER, ACTION, CHANCES, STREAM = range(1, 7)
+"""What is wrong: the function failed, a label is out of range, a number is not finite, an action is out of
+range, chances do not add up to 1, a stream has become zeros, from which nothing can be drawn."""
+Memory = np.ndarray | np.uint64
+"""An array, or an address."""
+NOWHERE = np.uint64(0)
+"""The null pointer."""
 
 _UNSET = np.int32(-1)
-_DECODER, _EMISSION = DECODER.ctypes_function(), EMISSION.ctypes_function()
-_compiled_decoder, _compiled_emission = c_call(DECODER), c_call(EMISSION)
+_DECODER, _EMISSION, _LEARNER = (signature.ctypes_function() for signature in (DECODER, EMISSION, LEARNER))
+_compiled_decoder, _compiled_emission, _compiled_learner = map(c_call, (DECODER, EMISSION, LEARNER))
 
 
 def call_decoder(
@@ -40,6 +46,17 @@ def call_emission(
     return _EMISSION(int(function))(rng.ctypes.data, level, state, out.ctypes.data, out.size, int(context))
 
 
+def call_learner(
+    call: tuple, operation: int, lesson: tuple, numbers: np.ndarray, chances: Memory, rng: Memory
+) -> int:
+    """One operation of a learner, whose structs are in `lesson`: chances and rng are arrays, or NOWHERE."""
+    places = [
+        int(memory) if isinstance(memory, np.uint64) else memory.ctypes.data
+        for memory in (*lesson, numbers, chances, rng)
+    ]
+    return _LEARNER(int(call.function))(operation, *places, int(call.context))
+
+
 @overload(call_decoder, jit_options={"forceinline": True})
 # Numba wants the very parameters of the lambda, which has no annotations
 def _overload_decoder(function, observations, level, labels, context):  # type: ignore[no-untyped-def]
@@ -53,6 +70,15 @@ def _overload_decoder(function, observations, level, labels, context):  # type: 
 def _overload_emission(function, rng, level, state, out, context):  # type: ignore[no-untyped-def]
     return lambda function, rng, level, state, out, context: _compiled_emission(
         function, (rng, level, state, out, out.size, context)
+    )
+
+
+@overload(call_learner, jit_options={"forceinline": True})
+# as above
+def _overload_learner(call, operation, lesson, numbers, chances, rng):  # type: ignore[no-untyped-def]
+    return lambda call, operation, lesson, numbers, chances, rng: _compiled_learner(
+        call.function,
+        (operation, lesson.sizes, lesson.step, lesson.rewards, numbers, chances, rng, call.context),
     )
 
 

@@ -184,6 +184,14 @@ class CFunctionCall(NamedTuple):
     context: np.uint64  # address, 0 where there is none
 
 
+class CLesson(NamedTuple):
+    """The structs of fasturl.h that a learner in C is handed, member by member."""
+
+    sizes: np.ndarray  # int64[6], fasturl_learner_sizes
+    step: np.ndarray  # int64[5], fasturl_learner_step
+    rewards: np.ndarray  # float64[4], fasturl_learner_rewards
+
+
 class DecoderWorkspace(NamedTuple):
     """Scratch of the loop that calls a user's decoder: one episode in one state."""
 

@@ -17,7 +17,7 @@ from .._base.parts import part_in_words
 from .._base.streams import Streams
 from .._kernels import hashing as _hashing
 from .._kernels.records import HashTable, ObservationKeys
-from ..learners.compiled import MOST_BYTES, CompiledLearner, CompiledMemory, table_bytes
+from ..learners.compiled import MOST_BYTES, CompiledLearner, table_bytes
 from ..learners.learner import Floats, Learner, Task
 from ..problems.block_mdp import BlockMDP
 from ..problems.description import Description
@@ -121,7 +121,7 @@ class _Rows:
 
     def __init__(self, learner: CompiledLearner, task: Task, n_words: int) -> None:
         self._task = task
-        self.memory = CompiledMemory(learner, task)
+        self.memory = learner.start(task)
         self.keys = self._keys(task.n_labels, n_words)
 
     @property

@@ -31,10 +31,12 @@ MESSAGES = {
     "FASTURL_E_STREAM": "a stream is all zeros, which no seed gives",
     "FASTURL_E_STRUCT": "the size that a struct begins with is not that of this version of fasturl.h",
     "FASTURL_E_LIBRARY": "Python or the fasturl package could not be loaded",
+    "FASTURL_E_HANDLE": "no learner has this handle",
+    "FASTURL_E_LEARNER": "a learner by name cannot be had or has failed: fasturl_last_error says why",
 }
 UNKNOWN = "unknown status"
 
-OK, NULL, SIZE, TOO_SMALL, ALIGNMENT, OVERLAP, RANGE, NUMBER, TABLE, STREAM, STRUCT, _LIBRARY = map(
+OK, NULL, SIZE, TOO_SMALL, ALIGNMENT, OVERLAP, RANGE, NUMBER, TABLE, STREAM, STRUCT, _, HANDLE, LEARNER = map(
     header.CONSTANTS.__getitem__, MESSAGES
 )
 

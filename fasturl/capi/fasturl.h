@@ -14,7 +14,8 @@
  *   - The caller owns all memory. Every array comes with its length in elements (not bytes), which may be greater than what
  *     is needed. Arrays are dense, the last axis fastest, and aligned for their type. What a function writes may not overlap
  *     anything else that it is given.
- *   - There is no hidden state and no lock: calls on disjoint memory may run in any number of threads.
+ *   - There is no hidden state and no lock: calls on disjoint memory may run in any number of threads. Learners by name, which
+ *     live behind handles, are the one exception; their section says what holds for them.
  *   - The same arguments give the same bits as the same calls made from Python.
  *   - Sizes are at least 1. There are at most 256 labels and 256 states at a level.
  *
@@ -32,7 +33,7 @@
 /* The major number changes when something that exists changes or goes; the minor number when something is added at the end of the
    table. A program built for x.y works with every x.z, z >= y. */
 #define FASTURL_ABI_MAJOR 1
-#define FASTURL_ABI_MINOR 0
+#define FASTURL_ABI_MINOR 1
 
 #if defined(_WIN32)
 #define FASTURL_API __declspec(dllimport)
@@ -58,7 +59,9 @@ enum fasturl_status {
     FASTURL_E_TABLE = 8,     /* a row of cumulative probabilities does not rise from 0 or more to 1 */
     FASTURL_E_STREAM = 9,    /* a stream is all zeros, which no seed gives */
     FASTURL_E_STRUCT = 10,   /* the size that a struct begins with is not that of this version */
-    FASTURL_E_LIBRARY = 11   /* Python or the fasturl package could not be loaded */
+    FASTURL_E_LIBRARY = 11,  /* Python or the fasturl package could not be loaded */
+    FASTURL_E_HANDLE = 12,   /* no learner has this handle */
+    FASTURL_E_LEARNER = 13   /* a learner by name cannot be had or has failed: fasturl_last_error says why */
 };
 
 /* What a status means: a constant string that lives as long as the process. Never null. */
@@ -225,7 +228,9 @@ typedef struct fasturl_training {
 } fasturl_training;
 
 /* Constant form: schedule 0, rate learning_rate, bonus confidence sqrt(H / t). Form of Jin et al. (2018): schedule 1,
-   rate (H + 1) / (H + t), bonus confidence sqrt(H^3 log(X A E H / failure_probability) / t). q starts at max_return, its cap. */
+   rate (H + 1) / (H + t), bonus confidence sqrt(H^3 log(X A E H / failure_probability) / t). Spread form, since version 1.1: schedule 2,
+   the rate of 1, bonus confidence / H sqrt(log(X A E H / failure_probability) / t), where confidence is Python's times the greatest
+   reward less the least. q starts at max_return, its cap. */
 typedef struct fasturl_oracleq {
     size_t size; /* sizeof(fasturl_oracleq) */
     int64_t schedule;
@@ -249,10 +254,61 @@ typedef int32_t fasturl_learn_fn(const fasturl_training *training);
 typedef int32_t fasturl_train_oracleq_fn(const fasturl_training *training, const fasturl_oracleq *learner);
 typedef int32_t fasturl_train_qlearning_fn(const fasturl_training *training, const fasturl_qlearning *learner);
 
+/* ---- Learners by name, since version 1.1 --------------------------------------------------------------------------------- */
+
+/* Every compiled learner that Python knows by name: fasturl's own (`fasturl list learners`) and those of installed packages.
+
+   Such a learner lives in memory of the library, behind a handle, until it is freed. Its functions take Python's lock to begin
+   and to end, not while episodes are played: many threads may train learners, and calls on one learner wait for each other.
+   Beside what holds for every function, FASTURL_E_HANDLE says that there is no such learner, and FASTURL_E_LEARNER that
+   something is wrong which a sentence tells best: fasturl_last_error has it. */
+
+/* What a learner is told before the first episode. */
+typedef struct fasturl_task {
+    size_t size; /* sizeof(fasturl_task) */
+    int64_t horizon;
+    int64_t n_labels;
+    int64_t n_actions;
+    int64_t episodes;  /* at most so many are learned from */
+    double max_return; /* greatest return of an episode: 1 on a lock */
+    double least_reward; /* of one step */
+    double greatest_reward;
+} fasturl_task;
+
+/* Start a learner and set *learner to its handle, which is not 0. `settings` are words such as "confidence=0.01 schedule=jin",
+   with the names and values of Python; those that are left out, or all where it is null, have their defaults. Both texts end
+   with a zero. The learner goes on with a copy of policy_rng[4]. Tables of more than 4 gigabytes are refused. */
+typedef int32_t fasturl_learner_start_fn(const char *name, const char *settings, const fasturl_task *task, const uint64_t *policy_rng,
+                                         int64_t policy_rng_length, uint64_t *learner);
+
+/* Play and learn `episodes` episodes, and fill returns[episodes]. labels[rows, H + 1, S] is what is seen in each state: episode e
+   has row e % rows. The dynamics have the horizon and the number of actions of the learner's task. */
+typedef int32_t fasturl_learner_learn_fn(uint64_t learner, const fasturl_dynamics *dynamics, int64_t episodes, const uint8_t *labels,
+                                         int64_t labels_length, int64_t label_rows, uint64_t *dynamics_rng, int64_t dynamics_rng_length,
+                                         double *returns, int64_t returns_length);
+
+/* Fill actions[H, X] with the action at each level and label in the coming episode: for episodes that your program plays itself,
+   and has learned from by fasturl_learner_replay. */
+typedef int32_t fasturl_learner_policy_fn(uint64_t learner, int64_t *actions, int64_t actions_length);
+
+/* Learn from finished trajectories in their order: labels[E, H + 1], actions[E, H], rewards[E, H]. */
+typedef int32_t fasturl_learner_replay_fn(uint64_t learner, int64_t episodes, const int64_t *labels, int64_t labels_length,
+                                          const int64_t *actions, int64_t actions_length, const double *rewards, int64_t rewards_length);
+
+/* Fill chances[H, X, A] with what has been learned: a probability for each action. */
+typedef int32_t fasturl_learner_final_policy_fn(uint64_t learner, double *chances, int64_t chances_length);
+
+/* Forget a learner. Its handle is never given again. */
+typedef int32_t fasturl_learner_free_fn(uint64_t learner);
+
+/* Fill text[text_length] with one line, ending with a zero and cut where it does not fit, that says why the last call of this thread
+   which gave FASTURL_E_LEARNER did so; with an empty line where there was none. */
+typedef int32_t fasturl_last_error_fn(char *text, int64_t text_length);
+
 /* ---- Your own code inside fasturl's loops ------------------------------------------------------------------------------- */
 
-/* Both are called from several threads at once, without Python's lock, and must not call Python. They return 0, or another number to
-   stop the run with an error. `context` is what was given to CDecoder or CEmission. */
+/* All are called from several threads at once, without Python's lock, and must not call Python. They return 0, or another number to
+   stop the run with an error. `context` is what was given to CDecoder, CEmission or CLearner. */
 
 /* Decoder: fill labels[n] for n observations of successive levels: observation i belongs to level + i, and its coordinate j is
    observations[j * n + i]. */
@@ -263,6 +319,47 @@ typedef int32_t fasturl_decoder_fn(const float *observations, int64_t n, int64_t
    one level of one episode get a copy of the same generator. */
 typedef int32_t fasturl_emission_fn(uint64_t *rng, int64_t level, int64_t state, float *observation, int64_t dimension,
                                     void *context);
+
+/* What a learner in C is asked to do. */
+enum fasturl_learner_operation {
+    FASTURL_LEARNER_START = 0,         /* fill numbers, which are zeros */
+    FASTURL_LEARNER_BEGIN_EPISODE = 1, /* get ready to act, with randomness from rng */
+    FASTURL_LEARNER_CHOOSE = 2,        /* set step->action at step->level and step->label, with randomness from rng */
+    FASTURL_LEARNER_TAKE_STEP = 3,     /* learn from the step and its reward */
+    FASTURL_LEARNER_END_EPISODE = 4,   /* learn from the episode as a whole, with randomness from rng */
+    FASTURL_LEARNER_FILL_POLICY = 5    /* fill chances[L, X, A] with what has been learned: a probability for each action */
+};
+
+/* The three structs that a learner in C is handed may get more members at their ends in later minor versions. */
+typedef struct fasturl_learner_sizes {
+    int64_t horizon;
+    int64_t n_levels;  /* L: the horizon, or 1 where observations of all levels share a table */
+    int64_t n_labels;  /* X */
+    int64_t n_actions; /* A */
+    int64_t n_numbers; /* K */
+    int64_t episodes;  /* at most so many are learned from */
+} fasturl_learner_sizes;
+
+typedef struct fasturl_learner_step {
+    int64_t level; /* from 1 to L */
+    int64_t label;
+    int64_t action;     /* -1 before it is chosen */
+    int64_t next_level; /* L + 1 where the episode is over; the next label means nothing then */
+    int64_t next_label;
+} fasturl_learner_step;
+
+typedef struct fasturl_learner_rewards {
+    double reward; /* of the step that is taken */
+    double least;  /* of any step */
+    double greatest;
+    double max_return; /* greatest return of an episode */
+} fasturl_learner_rewards;
+
+/* Learner: do what the operation says. numbers[L, X, A, K] is all that it remembers; one run has one such block, and its calls come
+   one after the other. rng[4] and chances are null in operations that do not name them. */
+typedef int32_t fasturl_learner_fn(int64_t operation, const fasturl_learner_sizes *sizes, fasturl_learner_step *step,
+                                   const fasturl_learner_rewards *rewards, double *numbers, double *chances, uint64_t *rng,
+                                   void *context);
 
 /* ---- The table ---------------------------------------------------------------------------------------------------------- */
 
@@ -289,6 +386,14 @@ typedef struct fasturl_table {
     fasturl_learn_fn *learn;
     fasturl_train_oracleq_fn *train_oracleq;
     fasturl_train_qlearning_fn *train_qlearning;
+    /* since version 1.1 */
+    fasturl_learner_start_fn *learner_start;
+    fasturl_learner_learn_fn *learner_learn;
+    fasturl_learner_policy_fn *learner_policy;
+    fasturl_learner_replay_fn *learner_replay;
+    fasturl_learner_final_policy_fn *learner_final_policy;
+    fasturl_learner_free_fn *learner_free;
+    fasturl_last_error_fn *last_error;
 } fasturl_table;
 
 #ifndef FASTURL_NO_PROTOTYPES
@@ -316,6 +421,13 @@ FASTURL_API fasturl_update_trajectory_fn fasturl_update_trajectory;
 FASTURL_API fasturl_learn_fn fasturl_learn;
 FASTURL_API fasturl_train_oracleq_fn fasturl_train_oracleq;
 FASTURL_API fasturl_train_qlearning_fn fasturl_train_qlearning;
+FASTURL_API fasturl_learner_start_fn fasturl_learner_start;
+FASTURL_API fasturl_learner_learn_fn fasturl_learner_learn;
+FASTURL_API fasturl_learner_policy_fn fasturl_learner_policy;
+FASTURL_API fasturl_learner_replay_fn fasturl_learner_replay;
+FASTURL_API fasturl_learner_final_policy_fn fasturl_learner_final_policy;
+FASTURL_API fasturl_learner_free_fn fasturl_learner_free;
+FASTURL_API fasturl_last_error_fn fasturl_last_error;
 
 #endif
 

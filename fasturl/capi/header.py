@@ -43,11 +43,16 @@ FUNCTIONS: dict[str, Any] = {
     if field.type.kind == "pointer" or field.type.kind == "function"
 }
 """The C type of each function of the table, without the prefix."""
-CONSTANTS: dict[str, int] = {
-    name: value
-    for enum in ("fasturl_status", "fasturl_stream")
-    for name, value in ffi.typeof(f"enum {enum}").relements.items()
-}
+
+
+def constants(enum: str) -> dict[str, int]:
+    """The constants of an enum."""
+    values: dict[str, int] = ffi.typeof(f"enum {enum}").relements
+    return values
+
+
+STATUSES = constants("fasturl_status")
+CONSTANTS = STATUSES | constants("fasturl_stream") | constants("fasturl_learner_operation")
 
 _PRIMITIVES = {
     "double": types.float64,
@@ -101,6 +106,10 @@ def layout() -> str:
         "fasturl_training",
         "fasturl_oracleq",
         "fasturl_qlearning",
+        "fasturl_task",
+        "fasturl_learner_sizes",
+        "fasturl_learner_step",
+        "fasturl_learner_rewards",
         "fasturl_table",
     ]
     for struct in map(ffi.typeof, structs):
@@ -108,7 +117,7 @@ def layout() -> str:
         lines += [f"  {field.offset} {name}: {field.type.cname}" for name, field in struct.fields]
     lines += [
         f"{plugin}: {ffi.typeof(plugin + ' *').cname}"
-        for plugin in ("fasturl_decoder_fn", "fasturl_emission_fn")
+        for plugin in ("fasturl_decoder_fn", "fasturl_emission_fn", "fasturl_learner_fn")
     ]
     lines += macros(PATH.read_text(encoding="utf-8"))
     return "\n".join(lines)

@@ -21,6 +21,8 @@ from .._base import names
 from .._base.checks import parse_seeds as parse_seeds
 from .._base.parts import describe_part
 from .._base.schema import Setting
+from .._base.setting_texts import parsed_value as parsed_value
+from .._base.setting_texts import part_value
 from ..registry import SettingNames
 
 DEFAULT_AGENT = "url"
@@ -38,7 +40,6 @@ SEE_SETTINGS = (
 N_JOBS_HELP = "How many runs are computed at the same time."
 _WORDS = "fasturl.settings"
 _NAMED = "fasturl.named"
-_TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 Words = list[tuple[str, str]]
 """Settings as they were written: pairs of a name and a value."""
@@ -165,44 +166,6 @@ class Choice:
                 f"{setting.name} is a setting of {self.names.titles['env']}: only the agent's are searched"
             )
         return (setting.name if scope == "agent" else f"{scope}.{setting.name}"), setting
-
-
-def part_value(declared: Setting, text: str) -> str | None:
-    """The name of an oracle or learner; ValueError with the nearest where there is none of that name."""
-    if text.lower() == "none" and declared.optional:
-        return None
-    return names.find(str(declared.kind), text).name
-
-
-def parsed_value(declared: Setting, text: str) -> Any:
-    """A text as the value that a setting declares; ValueError that names the setting and its range."""
-    if isinstance(declared.kind, str):
-        return part_value(declared, text)
-    if text.lower() == "none" and declared.optional:
-        return None
-    value: Any = text
-    if declared.kind in (int, float):
-        value = _number(text, declared.kind)
-    elif declared.kind is bool:
-        value = _TRUTH.get(text.lower(), text)
-    elif declared.kind is None:
-        value = _plain_value(text)
-    return declared.check(value)
-
-
-def _number(text: str, kind: Any) -> Any:
-    """The number that a text is; the text itself where it is none, which the check of the setting refuses."""
-    try:
-        return kind(text)
-    except ValueError:
-        return text
-
-
-def _plain_value(text: str) -> Any:
-    """A value whose type nobody declares: a number, true or false, or the text."""
-    number = _number(text, int)
-    number = _number(text, float) if number is text else number
-    return {"true": True, "false": False}.get(text.lower(), text) if number is text else number
 
 
 def _settings_panel(setting_names: SettingNames, scope: str) -> Panel:

@@ -1,4 +1,4 @@
-"""`fasturl warmup`: compile every kernel ahead, by training each agent for a moment.
+"""`fasturl warmup`: compile every kernel ahead, by training each agent for a moment, and the C face.
 
 Only the kernels that call a user's C code wait for it.
 """
@@ -41,14 +41,16 @@ def register(app: typer.Typer) -> None:
 
 
 def warmup_command() -> None:
-    """Compile every kernel ahead, so that later runs start at once."""
+    """Compile every kernel and the C face ahead, so that later runs and C programs start at once."""
     seconds = compile_kernels()
     place = f"kept in {CACHE_FOLDER}" if CACHE_FOLDER else "but there is no folder to keep them in"
     print(f"kernels compiled in {seconds:.1f} s, {place}")
 
 
 def compile_kernels() -> float:
-    """Compile or load all kernels; returns the seconds it took."""
+    """Compile or load all kernels and the functions of the C face; returns the seconds it took."""
+    from ..capi import binding
+
     begin = time.perf_counter()
     environments, block_mdps = _built_in_environments(), _block_mdps()
     for env, (name, settings) in product(block_mdps, _built_in_agents()):
@@ -58,6 +60,7 @@ def compile_kernels() -> float:
     draw_policy(np.array([[[0.25, 0.75]]]), Streams(0).row("policy"))
     if find_spec("gymnasium"):
         _step_environments([*environments, *block_mdps])
+    binding.compile_functions()
     return time.perf_counter() - begin
 
 

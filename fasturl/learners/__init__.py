@@ -1,5 +1,6 @@
 """Tabular learners on (level, label): `learner` is the protocol; a file for each algorithm."""
 
+from .c_learner import CLearner as CLearner
 from .compiled import CompiledLearner as CompiledLearner
 from .compiled import learner_functions as learner_functions
 from .learner import Learner as Learner

@@ -34,6 +34,11 @@ class EpisodeLoops:
         self._counts_references = False
         self._loops = self._make()
 
+    @property
+    def loops(self) -> Loops:
+        """The loops themselves, for functions that are compiled with them inside."""
+        return self._loops
+
     def run(self, name: str, learner: object, *arguments: Any) -> None:
         """Run a loop; what goes wrong in the learner's functions is an error of one line."""
         place = np.zeros(3, np.int64)

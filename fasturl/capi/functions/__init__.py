@@ -2,12 +2,20 @@
 fasturl.h.
 
 Nothing is written before everything has been checked, and nothing is raised: an exception in a C callback
-would be lost.
+would be lost. Of functions that Python answers (`named_learners`), the checks alone are here.
 """
 
 from .dynamics import cumulate, draw_lock, optimal_q, start, step
 from .labels import count_labels, fix_labels, latent_labels
 from .learning import learn, train_oracleq, train_qlearning, update_trajectory
+from .named_learners import (
+    last_error,
+    learner_final_policy,
+    learner_learn,
+    learner_policy,
+    learner_replay,
+    learner_start,
+)
 from .observations import decode_affine, gaussian_noise, lock_words, observe
 from .streams import fill_bits, seed_stream, strerror
 
@@ -19,8 +27,14 @@ __all__ = [
     "fill_bits",
     "fix_labels",
     "gaussian_noise",
+    "last_error",
     "latent_labels",
     "learn",
+    "learner_final_policy",
+    "learner_learn",
+    "learner_policy",
+    "learner_replay",
+    "learner_start",
     "lock_words",
     "observe",
     "optimal_q",

@@ -1,4 +1,7 @@
-"""Learners: one trajectory, a run of episodes, a whole training."""
+"""OracleQ and QLearning: one trajectory, a run of episodes, a whole training.
+
+The loops are those that Python's learners run in, compiled once for both.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ import numpy as np
 
 from ..._kernels import tabular
 from ..._kernels.compiling import inlined
-from ..._kernels.records import ActionValues, LearningRules
-from ..access import field, offset, view
+from ...learners.episode_loops import loops_of
+from ...learners.oracleq import OracleQ
+from ...learners.q_table import QTables
+from ...learners.qlearning import QLearning
+from ..access import field, four_numbers, offset, view
 from ..checks import (
     ANY,
     MANY,
@@ -35,6 +41,12 @@ from ..checks import (
 from . import dynamics
 
 _MOST_EPISODES = (1 << 60) - 1
+_CONSTANT, _SPREAD = 0, 2
+"""Schedules of OracleQ by their numbers, as Python orders their names; 1 is that of Jin et al."""
+
+_oracleq, _qlearning = (loops_of(cls.functions, trusted=True).loops for cls in (OracleQ, QLearning))
+_learn_greedily, _replay = _oracleq.learn, _oracleq.replay
+_learn_with_random_actions = _qlearning.learn
 
 
 # --- one trajectory ---
@@ -98,15 +110,23 @@ def update_trajectory(
         )
     )
     if status == OK:
-        rate_by_visits = view(
-            rates, (schedule,)
-        )  # stands for the epsilons too, which an update does not read
-        tabular.update_trajectory(
-            ActionValues(view(q, shape), view(visits, shape)),
-            view(labels, (horizon + 1,)),
-            view(actions, (horizon,)),
-            view(rewards, (horizon,)),
-            LearningRules(rate_by_visits, view(bonuses, (schedule,)), cap, rate_by_visits),
+        scratch = four_numbers()
+        tables = QTables(
+            view(q, shape),
+            view(visits, shape),
+            view(rates, (schedule,)),
+            view(bonuses, (schedule,)),
+            cap,
+            view(rates, (0,)),  # no actions are chosen
+            view(scratch, (1,)),
+        )
+        _replay(
+            tables,
+            view(labels, (1, horizon + 1)),
+            view(actions, (1, horizon)),
+            view(rewards, (1, horizon)),
+            view(scratch, (4,)).view(np.uint64),  # nothing is drawn
+            view(scratch, (3,)),
         )
     return status
 
@@ -186,22 +206,37 @@ def _check_fresh(t: Any, learner: Any) -> int:
 
 
 @inlined
-def _learn(t: Any, cap: float) -> None:
+def _tables(t: Any, cap: float, scratch: Any) -> QTables:
+    """The tables of the learner; `scratch` holds the number of episodes that have been learned from."""
+    horizon, _, n_actions = dynamics.sizes(field(t, "dynamics"))
+    shape, schedule = (horizon, field(t, "n_labels"), n_actions), field(t, "rates_length")
+    episode = view(scratch, (1,))
+    episode[0] = 0
+    return QTables(
+        view(field(t, "q"), shape),
+        view(field(t, "visits"), shape),
+        view(field(t, "rates"), (schedule,)),
+        view(field(t, "bonuses"), (schedule,)),
+        cap,
+        view(field(t, "epsilons"), (field(t, "episodes"),)),
+        episode,
+    )
+
+
+@inlined
+def _learn(t: Any, cap: float, loop: Any) -> None:
     d = field(t, "dynamics")
-    horizon, n_states, n_actions = dynamics.sizes(d)
-    episodes, rows, schedule = field(t, "episodes"), field(t, "label_rows"), field(t, "rates_length")
-    shape = (horizon, field(t, "n_labels"), n_actions)
-    values = ActionValues(view(field(t, "q"), shape), view(field(t, "visits"), shape))
-    rates, bonuses = view(field(t, "rates"), (schedule,)), view(field(t, "bonuses"), (schedule,))
+    horizon, n_states, _ = dynamics.sizes(d)
+    episodes, rows = field(t, "episodes"), field(t, "label_rows")
+    scratch = four_numbers()
+    tables, place = _tables(t, cap, scratch), view(offset(scratch, 1), (3,))
     dynamics_rng, policy_rng = view(field(t, "dynamics_rng"), (4,)), view(field(t, "policy_rng"), (4,))
     first = 0
     while first < episodes:
         count = min(rows, episodes - first)
         labels = view(field(t, "labels"), (count, horizon + 1, n_states))
-        epsilons = view(offset(field(t, "epsilons"), first), (count,))
         returns = view(offset(field(t, "returns"), first), (count,))
-        rules = LearningRules(rates, bonuses, cap, epsilons)
-        tabular.learn(dynamics.tables(d), labels, values, rules, dynamics_rng, policy_rng, returns)
+        loop(dynamics.tables(d), labels, tables, dynamics_rng, policy_rng, returns, place)
         first += count
 
 
@@ -214,7 +249,7 @@ def learn(t: Any) -> Any:
         all_below(field(t, "visits"), _n_entries(t), room), RANGE
     )
     if status == OK:
-        _learn(t, field(t, "cap"))
+        _learn(t, field(t, "cap"), _learn_with_random_actions)
     return status
 
 
@@ -249,22 +284,23 @@ def train_oracleq(t: Any, learner: Any) -> Any:
     )
     failure, greatest = field(learner, "failure_probability"), field(learner, "max_return")
     status = (
-        check_index(schedule, 2)
+        check_index(schedule, 3)
         or unless(confidence >= 0.0 and np.isfinite(confidence) and np.isfinite(greatest), NUMBER)
-        or unless(schedule == 1 or 0.0 < rate <= 1.0, NUMBER)
-        or unless(schedule == 0 or 0.0 < failure < 1.0, NUMBER)
+        or unless(schedule != _CONSTANT or 0.0 < rate <= 1.0, NUMBER)
+        or unless(schedule == _CONSTANT or 0.0 < failure < 1.0, NUMBER)
     )
     if status != OK:
         return status
     horizon, _, n_actions = dynamics.sizes(field(t, "dynamics"))
     rates, bonuses, epsilons = _schedules(t)
-    if schedule == 0:
+    if schedule == _CONSTANT:
         tabular.constant_schedule(horizon, rate, confidence, rates, bonuses)
     else:
-        tabular.jin_schedule(horizon, field(t, "n_labels"), n_actions, confidence, failure, rates, bonuses)
+        scale = confidence / float(horizon) ** 2.5 if schedule == _SPREAD else confidence
+        tabular.jin_schedule(horizon, field(t, "n_labels"), n_actions, scale, failure, rates, bonuses)
     epsilons[:] = 0.0
     _start_over(t, greatest)
-    _learn(t, greatest)
+    _learn(t, greatest, _learn_greedily)
     return OK
 
 
@@ -280,5 +316,5 @@ def train_qlearning(t: Any, learner: Any) -> Any:
     tabular.constant_schedule(dynamics.sizes(field(t, "dynamics"))[0], rate, 0.0, rates, bonuses)
     tabular.falling_epsilons(fraction, epsilons)
     _start_over(t, 0.0)
-    _learn(t, np.inf)
+    _learn(t, np.inf, _learn_with_random_actions)
     return OK
