@@ -21,6 +21,9 @@ from .agents.url import URL
 from .agents.url_as_written import URLAsWritten
 from .learners.oracleq import OracleQ
 from .learners.qlearning import QLearning
+from .learners.rmax import RMax
+from .learners.ucbq_bernstein import UCBQBernstein
+from .learners.ucbvi import UCBVI
 from .problems.block_mdp import BlockMDP
 from .problems.environment import Environment
 from .problems.locks import LockBernoulli, LockGaussian
@@ -32,6 +35,7 @@ _compile_cache.keep_kernels()
 
 __all__ = [
     "PCID",
+    "UCBVI",
     "URL",
     "BlockMDP",
     "Declared",
@@ -40,8 +44,10 @@ __all__ = [
     "LockGaussian",
     "OracleQ",
     "QLearning",
+    "RMax",
     "Range",
     "Run",
+    "UCBQBernstein",
     "URLAsWritten",
     "register",
     "setting",

@@ -8,3 +8,6 @@ from .learner import Task as Task
 from .learner import start as start
 from .oracleq import OracleQ as OracleQ
 from .qlearning import QLearning as QLearning
+from .rmax import RMax as RMax
+from .ucbq_bernstein import UCBQBernstein as UCBQBernstein
+from .ucbvi import UCBVI as UCBVI
