@@ -12,6 +12,7 @@ class UCBVI(ModelLearner):
         super().__init__(sizes, caps, settings.planning)
         self.returns, self.settings = returns, settings
         self.paper = settings.constants == "paper"
+        self.scale = settings.scale or (1.0 if self.paper else 0.3)
         steps = episodes * self.horizon
         self.L = log(5 * self.n_labels * self.n_actions * steps / settings.failure_probability)
         self.reward_squares = {}
@@ -49,29 +50,21 @@ class UCBVI(ModelLearner):
         return sqrt(variance) + sqrt(max(self.reward_squares[h, x, a], 0.0) / self.visits[h, x, a])
 
     def paper_hoeffding(self, h, x, a, n):
-        return 7 * self.returns * self.L / sqrt(n)
+        return self.scale * 7 * self.returns * self.L / sqrt(n)
 
     def paper_bernstein(self, h, x, a, n):
-        H, S, A, L, R = self.horizon, self.n_labels, self.n_actions, self.L, self.returns
-        width = sqrt(8 * L) * self.deviation(h, x, a)
-        if h + 1 < H:
-            width += sqrt(
-                8
-                * self.mean_next(
-                    h,
-                    x,
-                    a,
-                    lambda y: min(
-                        100**2 * H * S**2 * A * L**2 * R**2 / max(self.label_visits.get((h + 1, y), 0), 1),
-                        R**2,
-                    ),
-                )
-            )
-        return width / sqrt(n) + 14 * R * L / 3 / n
+        width = self.scale * sqrt(8 * self.L) * self.deviation(h, x, a)
+        if h + 1 < self.horizon:
+            width += sqrt(8 * self.mean_next(h, x, a, lambda y: self.third_term(h + 1, y)))
+        return width / sqrt(n) + self.scale * 14 * self.returns * self.L / 3 / n
+
+    def third_term(self, h, y):
+        H, S, A, L, R = self.horizon, self.n_labels, self.n_actions, self.L, self.scale * self.returns
+        return min(100**2 * H * S**2 * A * L**2 * R**2 / self.label_visits[h, y], R**2)
 
     def practical_hoeffding(self, h, x, a, n):
-        return 0.3 * (self.returns / self.horizon) * sqrt(self.L) / sqrt(n)
+        return self.scale * (self.returns / self.horizon) * sqrt(self.L) / sqrt(n)
 
     def practical_bernstein(self, h, x, a, n):
-        width = 0.3 * sqrt(2 * self.L) * self.deviation(h, x, a)
-        return width / sqrt(n) + 0.3 * (self.returns / self.horizon) * self.L / n
+        width = self.scale * sqrt(2 * self.L) * self.deviation(h, x, a)
+        return width / sqrt(n) + self.scale * (self.returns / self.horizon) * self.L / n
