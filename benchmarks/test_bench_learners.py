@@ -165,7 +165,8 @@ def steady_replay(learner, horizon, episodes):
     """A memory that has tried everything, and trajectories that it can go on learning from, drawn at random
     so that no label is rare."""
     draw = np.random.default_rng(0)
-    memory = learner.start(lock_task(horizon, 2 * episodes))
+    task = lock_task(horizon, 2 * episodes)._replace(max_return=float(horizon))  # so that no value is capped
+    memory = learner.start(task)
     trajectories = (
         draw.integers(3, size=(episodes, horizon + 1)),
         draw.integers(4, size=(episodes, horizon)),
