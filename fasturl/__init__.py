@@ -23,6 +23,9 @@ from .agents.url_as_written import URLAsWritten
 from .learners.oracleq import OracleQ
 from .learners.pooled_ucbvi import PooledUCBVI
 from .learners.qlearning import QLearning
+from .learners.rmax import RMax
+from .learners.ucbq_bernstein import UCBQBernstein
+from .learners.ucbvi import UCBVI
 from .problems.bandit import Bandit
 from .problems.bidirectional_lock import BidirectionalLock
 from .problems.block_mdp import BlockMDP
@@ -42,6 +45,7 @@ _use_vectors()
 
 __all__ = [
     "PCID",
+    "UCBVI",
     "URL",
     "Bandit",
     "BidirectionalLock",
@@ -55,11 +59,13 @@ __all__ = [
     "OracleQ",
     "PooledUCBVI",
     "QLearning",
+    "RMax",
     "RandomMDP",
     "Range",
     "RichLock",
     "RiverSwim",
     "Run",
+    "UCBQBernstein",
     "URLAsWritten",
     "register",
     "setting",

@@ -385,7 +385,7 @@ def test_ours_are_registered_like_anybodys():
             *("bandit", "river-swim", "deep-sea", "random-mdp", "maze"),
         },
         "oracle": {"kmeans", "gmm", "dbscan"},
-        "learner": {"oracleq", "qlearning"},
+        "learner": {"oracleq", "qlearning", "ucbvi", "rmax", "ucbq-bernstein"},
         "agent": {"url", "url-as-written", "pcid"},
     }
     for kind, known in ours.items():

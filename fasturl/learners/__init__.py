@@ -10,3 +10,6 @@ from .learner import start as start
 from .oracleq import OracleQ as OracleQ
 from .pooled_ucbvi import PooledUCBVI as PooledUCBVI
 from .qlearning import QLearning as QLearning
+from .rmax import RMax as RMax
+from .ucbq_bernstein import UCBQBernstein as UCBQBernstein
+from .ucbvi import UCBVI as UCBVI

@@ -8,8 +8,12 @@ share names with others, are called as `naive.hashing.learn`.
 
 from . import fitting as fitting
 from . import hashing as hashing
+from . import learning as learning
 from . import networks as networks
 from . import pcid as pcid
+from . import rmax as rmax
+from . import ucbq_bernstein as ucbq_bernstein
+from . import ucbvi as ucbvi
 from . import variates as variates
 from . import vector as vector
 from .decoding import add_squares as add_squares

@@ -1,0 +1,25 @@
+"""What a learner knows of returns before it has seen one: the unit that bonuses are measured in.
+
+Papers take rewards from [0, 1], so that returns lie in [0, H]. Here returns have a range R of their own,
+which follows from what the environment declares. Measured in units of R / H they range over H, so a bonus of
+a paper is multiplied with R / H, and a squared one with its square.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .learner import Floats, Task
+from .model import greatest_ahead
+
+
+def return_range(task: Task) -> float:
+    """R: the greatest difference between two returns that can be ahead at the same level."""
+    left = task.horizon - np.arange(task.horizon)
+    return float((greatest_ahead(task)[:-1] - left * task.reward_range[0]).max())
+
+
+def level_caps(task: Task) -> Floats:
+    """The greatest return that can be ahead at each level of the tables, [levels]."""
+    caps = greatest_ahead(task)[:-1]
+    return caps if task.levels_apart else np.full(1, caps.max())
