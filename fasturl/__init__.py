@@ -19,6 +19,7 @@ from ._version import __version__ as __version__
 from .agents.pcid import PCID
 from .agents.url import URL
 from .agents.url_as_written import URLAsWritten
+from .learners.compiled import CompiledLearner, learner_functions
 from .learners.oracleq import OracleQ
 from .learners.qlearning import QLearning
 from .problems.block_mdp import BlockMDP
@@ -34,6 +35,7 @@ __all__ = [
     "PCID",
     "URL",
     "BlockMDP",
+    "CompiledLearner",
     "Declared",
     "Environment",
     "LockBernoulli",
@@ -43,6 +45,7 @@ __all__ = [
     "Range",
     "Run",
     "URLAsWritten",
+    "learner_functions",
     "register",
     "setting",
     "train",

@@ -135,7 +135,8 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
     must have the signature that was asked for.
 
     A function that has others inside, by closure, has a tag that tells them apart. Numba would tell them
-    apart by their pickles, which are others in each process.
+    apart by their pickles, which are others in each process. The names of a record's fields are not part of
+    its type, but machine code depends on their order.
     """
 
     def __init__(self, py_func: Any, find_folder: Callable[[], Path | None], tag: str = "") -> None:
@@ -161,7 +162,10 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
         return self._cache_path
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (sig, codegen.magic_tuple(), self._tag) if self._tag else super()._index_key(sig, codegen)
+        if not self._tag:
+            return super()._index_key(sig, codegen)
+        fields = tuple(getattr(argument, "fields", None) for argument in sig)
+        return sig, codegen.magic_tuple(), self._tag, fields
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         self._open()
