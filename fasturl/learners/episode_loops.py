@@ -32,7 +32,7 @@ class EpisodeLoops:
 
     def __init__(self, functions: LearnerFunctions, *, trusted: bool) -> None:
         self._functions, self._trusted = functions, trusted
-        self._lean = self._make(counts_references=False)
+        self.lean = self._make(counts_references=False)
         self._counting: Loops | None = None  # for functions that allocate memory
 
     def run(self, name: str, learner: object, *arguments: Any) -> None:
@@ -56,7 +56,7 @@ class EpisodeLoops:
         """Without reference counts, and with them where the compiler refuses the first."""
         if self._counting is None:
             try:
-                return bool(getattr(self._lean, name)(*arguments))
+                return bool(getattr(self.lean, name)(*arguments))
             except NumbaError:
                 if self._trusted:
                     raise

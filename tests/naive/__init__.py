@@ -2,13 +2,15 @@
 
 One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays,
 read and written one entry at a time, so that a reference can be called with the very arguments of its kernel
-(generators apart). The references of `fitting`, `hashing`, `pcid`, `variates` and `vector`, some of which
-share names with others, are called as `naive.hashing.learn`.
+(generators apart). The references of `fitting`, `hashing`, `learning`, `pcid`, `q_table`, `variates` and
+`vector`, some of which share names with others, are called as `naive.hashing.play`.
 """
 
 from . import fitting as fitting
 from . import hashing as hashing
+from . import learning as learning
 from . import pcid as pcid
+from . import q_table as q_table
 from . import variates as variates
 from . import vector as vector
 from .decoding import add_squares as add_squares
@@ -51,9 +53,7 @@ from .tabular import constant_schedule as constant_schedule
 from .tabular import draw_policy as draw_policy
 from .tabular import epsilon_greedy as epsilon_greedy
 from .tabular import falling_epsilons as falling_epsilons
+from .tabular import fill_greedy as fill_greedy
 from .tabular import greedy as greedy
 from .tabular import jin_schedule as jin_schedule
-from .tabular import learn as learn
 from .tabular import rollout as rollout
-from .tabular import update as update
-from .tabular import update_trajectory as update_trajectory

@@ -25,7 +25,7 @@ def explore(dynamics, labels, reach, level, dynamics_rng, policy_rng, trajectori
         states[e, 0] = start_state(dynamics, dynamics_rng)
         for h in range(horizon):
             if h < level - 1:
-                a, _ = greedy(reach[target], h, int(labels[e, h, states[e, h]]), policy_rng)
+                a, _ = greedy(reach[target, h, int(labels[e, h, states[e, h]])], policy_rng)
             else:
                 a = below(policy_rng, n_actions)
             actions[e, h] = a
@@ -207,5 +207,5 @@ class Explorer:
             returns += self.learn_level(level)
         q = self.final_q()
         while len(returns) < episodes:
-            returns.append(sum(self.episode(lambda h, label: greedy(q, h, label, self.policy_rng)[0])[3]))
+            returns.append(sum(self.episode(lambda h, label: greedy(q[h, label], self.policy_rng)[0])[3]))
         return np.array(returns)
