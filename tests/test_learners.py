@@ -1,5 +1,4 @@
-"""OracleQ and QLearning: schedules, published behaviour, and the protocol that any other learner can
-offer."""
+"""OracleQ and QLearning: settings, schedules and published behaviour."""
 
 import dataclasses
 from decimal import Decimal
@@ -7,20 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from strategies import latent_labels
 
 import fasturl as fu
 from fasturl._base.checks import short_repr
 from fasturl._base.streams import Streams
-from fasturl.learners.learner import Task, start
-from fasturl.learners.playing import draw_policy, explore, learn
-from fasturl.learners.q_table import QTable, Rules
+from fasturl.learners.learner import Task
 
 POLICY_RNG = np.array([1, 2, 3, 4], np.uint64)
-
-
-def latent_labels(episodes, horizon, n_states):
-    """The label table of who sees the latent states."""
-    return np.tile(np.arange(n_states, dtype=np.uint8), (episodes, horizon + 1, 1))
 
 
 def task(horizon=4, n_labels=3, n_actions=2, max_return=1.0, episodes=10):
@@ -31,53 +24,53 @@ def task(horizon=4, n_labels=3, n_actions=2, max_return=1.0, episodes=10):
 
 
 def test_oracleq_starts_at_the_maximal_return_and_is_capped_there():
-    memory = fu.OracleQ().start(task(max_return=2.5))
-    assert memory.q.shape == (4, 3, 2)
-    assert np.all(memory.q == 2.5)
-    assert memory.cap == 2.5
-    assert memory.visits.sum() == 0
+    tables = fu.OracleQ().tables(task(max_return=2.5))
+    assert tables.q.shape == (4, 3, 2)
+    assert np.all(tables.q == 2.5)
+    assert tables.cap == 2.5
+    assert tables.visits.sum() == 0
 
 
 def test_the_constant_form_has_one_rate_and_a_bonus_that_falls_with_the_root_of_the_visits():
-    memory = fu.OracleQ(learning_rate=0.2, confidence=0.5).start(task())
-    assert memory.rates[1:].tolist() == [0.2] * 10
-    assert memory.bonuses[4] == pytest.approx(0.5 * np.sqrt(4 / 4))
-    assert memory.bonuses[9] == pytest.approx(0.5 * np.sqrt(4 / 9))
-    assert memory.epsilons.tolist() == [0.0] * 10
+    tables = fu.OracleQ(learning_rate=0.2, confidence=0.5).tables(task())
+    assert tables.rates[1:].tolist() == [0.2] * 10
+    assert tables.bonuses[4] == pytest.approx(0.5 * np.sqrt(4 / 4))
+    assert tables.bonuses[9] == pytest.approx(0.5 * np.sqrt(4 / 9))
+    assert tables.epsilons.size == 0  # no action is random but for ties
 
 
 def test_the_constant_form_learns_at_rate_three_tenths_if_none_is_given():
-    assert fu.OracleQ().start(task()).rates[1] == 0.3
+    assert fu.OracleQ().tables(task()).rates[1] == 0.3
 
 
 def test_the_theoretical_form_has_the_schedule_of_jin_et_al():
     """lr_t = (H+1)/(H+t), bonus c sqrt(H^3 log(SAT/p) / t), with T = episodes x H."""
-    memory = fu.OracleQ(schedule="jin", confidence=0.01, failure_probability=0.1).start(task())
+    tables = fu.OracleQ(schedule="jin", confidence=0.01, failure_probability=0.1).tables(task())
     t = np.arange(1, 11)
-    np.testing.assert_allclose(memory.rates[1:], 5 / (4 + t))
-    np.testing.assert_allclose(memory.bonuses[1:], 0.01 * np.sqrt(4**3 * np.log(3 * 2 * 40 / 0.1) / t))
-    assert memory.rates[1] == 1.0
+    np.testing.assert_allclose(tables.rates[1:], 5 / (4 + t))
+    np.testing.assert_allclose(tables.bonuses[1:], 0.01 * np.sqrt(4**3 * np.log(3 * 2 * 40 / 0.1) / t))
+    assert tables.rates[1] == 1.0
 
 
 def test_the_spread_form_shares_one_bonus_among_the_levels():
     """Rates of the theoretical form, bonus c (range of rewards) / H sqrt(log(SAT/p) / t)."""
     learner = fu.OracleQ(schedule="spread", confidence=0.5, failure_probability=0.1)
-    memory = learner.start(task()._replace(reward_span=3.0))
+    tables = learner.tables(task()._replace(reward_range=(-1.0, 2.0)))
     t = np.arange(1, 11)
-    np.testing.assert_allclose(memory.rates[1:], 5 / (4 + t))
-    np.testing.assert_allclose(memory.bonuses[1:], 0.5 * 3 / 4 * np.sqrt(np.log(3 * 2 * 40 / 0.1) / t))
+    np.testing.assert_allclose(tables.rates[1:], 5 / (4 + t))
+    np.testing.assert_allclose(tables.bonuses[1:], 0.5 * 3 / 4 * np.sqrt(np.log(3 * 2 * 40 / 0.1) / t))
 
 
 def test_qlearning_starts_at_zero_without_bonus_or_cap():
-    memory = fu.QLearning(learning_rate=0.2).start(task())
-    assert np.all(memory.q == 0)
-    assert np.all(memory.bonuses == 0)
-    assert memory.rates[1:].tolist() == [0.2] * 10
-    assert memory.cap == np.inf
+    tables = fu.QLearning(learning_rate=0.2).tables(task())
+    assert np.all(tables.q == 0)
+    assert np.all(tables.bonuses == 0)
+    assert tables.rates[1:].tolist() == [0.2] * 10
+    assert tables.cap == np.inf
 
 
 def test_epsilon_falls_linearly_from_one_to_a_hundredth_over_the_exploration_fraction():
-    epsilons = fu.QLearning(exploration_fraction=0.5).start(task(episodes=1_000)).epsilons
+    epsilons = fu.QLearning(exploration_fraction=0.5).tables(task(episodes=1_000)).epsilons
     assert epsilons[0] == 1.0
     assert epsilons[250] == pytest.approx((1 + 0.01) / 2)
     np.testing.assert_allclose(epsilons[500:], 0.01)
@@ -222,123 +215,3 @@ def test_a_learner_may_see_more_states_than_a_byte_can_name():
     pays = np.stack([np.arange(n) % 2, 1 - np.arange(n) % 2], axis=1).astype(float)
     env = fu.BlockMDP([first, second], [np.zeros((1, 2)), pays], reward_draw="deterministic")
     assert fu.train(env, fu.OracleQ(), episodes=20_000, seeds=2).values.tolist() == pytest.approx([1.0] * 2)
-
-
-# --- the memory ---
-
-
-def table_of(q, episodes=1):
-    rules = Rules(0.0, np.full(episodes + 1, 0.3), np.full(episodes + 1, 0.01), np.inf, np.zeros(episodes))
-    memory = QTable(rules, Task(*q.shape, 1.0, episodes, POLICY_RNG.copy()))
-    memory.q[:] = q
-    return memory
-
-
-def test_the_final_policy_is_greedy_with_ties_as_equal_probabilities():
-    q = np.array([[[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]]])
-    memory = table_of(q)
-    assert memory.final_policy().tolist() == [[[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]]
-
-
-def test_the_policy_of_an_episode_is_greedy_in_the_table():
-    memory = table_of(np.array([[[1.0, 2.0], [3.0, 0.0]]]))
-    assert memory.policy().tolist() == [[1, 0]]
-
-
-def test_two_starts_share_nothing():
-    learner = fu.OracleQ()
-    first, second = learner.start(task()), learner.start(task())
-    first.update(np.zeros(5, np.int64), np.zeros(4, np.int64), np.zeros(4))
-    assert second.visits.sum() == 0
-    assert np.all(second.q == 1.0)
-    assert second.episode == 0
-
-
-class Slowly:
-    """A memory's protocol and nothing else: hides that there is a compiled loop."""
-
-    def __init__(self, memory):
-        self.policy, self.update, self.final_policy = memory.policy, memory.update, memory.final_policy
-
-
-def untied(seed, episodes=200):
-    """A table in which two values are never equal, so that nothing is drawn to choose between them."""
-    return table_of(np.random.default_rng(seed).random((5, 3, 4)), episodes)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_compiled_loop_and_the_protocol_one_episode_at_a_time_learn_the_same(seed):
-    fast, slow = untied(seed), untied(seed)
-    fast_returns, slow_returns = np.empty(200), np.empty(200)
-    for memory, returns in ((fast, fast_returns), (Slowly(slow), slow_returns)):
-        streams = Streams(seed)
-        instance = fu.LockBernoulli(5, 0.2).draw(streams)
-        learn(memory, instance.dynamics, latent_labels(200, 5, 3), streams.row("dynamics"), returns)
-    np.testing.assert_array_equal(fast_returns, slow_returns)
-    np.testing.assert_array_equal(fast.q, slow.q)
-    np.testing.assert_array_equal(fast.visits, slow.visits)
-    assert fast.episode == slow.episode == 200
-
-
-def test_a_memory_may_have_room_for_labels_that_are_not_met_but_not_for_fewer():
-    """As where an oracle finds fewer states than a level has."""
-    instance, dynamics_rng = fu.LockBernoulli(5, 0.2).instance(0), Streams(0).row("dynamics")
-    labels = latent_labels(4, 5, 3)
-    roomy, narrow = (
-        Slowly(table_of(np.random.default_rng(0).random((5, n_labels, 4)))) for n_labels in (7, 2)
-    )
-    assert explore(roomy, instance.dynamics, labels, dynamics_rng)[1].shape == (4, 5)
-    with pytest.raises(
-        ValueError,
-        match=r"policy\(\) must give an integer array \[5, 3 or more\], got int64 of shape \(5, 2\)",
-    ):
-        explore(narrow, instance.dynamics, labels, dynamics_rng)
-
-
-# --- policies of probabilities ---
-
-
-def test_drawing_from_ties_is_what_a_greedy_table_does():
-    """So that results are those of the table, bit for bit, whichever of the two is played."""
-    memory = table_of(np.random.default_rng(1).integers(3, size=(6, 5, 4)).astype(float))
-    other = POLICY_RNG.copy()
-    for _ in range(5):
-        np.testing.assert_array_equal(draw_policy(memory.final_policy(), other), memory.policy())
-    np.testing.assert_array_equal(other, memory.policy_rng)
-
-
-def test_actions_are_drawn_with_their_probabilities():
-    """Frequencies in 20,000 draws are within 5 standard deviations; what has no chance never happens."""
-    chances = np.array(
-        [[[0.0, 0.3, 0.0, 0.7], [0.4, 0.2, 0.2, 0.2]], [[0.0, 1.0, 0.0, 0.0], [0.1, 0.0, 0.9, 0.0]]]
-    )
-    policy_rng = POLICY_RNG.copy()
-    drawn = np.eye(4)[np.stack([draw_policy(chances, policy_rng) for _ in range(20_000)])].mean(axis=0)
-    assert np.all(np.abs(drawn - chances) <= 5 * np.sqrt(chances * (1 - chances) / 20_000))
-
-
-def test_a_learner_written_in_python_gets_a_repeatable_generator():
-    assert task().generator().random() == task().generator().random()
-
-
-def test_a_generator_of_a_task_is_another_one_at_each_call_and_the_same_for_the_same_seed():
-    def drawn():
-        task = Task(2, 3, 4, 1.0, 10, Streams(3).row("policy"))
-        return [task.generator().random() for _ in range(4)]
-
-    assert len(set(drawn())) == 4
-    assert drawn() == drawn()
-
-
-def test_a_memory_is_asked_for_its_methods_at_the_start():
-    class Empty:
-        def start(self, task):
-            return None
-
-    task = Task(2, 3, 4, 1.0, 10, Streams(3).row("policy"))
-    with pytest.raises(
-        ValueError,
-        match="start of Empty must return an object with policy, update and final_policy, got NoneType",
-    ):
-        start(Empty(), task)
-    assert start(fu.OracleQ(), task).q.shape == (2, 3, 4)
