@@ -1,4 +1,4 @@
-"""What learners have learned so far: the protocol that any learner can offer, and policies as probabilities."""
+"""What learners have learned so far: the protocol that any learner can offer, and policies of chances."""
 
 import numpy as np
 import pytest
