@@ -1,4 +1,4 @@
-"""A learner of a stranger's own, in plain `@njit` functions, does all that one of ours does, to the last bit."""
+"""A learner of a stranger's own, in plain `@njit` functions, does all that one of ours does, bit for bit."""
 
 import naive
 import numpy as np
