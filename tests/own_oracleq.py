@@ -2,7 +2,6 @@
 else."""
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -17,29 +16,38 @@ class Tables(NamedTuple):
 
     q: np.ndarray  # float64[levels, labels, actions]
     visits: np.ndarray  # int64[levels, labels, actions]
-    horizon: int
-    cap: float
+    bonuses: np.ndarray  # float64[visits], by number of visits
     rate: float
-    confidence: float
+    cap: float
+
+
+@njit
+def greatest(row):
+    best = row[0]
+    for a in range(1, row.size):
+        if row[a] > best:
+            best = row[a]
+    return best
 
 
 @njit
 def choose(tables, level, label, rng):
     """A best action, ties at random."""
     row = tables.q[level, label]
-    best, ties = row[0], 1
+    best, action, ties = row[0], 0, 1
     for a in range(1, row.size):
         if row[a] > best:
-            best, ties = row[a], 1
+            best, action, ties = row[a], a, 1
         elif row[a] == best:
             ties += 1
-    skip = draws.below(rng, ties) if ties > 1 else 0
-    for a in range(row.size):
-        if row[a] == best:
-            if skip == 0:
-                return a
-            skip -= 1
-    return 0
+    if ties > 1:
+        skip = draws.below(rng, ties)
+        for a in range(row.size):
+            if row[a] == best:
+                if skip == 0:
+                    return a
+                skip -= 1
+    return action
 
 
 @njit
@@ -47,12 +55,12 @@ def take_step(tables, level, label, action, reward, next_level, next_label):
     """Move the value towards what was earned, what is ahead, and a bonus that falls with the visits."""
     ahead = 0.0
     if next_level < tables.q.shape[0]:
-        ahead = tables.q[next_level, next_label].max()
-    tables.visits[level, label, action] += 1
-    bonus = tables.confidence * sqrt(tables.horizon / tables.visits[level, label, action])
-    value = tables.q[level, label, action]
-    value = (1.0 - tables.rate) * value + tables.rate * (reward + ahead + bonus)
-    tables.q[level, label, action] = min(value, tables.cap)
+        ahead = greatest(tables.q[next_level, next_label])
+    visits, values = tables.visits[level, label], tables.q[level, label]
+    visits[action] += 1
+    bonus = tables.bonuses[visits[action]]
+    value = (1.0 - tables.rate) * values[action] + tables.rate * (reward + ahead + bonus)
+    values[action] = min(value, tables.cap)
 
 
 @njit
@@ -61,7 +69,7 @@ def fill_policy(tables, chances):
     for level in range(chances.shape[0]):
         for label in range(chances.shape[1]):
             row = tables.q[level, label]
-            best, ties = row.max(), 0
+            best, ties = greatest(row), 0
             for a in range(row.size):
                 ties += row[a] == best
             for a in range(row.size):
@@ -79,11 +87,11 @@ class OwnOracleQ(fu.CompiledLearner):
 
     def tables(self, task):
         shape = task.n_levels, task.n_labels, task.n_actions
+        visits = np.maximum(np.arange(task.most_visits + 1), 1)
         return Tables(
-            np.full(shape, task.max_return),
-            np.zeros(shape, np.int64),
-            task.horizon,
-            task.max_return,
-            self.learning_rate,
-            self.confidence,
+            q=np.full(shape, task.max_return),
+            visits=np.zeros(shape, np.int64),
+            bonuses=self.confidence * np.sqrt(task.horizon / visits),
+            rate=self.learning_rate,
+            cap=task.max_return,
         )

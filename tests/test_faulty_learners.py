@@ -62,7 +62,7 @@ BAD_TABLES = {
     ),
     "a masked array": (lambda good, task: good._replace(q=np.ma.ones((4, 3, 4))), "arrays and numbers, got"),
     "a list": (lambda good, task: good._replace(cap=[1.0]), "arrays and numbers, got \\[1.0\\] for cap"),
-    "a huge number": (lambda good, task: good._replace(horizon=2**70), "got 1180591620717411303424 for hor"),
+    "a huge number": (lambda good, task: good._replace(rate=2**70), "got 1180591620717411303424 for rate"),
     "a text": (lambda good, task: good._replace(cap=np.str_("one")), "got .*'one'.* for cap"),
     "nan": (
         lambda good, task: good._replace(q=np.where(np.arange(48).reshape(4, 3, 4) == 20, np.nan, 1.0)),

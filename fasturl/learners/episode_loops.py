@@ -3,7 +3,8 @@ eye on what a user's functions do.
 
 The functions of a learner are compiled again with our options (see `user_functions`) and become part of the
 loops of `_kernels.learning`. Loops of functions that are not ours check indices and actions. Where such a
-function allocates memory, its loops count references, which is slower.
+function allocates memory, all functions of its learner count references, which is slower. The loops do not:
+what a function allocates ends with it.
 """
 
 from __future__ import annotations
@@ -66,15 +67,14 @@ class EpisodeLoops:
         return bool(getattr(self._counting, name)(*arguments))
 
     def _make(self, *, counts_references: bool) -> Loops:
-        options = {**OPTIONS, "_nrt": counts_references}
-        own = {**options, "forceinline": True, "boundscheck": not self._trusted}
+        own = {**OPTIONS, "_nrt": counts_references, "forceinline": True, "boundscheck": not self._trusted}
         functions = LearnerFunctions(*user_functions.compiled_again(self._functions, own))
         tag = f"{user_functions.fingerprint(self._functions)}-{counts_references:d}{self._trusted:d}"
 
         def compile_loop(loop: Any) -> Any:
             if numba.config.DISABLE_JIT:
                 return loop
-            dispatcher = numba.njit(**options)(loop)
+            dispatcher = numba.njit(**OPTIONS)(loop)
             compile_cache.keep_tagged(dispatcher, tag)
             return dispatcher
 
