@@ -22,16 +22,15 @@ from fasturl._kernels import (
 )
 from fasturl._kernels.compiling import inlined
 from fasturl._kernels.records import (
-    ActionValues,
-    LearningRules,
     QuadraticScores,
     RealObservations,
     SupportVectors,
     Trajectories,
     VotingWorkspace,
 )
-from fasturl.agents.observation import _GrowingTable
+from fasturl.agents.observation import _Rows
 from fasturl.decoders.decoder import observations_of
+from fasturl.learners.compiled import CompiledMemory
 from fasturl.learners.learner import Task
 from fasturl.problems.emissions import cumulative
 from fasturl.problems.environment import emission_rngs
@@ -89,22 +88,24 @@ def exploring(_):
     return 0.5, np.empty(10_000)
 
 
+def memory_of(learner, horizon=HORIZON, episodes=EPISODES):
+    return learner.start(Task(horizon, 3, 4, 1.0, episodes, row(POLICY_RNG)))
+
+
 def learning(learner):
     def arguments(stream):
-        memory = learner.start(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
-        rules = LearningRules(memory.rates, memory.bonuses, memory.cap, memory.epsilons)
-        values = ActionValues(memory.q, memory.visits)
-        return (
-            MODEL.dynamics,
-            LABELS,
-            values,
-            rules,
-            stream(DYNAMICS_RNG),
-            stream(POLICY_RNG),
-            np.empty(EPISODES),
-        )
+        return memory_of(learner), MODEL.dynamics, LABELS, stream(DYNAMICS_RNG), np.empty(EPISODES)
 
     return arguments
+
+
+def learning_by(loops):
+    """The reference of a memory's compiled episodes."""
+
+    def learn(memory, dynamics, labels, dynamics_rng, returns):
+        loops.learn(dynamics, labels, memory.tables, dynamics_rng, POLICY_RNG.copy(), returns, [0] * 3)
+
+    return learn
 
 
 def episodes(stream):
@@ -124,13 +125,15 @@ def episodes(stream):
     )
 
 
-def trajectory(stream):
+def trajectory(_):
     """A long one, so that the cost of the call itself does not count."""
     horizon = 5_000
     labels, actions = np.arange(horizon + 1) % 3, np.arange(horizon) % 4
-    values = ActionValues(np.ones((horizon, 3, 4)), np.zeros((horizon, 3, 4), np.int64))
-    rules = LearningRules(np.full(2, 0.3), np.zeros(2), 1.0, np.zeros(1))
-    return values, labels, actions, np.zeros(horizon), rules
+    return memory_of(fu.OracleQ(), horizon, 1), labels[None], actions[None], np.zeros((1, horizon))
+
+
+def replay_naively(memory, labels, actions, rewards):
+    naive.q_table.ORACLEQ.replay(memory.tables, labels, actions, rewards, POLICY_RNG.copy(), [0] * 3)
 
 
 def every_row(stream):
@@ -144,39 +147,26 @@ MET = EPISODES * HORIZON
 
 
 def learning_observations(stream):
-    table = _GrowingTable(1.0, OBSERVATIONS.shape[3], 4)
-    table.make_room(MET)
-    rules = fu.OracleQ().rules(Task(HORIZON, 2**DIMENSION, 4, 1.0, EPISODES, None))
-    return (
-        MODEL.dynamics,
-        OBSERVATIONS,
-        table.arrays,
-        LearningRules(rules.rates, rules.bonuses, rules.cap, rules.epsilons),
-        stream(DYNAMICS_RNG),
-        stream(POLICY_RNG),
-        np.empty(EPISODES),
-    )
+    task = Task(HORIZON, MET, 4, 1.0, EPISODES, row(POLICY_RNG), levels_apart=False)
+    rows = _Rows(fu.OracleQ(), task, OBSERVATIONS.shape[3])
+    return rows.memory, MODEL.dynamics, OBSERVATIONS, rows.keys, stream(DYNAMICS_RNG), np.empty(EPISODES)
 
 
-def learned_table():
-    arguments = learning_observations(row)
-    hashing.learn(*arguments)
-    return arguments[2]
+def learn_observations_naively(memory, dynamics, words, keys, dynamics_rng, returns):
+    arguments = dynamics, words, keys, memory.tables, dynamics_rng, POLICY_RNG.copy(), returns
+    naive.q_table.ORACLEQ.learn_observations(*arguments, None, [0] * 3)
 
 
 def playing_observations(stream):
-    return (
-        MODEL.dynamics,
-        OBSERVATIONS,
-        learned_table(),
-        stream(DYNAMICS_RNG),
-        stream(POLICY_RNG),
-        np.empty(EPISODES),
-    )
+    arguments = learning_observations(row)
+    CompiledMemory.learn_observations(*arguments)
+    memory, _, _, keys, _, returns = arguments
+    rngs = stream(DYNAMICS_RNG), stream(POLICY_RNG)
+    return MODEL.dynamics, OBSERVATIONS, keys, memory.final_policy(), *rngs, returns
 
 
 def entering(_):
-    table = learned_table()
+    table = playing_observations(row)[2].table
     table.slots[:] = -1
     return (table,)
 
@@ -336,19 +326,27 @@ WORK = {
     "tabular: share of random actions": Work(
         tabular.falling_epsilons, naive.falling_epsilons, exploring, 10_000
     ),
-    "tabular: learn, OracleQ": Work(tabular.learn, naive.learn, learning(fu.OracleQ()), EPISODES * HORIZON),
-    "tabular: learn, QLearning": Work(
-        tabular.learn, naive.learn, learning(fu.QLearning()), EPISODES * HORIZON
+    "learners: episodes of OracleQ": Work(
+        CompiledMemory.learn_episodes,
+        learning_by(naive.q_table.ORACLEQ),
+        learning(fu.OracleQ()),
+        EPISODES * HORIZON,
+    ),
+    "learners: episodes of QLearning": Work(
+        CompiledMemory.learn_episodes,
+        learning_by(naive.q_table.QLEARNING),
+        learning(fu.QLearning()),
+        EPISODES * HORIZON,
+    ),
+    "learners: replay of a trajectory": Work(CompiledMemory.replay, replay_naively, trajectory, 5_000),
+    "learners: episodes on observations": Work(
+        CompiledMemory.learn_observations, learn_observations_naively, learning_observations, MET
     ),
     "tabular: rollout": Work(tabular.rollout, naive.rollout, episodes, EPISODES * HORIZON),
-    "tabular: update of a trajectory": Work(
-        tabular.update_trajectory, naive.update_trajectory, trajectory, 5_000
-    ),
     "tabular: policy of an episode": Work(tabular.draw_policy, naive.draw_policy, every_row, 6_000),
     "tabular: episodes of a fixed policy": Work(
         vector.play_policy, naive.vector.play_policy, whole_policy, EPISODES * HORIZON
     ),
-    "hashing: learn, OracleQ": Work(hashing.learn, naive.hashing.learn, learning_observations, MET),
     "hashing: play": Work(hashing.play, naive.hashing.play, playing_observations, MET),
     "hashing: rows into a larger table": Work(hashing.rehash, naive.hashing.rehash, entering, MET),
     "emission: bits of a lock": Work(emission.lock_words, naive.lock_words, lock_bits, SEEN),
@@ -384,7 +382,7 @@ WORK = {
     ),
 }
 
-MUST_REACH = {"tabular: learn, OracleQ": 500}
+MUST_REACH = {"learners: episodes of OracleQ": 500}
 
 
 @pytest.mark.parametrize("name", WORK)

@@ -70,7 +70,7 @@ def test_slow_twin(benchmark, reference_rates, name):
         rngs = DYNAMICS_RNG.copy(), POLICY_RNG.copy()
         return (twin_of(LEARNERS[name]), lock_dynamics(HORIZON), labels, *rngs, np.empty(TWIN_EPISODES)), {}
 
-    benchmark.pedantic(naive.learning.learn, setup=fresh, rounds=2)
+    benchmark.pedantic(naive.slow_learners.learn, setup=fresh, rounds=2)
     if seconds := best_seconds(benchmark):
         reference_rates[benchmark.group] = TWIN_EPISODES * HORIZON / seconds
         report(benchmark, steps_per_second=reference_rates[benchmark.group])

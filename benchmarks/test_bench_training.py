@@ -7,7 +7,6 @@ from conftest import best_seconds, report
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl._kernels.records import LearningRules
 from fasturl.learners.learner import Task
 from fasturl.training import available_cores
 
@@ -24,11 +23,11 @@ def train_naively(episodes, seed):
     transitions, rewards = np.empty((HORIZON, 3, 4, 3)), np.zeros((HORIZON, 3, 4, 3))
     naive.draw_lock(instance_rng, 0.2, [0] * 4, transitions)
     rewards[-1, :, :, :2] = 0.5
-    memory = AGENT.start(Task(HORIZON, 3, 4, 1.0, episodes, None))
+    memory = AGENT.start(Task(HORIZON, 3, 4, 1.0, episodes, np.zeros(4, np.uint64)))
     labels, returns = np.tile(np.arange(3), (episodes, HORIZON + 1, 1)), np.empty(episodes)
-    rules = LearningRules(memory.rates, memory.bonuses, memory.cap, memory.epsilons)
     instance = fu.BlockMDP(transitions, rewards)
-    naive.learn(instance.dynamics, labels, memory.values, rules, dynamics_rng, policy_rng, returns)
+    arguments = instance.dynamics, labels, memory.tables, dynamics_rng, policy_rng, returns, [0] * 3
+    naive.q_table.ORACLEQ.learn(*arguments)
     naive.policy_q(
         transitions, rewards, memory.final_policy(), np.empty((HORIZON, 3, 4)), np.empty((HORIZON + 1, 3))
     )

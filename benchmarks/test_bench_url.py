@@ -20,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl._kernels.records import LearningRules
 from fasturl.learners.learner import Task
 from fasturl.oracles import GMM, KMeans
 from fasturl.problems.environment import emission_rngs
@@ -45,8 +44,7 @@ def one_step_at_a_time(env, model, episodes):
     the episode."""
     draw = np.random.default_rng(0)
     instance = env.instance(0)
-    memory = fu.URL().learner.start(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
-    rules = LearningRules(memory.rates, memory.bonuses, memory.cap, memory.epsilons)
+    tables = fu.OracleQ(schedule="spread", confidence=0.3).tables(Task(HORIZON, 3, 4, 1.0, EPISODES, None))
     dynamics_rng, policy_rng = [5, 6, 7, 8], [1, 2, 3, 4]
 
     def observe(s):
@@ -61,12 +59,12 @@ def one_step_at_a_time(env, model, episodes):
         s = naive.start_state(instance.dynamics, dynamics_rng)
         labels, actions, rewards = [int(model.predict(observe(s)[None])[0])], [], []
         for h in range(HORIZON):
-            a, _ = naive.greedy(memory.q, h, labels[h], policy_rng)
+            a, _ = naive.greedy(tables.q[h, labels[h]], policy_rng)
             s, reward = naive.step(instance.dynamics, dynamics_rng, h, s, a)
             labels.append(int(model.predict(observe(s)[None])[0]))
             actions.append(a)
             rewards.append(reward)
-        naive.update_trajectory(memory.values, labels, actions, rewards, rules)
+        naive.q_table.ORACLEQ.replay(tables, [labels], [actions], [rewards], policy_rng, [0] * 3)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -20,6 +20,7 @@ from ._version import __version__ as __version__
 from .agents.pcid import PCID
 from .agents.url import URL
 from .agents.url_as_written import URLAsWritten
+from .learners.compiled import CompiledLearner, learner_functions
 from .learners.oracleq import OracleQ
 from .learners.pooled_ucbvi import PooledUCBVI
 from .learners.qlearning import QLearning
@@ -50,6 +51,7 @@ __all__ = [
     "Bandit",
     "BidirectionalLock",
     "BlockMDP",
+    "CompiledLearner",
     "Declared",
     "DeepSea",
     "Environment",
@@ -67,6 +69,7 @@ __all__ = [
     "Run",
     "UCBQBernstein",
     "URLAsWritten",
+    "learner_functions",
     "register",
     "setting",
     "train",

@@ -1,4 +1,4 @@
-"""Tables keyed by (level, observation), against a dictionary."""
+"""Rows for observations, against a dictionary."""
 
 import copy
 
@@ -9,32 +9,36 @@ import numpy as np
 import pytest
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
+import fasturl as fu
 from fasturl._kernels import hashing
-from fasturl._kernels.records import HashTable, LearningRules
+from fasturl._kernels.records import EpisodeWorkspace, HashTable, ObservationKeys
+from fasturl.learners.episode_loops import loops_of
+from fasturl.learners.q_table import QTables
 
 pytestmark = pytest.mark.kernel
 
 EPISODES = 8
 N_WORDS = st.integers(1, 3)
+MODES = st.tuples(st.booleans(), st.booleans())
+"""Whether the level is part of the key, and whether the learner's tables have levels."""
+REFERENCE, COMPILED = naive.q_table.QLEARNING, loops_of(fu.QLearning.functions, trusted=True).lean
+"""Loops of a learner that has random actions too."""
 
 
-def empty(capacity, rows, n_words, n_actions):
-    """Every row holds the initial value 0.5; the keys hold rubbish."""
+def empty(capacity, rows, n_words):
+    """No row is in use; the keys hold rubbish."""
     return HashTable(
         np.full(capacity, -1, np.int32),
         np.full((rows, 1 + n_words), 85, np.uint64),
-        np.full((rows, 1, n_actions), 0.5),
-        np.zeros((rows, 1, n_actions), np.int32),
         np.zeros(1, np.int64),
     )
 
 
 def grown(table, capacity, rows, rehash):
     """The same rows in larger arrays."""
-    new = empty(capacity, rows, table.keys.shape[1] - 1, table.q.shape[2])
+    new = empty(capacity, rows, table.keys.shape[1] - 1)
     count = table.size[0]
-    for after, before in zip(new[1:4], table[1:4], strict=True):
-        after[:count] = before[:count]
+    new.keys[:count] = table.keys[:count]
     new.size[0] = count
     rehash(new)
     return new
@@ -57,70 +61,94 @@ def assert_same(comp, ref):
         np.testing.assert_array_equal(mine, other)
 
 
-def learning(draw):
-    return LearningRules(
-        draw.random(EPISODES + 1),
-        draw.random(EPISODES + 1) / 10,
-        1.0,
-        draw.choice([0.0, 0.3, 1.0], EPISODES),
+def q_tables(draw, keys, sizes):
+    """Action values of every row, which begin at 0.5."""
+    rows, levels = keys.table.keys.shape[0], sizes[0] if keys.level_in_tables else 1
+    visits = 2 * EPISODES * sizes[0]  # a row may be met at every level
+    return QTables(
+        q=np.full((levels, rows, sizes[2]), 0.5),
+        visits=np.zeros((levels, rows, sizes[2]), np.int64),
+        rates=draw.random(visits + 1),
+        bonuses=draw.random(visits + 1) / 10,
+        cap=1.0,
+        epsilons=draw.choice([0.0, 0.3, 1.0], 2 * EPISODES),
+        episode=np.zeros(1, np.int64),
     )
 
 
-@hypothesis.given(DRAWS, SIZES, N_WORDS, GENERATORS, GENERATORS)
-def test_learn_and_play_equal_a_dictionary_of_rows(draw, sizes, n_words, dynamics_rng, policy_rng):
+def learn(loops, model, words, keys, tables, dynamics_rng, policy_rng):
+    horizon, returns = model.transitions.shape[0], np.full(EPISODES, np.nan)
+    episode = EpisodeWorkspace(
+        np.empty(horizon + 1, np.int64), np.empty(horizon, np.int64), np.empty(horizon)
+    )
+    place = np.zeros(3, np.int64)
+    assert loops.learn_observations(
+        model, words, keys, tables, dynamics_rng, policy_rng, returns, episode, place
+    )
+    return returns
+
+
+@hypothesis.given(DRAWS, SIZES, N_WORDS, GENERATORS, GENERATORS, MODES)
+def test_learn_and_play_equal_a_dictionary_of_rows(draw, sizes, n_words, dynamics_rng, policy_rng, modes):
     """The table is as full as it may be: one empty slot or a few, so that most searches probe further."""
     model, words = dynamics(draw, *sizes), observations(draw, sizes, n_words)
     rows = EPISODES * sizes[0]
-    comp = empty(power_of_two_above(rows), rows, n_words, sizes[2])
-    ref = copy.deepcopy(comp)
-    rules, dynamics_row, policy_row = learning(draw), row(dynamics_rng), row(policy_rng)
-    ref_returns, comp_returns = np.full((2, EPISODES), np.nan)
-
-    naive.hashing.learn(model, words, ref, rules, dynamics_rng, policy_rng, ref_returns)
-    hashing.learn(model, words, comp, rules, dynamics_row, policy_row, comp_returns)
-    np.testing.assert_array_equal(ref_returns, comp_returns)
-    assert_same(comp, ref)
+    comp = ObservationKeys(empty(power_of_two_above(rows), rows, n_words), *modes)
+    comp_tables = q_tables(draw, comp, sizes)
+    ref, ref_tables = copy.deepcopy((comp, comp_tables))
+    dynamics_row, policy_row = row(dynamics_rng), row(policy_rng)
+    np.testing.assert_array_equal(
+        learn(REFERENCE, model, words, ref, ref_tables, dynamics_rng, policy_rng),
+        learn(COMPILED, model, words, comp, comp_tables, dynamics_row, policy_row),
+    )
+    assert_same(comp.table, ref.table)
+    assert_same(comp_tables, ref_tables)
 
     words = observations(draw, sizes, n_words)  # some of them unknown
-    naive.hashing.play(model, words, ref, dynamics_rng, policy_rng, ref_returns)
-    hashing.play(model, words, comp, dynamics_row, policy_row, comp_returns)
+    chances = draw.choice([0.0, 0.5, 1.0], comp_tables.q.shape)
+    ref_returns, comp_returns = np.full((2, EPISODES), np.nan)
+    naive.hashing.play(model, words, ref, chances, dynamics_rng, policy_rng, ref_returns)
+    hashing.play(model, words, comp, chances, dynamics_row, policy_row, comp_returns)
     np.testing.assert_array_equal(ref_returns, comp_returns)
-    assert_same(comp, ref)
+    assert_same(comp.table, ref.table)
     assert dynamics_row.tolist() == dynamics_rng
     assert policy_row.tolist() == policy_rng
 
 
-@hypothesis.given(DRAWS, SIZES, N_WORDS, GENERATORS, GENERATORS)
-def test_a_table_that_has_grown_finds_every_row_again(draw, sizes, n_words, dynamics_rng, policy_rng):
+@hypothesis.given(DRAWS, SIZES, N_WORDS, GENERATORS, GENERATORS, MODES)
+def test_a_table_that_has_grown_finds_every_row_again(draw, sizes, n_words, dynamics_rng, policy_rng, modes):
     """Two blocks of episodes, the table made larger after each."""
     model, rows = dynamics(draw, *sizes), EPISODES * sizes[0]
-    comp, ref = (empty(power_of_two_above(rows), rows, n_words, sizes[2]) for _ in range(2))
+    comp, ref = (ObservationKeys(empty(power_of_two_above(rows), rows, n_words), *modes) for _ in range(2))
+    wide = ObservationKeys(empty(1, 3 * rows, n_words), *modes)
+    comp_tables = q_tables(draw, wide, sizes)
+    ref_tables = copy.deepcopy(comp_tables)
     dynamics_row, policy_row = row(dynamics_rng), row(policy_rng)
-    ref_returns, comp_returns = np.full((2, EPISODES), np.nan)
-    rules = learning(draw)
-    rules = rules._replace(rates=np.tile(rules.rates, 2), bonuses=np.tile(rules.bonuses, 2))
     for _ in range(2):
         words = observations(draw, sizes, n_words)
-        naive.hashing.learn(model, words, ref, rules, dynamics_rng, policy_rng, ref_returns)
-        hashing.learn(model, words, comp, rules, dynamics_row, policy_row, comp_returns)
-        np.testing.assert_array_equal(ref_returns, comp_returns)
-        ref = grown(ref, power_of_two_above(2 * rows), 2 * rows, naive.hashing.rehash)
-        comp = grown(comp, power_of_two_above(2 * rows), 2 * rows, hashing.rehash)
-        assert_same(comp, ref)
+        np.testing.assert_array_equal(
+            learn(REFERENCE, model, words, ref, ref_tables, dynamics_rng, policy_rng),
+            learn(COMPILED, model, words, comp, comp_tables, dynamics_row, policy_row),
+        )
+        more = power_of_two_above(2 * rows), 2 * rows
+        ref = ref._replace(table=grown(ref.table, *more, naive.hashing.rehash))
+        comp = comp._replace(table=grown(comp.table, *more, hashing.rehash))
+        assert_same(comp.table, ref.table)
+        assert_same(comp_tables, ref_tables)
 
 
 def test_keys_that_begin_at_the_same_slot_are_kept_apart():
     """Far more keys than slots would give without probing: 63 keys in 64 slots, each found in its own row
     afterwards."""
     draw = np.random.default_rng(0)
-    table = empty(64, 63, 1, 2)
+    table = empty(64, 63, 1)
     table.keys[:, 0] = draw.integers(0, 3, 63)
     table.keys[:, 1] = draw.choice(10_000, 63, replace=False)
     table.size[0] = 63
     hashing.rehash(table)
     for i, (level, word) in enumerate(table.keys.tolist()):
         words = np.full((1, level + 1, 1, 1), word, np.uint64)
-        assert table.slots[hashing._slot(table, words, 0, level, 0)] == i
+        assert table.slots[hashing._slot(table, words, 0, level, 0, level)] == i
 
 
 def test_levels_and_observations_of_a_lock_spread_over_the_slots():
@@ -130,13 +158,13 @@ def test_levels_and_observations_of_a_lock_spread_over_the_slots():
         [(h, 1 << s | coins << 3) for h in range(5) for s in range(3) for coins in range(32)], np.uint64
     )
     capacity = power_of_two_above(4 * len(keys))
-    table, vacant = empty(capacity, len(keys), 1, 1), empty(capacity, 0, 1, 1)
+    table, vacant = empty(capacity, len(keys), 1), empty(capacity, 0, 1)
     table.keys[:] = keys
     table.size[0] = len(keys)
     hashing.rehash(table)
     probes = []
     for level, word in keys.tolist():
         words = np.full((1, level + 1, 1, 1), word, np.uint64)
-        home, place = (hashing._slot(one, words, 0, level, 0) for one in (vacant, table))
+        home, place = (hashing._slot(one, words, 0, level, 0, level) for one in (vacant, table))
         probes.append((place - home) % capacity + 1)
     assert np.mean(probes) < 1.4

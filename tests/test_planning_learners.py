@@ -68,7 +68,7 @@ def test_learning_equals_the_slow_twin(learner, sizes):
     memory = learner.start(task_of(sizes))
     twin, policy_rng, dynamics_rng = twin_of(learner, memory.task), POLICY_RNG.copy(), DYNAMICS_RNG.copy()
     dynamics_row, (ref, comp) = row(DYNAMICS_RNG), np.empty((2, EPISODES))
-    naive.learning.learn(twin, world, labels, dynamics_rng, policy_rng, ref)
+    naive.slow_learners.learn(twin, world, labels, dynamics_rng, policy_rng, ref)
     memory.learn_episodes(world, labels, dynamics_row, comp)
     np.testing.assert_array_equal(twin.q, memory.tables.q)
     np.testing.assert_array_equal(np.array(twin.values)[: len(memory.tables.values)], memory.tables.values)

@@ -432,8 +432,8 @@ def test_values_are_capped_at_the_declared_range_of_returns(env, greatest):
     assert env.describe().max_return == greatest
     told = tasks_of(env, latent, practical, as_written)
     assert [task.max_return for task in told] == [greatest] * 3
-    memory = fu.OracleQ().start(told[0])
-    assert (memory.cap, memory.q.max()) == (greatest, greatest)
+    tables = fu.OracleQ().tables(told[0])
+    assert (tables.cap, tables.q.max()) == (greatest, greatest)
 
 
 @pytest.mark.parametrize("agent", [fu.OracleQ(), fu.URL(), fu.QLearning()], ids=type)

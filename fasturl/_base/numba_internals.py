@@ -126,6 +126,17 @@ class _Impl(_CompileResultCacheImpl):  # type: ignore[misc, valid-type]  # numba
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
+def _names_of(arguments: Iterable[Any]) -> tuple[Any, ...]:
+    """What tells types of arguments apart, in words: of a record its class and the names of its fields, on
+    whose order machine code depends."""
+    return tuple(
+        (one.instance_class.__module__, one.instance_class.__qualname__, one.fields, _names_of(one))
+        if isinstance(one, types.NamedTuple | types.NamedUniTuple)
+        else str(one)
+        for one in arguments
+    )
+
+
 class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba carries no types
     """Numba's cache in a folder of ours, where what is wrong with the folder costs speed and never the run.
 
@@ -135,7 +146,8 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
     must have the signature that was asked for.
 
     A function that has others inside, by closure, has a tag that tells them apart. Numba would tell them
-    apart by their pickles, which are others in each process.
+    apart by their pickles, which are others in each process. Its records may be of a user's own classes: they
+    are known by name and fields, since a class of the main program comes out of a pickle as another one.
     """
 
     def __init__(self, py_func: Any, find_folder: Callable[[], Path | None], tag: str = "") -> None:
@@ -161,7 +173,9 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
         return self._cache_path
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (sig, codegen.magic_tuple(), self._tag) if self._tag else super()._index_key(sig, codegen)
+        if not self._tag:
+            return super()._index_key(sig, codegen)
+        return _names_of(sig), codegen.magic_tuple(), self._tag
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         self._open()
@@ -170,7 +184,11 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
         except Exception:
             self.flush()
             return None
-        return loaded if loaded is not None and tuple(loaded.signature.args) == tuple(sig) else None
+        if loaded is None or tuple(loaded.signature.args) == tuple(sig):
+            return loaded
+        if not self._tag or _names_of(loaded.signature.args) != _names_of(sig):
+            return None
+        return loaded._replace(signature=loaded.signature.replace(args=tuple(sig)))
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

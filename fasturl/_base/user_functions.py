@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from types import CellType, CodeType, FunctionType
+from enum import Enum
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
 import numpy as np
 from numba.extending import is_jitted
+
+_KNOWN_TO_THE_COMPILER = {"numpy", "math", "cmath", "operator", "numba", "builtins"}
 
 
 def compiled_again(functions: Iterable[Any], options: dict[str, Any]) -> list[Any]:
@@ -40,16 +43,34 @@ def _copy(function: Any, options: dict[str, Any], copies: dict[FunctionType, Any
     cells = tuple(CellType(cell.cell_contents) for cell in original.__closure__ or ())
     twin = FunctionType(original.__code__, scope, original.__name__, original.__defaults__, cells or None)
     twin.__qualname__, twin.__module__ = original.__qualname__, original.__module__
-    copies[original] = numba.njit(**options)(
-        twin
-    )  # known before its callees are looked at: it may call itself
+    # known before its callees are looked at: it may call itself
+    copies[original] = numba.njit(**options)(twin)
+    names = _attribute_names(original)
     for name, value in _named(original):
-        if is_jitted(value):
-            if name in original.__code__.co_freevars:
-                cells[original.__code__.co_freevars.index(name)].cell_contents = _copy(value, options, copies)
-            else:
-                scope[name] = _copy(value, options, copies)
+        copy = _copy_of_value(value, names, options, copies)
+        if copy is value:
+            continue
+        if name in original.__code__.co_freevars:
+            cells[original.__code__.co_freevars.index(name)].cell_contents = copy
+        else:
+            scope[name] = copy
     return copies[original]
+
+
+def _copy_of_value(
+    value: Any, names: set[str], options: dict[str, Any], copies: dict[FunctionType, Any]
+) -> Any:
+    """A compiled function compiled again; a module with such functions in their place, where some of the
+    names are theirs; anything else as it is."""
+    if is_jitted(value):
+        return _copy(value, options, copies)
+    if not isinstance(value, ModuleType):
+        return value
+    twin = ModuleType(value.__name__)
+    twin.__dict__.update(vars(value))
+    for name, member in _members(value, names):
+        setattr(twin, name, _copy_of_value(member, names, options, copies))
+    return twin if any(vars(twin)[name] is not member for name, member in vars(value).items()) else value
 
 
 def python_function(function: Any) -> FunctionType:
@@ -75,15 +96,50 @@ def _add(function: FunctionType, total: Any, known: set[FunctionType]) -> None:
     for code in _codes(function.__code__):
         plain = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
         total.update(code.co_code + repr((code.co_names, code.co_varnames, plain)).encode())
-    total.update(repr(function.__defaults__).encode())
+    _add_value(function.__defaults__, set(), total, known)
+    names = _attribute_names(function)
     for name, value in _named(function):
         total.update(name.encode())
-        if is_jitted(value) or isinstance(value, FunctionType):
-            _add(python_function(value), total, known)
-        elif isinstance(value, np.ndarray):
-            total.update(repr((value.dtype, value.shape)).encode() + value.tobytes())
-        elif isinstance(value, bool | int | float | complex | str | bytes | tuple | np.generic):
-            total.update(repr(value).encode())
+        _add_value(value, names, total, known)
+
+
+def _add_value(value: Any, names: set[str], total: Any, known: set[FunctionType]) -> None:
+    """What machine code may have been made of: functions by their code, data by its content. Where only an
+    address tells a thing apart, its text is another in each process and nothing is found, which is safe."""
+    if is_jitted(value) or isinstance(value, FunctionType):
+        _add(python_function(value), total, known)
+    elif isinstance(value, np.ndarray):
+        total.update(repr((value.dtype, value.shape)).encode() + value.tobytes())
+    elif isinstance(value, tuple):
+        for part in (type(value).__qualname__, getattr(value, "_fields", ()), len(value)):
+            total.update(repr(part).encode())
+        for part in value:
+            _add_value(part, names, total, known)
+    elif isinstance(value, ModuleType):
+        for name, member in _members(value, names):
+            total.update(name.encode())
+            _add_value(member, names, total, known)
+    elif isinstance(value, type):
+        total.update(f"{value.__module__}.{value.__qualname__}{getattr(value, '_fields', ())}".encode())
+        if issubclass(value, Enum):
+            total.update(repr([(member.name, member.value) for member in value]).encode())
+    else:
+        total.update(repr(value).encode())
+
+
+def _members(module: ModuleType, names: set[str]) -> Iterator[tuple[str, Any]]:
+    """What a module has under some of the names: functions, constants, and modules of its own package. The
+    compiler knows some libraries itself, and their functions are as they are."""
+    if module.__name__.partition(".")[0] in _KNOWN_TO_THE_COMPILER:
+        return
+    for name in sorted(names & vars(module).keys()):
+        member = vars(module)[name]
+        if not isinstance(member, ModuleType) or member.__name__.startswith(f"{module.__name__}."):
+            yield name, member
+
+
+def _attribute_names(function: FunctionType) -> set[str]:
+    return {name for code in _codes(function.__code__) for name in code.co_names}
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -96,8 +152,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Global and enclosing names of a function that have a value now, each once, in a fixed order."""
-    names = {name for code in _codes(function.__code__) for name in code.co_names}
-    for name in sorted(names & function.__globals__.keys()):
+    for name in sorted(_attribute_names(function) & function.__globals__.keys()):
         yield name, function.__globals__[name]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell.cell_contents

@@ -2,12 +2,14 @@
 
     episodes = game.begin(512)             the next 512 episodes: noise is drawn, actions are not yet taken
     labels = episodes.labels(decoder)      what the decoder says of every observation that they can show
-    trajectories = episodes.play(...)      what happened: labels, actions, rewards, observations on demand
+    trajectories = episodes.play_policy(labels, chances, policy_rng)
+                                           what happened: labels, actions, rewards, observations on demand
 
 The noise of an observation does not depend on the policy, only the latent state does. So a block of episodes
 is decoded for every state that a level can have, and a compiled loop then walks through that table: exactly
-what decoding step by step would give. The table is for such loops alone. What an agent learns from are
-trajectories: it never sees which state it was in, or what a state looks like that it did not visit.
+what decoding step by step would give. The table is for such loops alone, and every loop that plays is called
+from here: no function of an agent or of a learner is handed the tables that it plays on. What an agent learns
+from are trajectories: it never sees which state it was in, or what a state looks like that it did not visit.
 """
 
 from __future__ import annotations
@@ -22,12 +24,14 @@ from numpy.typing import NDArray
 
 from .._base import checks
 from .._base.streams import Streams
+from .._kernels import hashing as _hashing
+from .._kernels import pcid as _pcid
 from .._kernels.records import Dynamics, ObservationKeys
+from .._kernels.records import Trajectories as Record
 from ..decoders.decoder import Decoder
+from ..learners import playing
 from ..learners.compiled import CompiledMemory
 from ..learners.learner import Floats, Ints, Labels, Memory, Stream, Task
-from ..learners.playing import explore, learn, play_policy
-from ..learners.rollouts import rollout
 from ..problems.block_mdp import BlockMDP
 from ..problems.blocks import BitBlock, Block
 from ..problems.description import Description
@@ -38,10 +42,6 @@ _LATENT_BLOCK = 2048
 person."""
 _TABLE_ENTRIES = 2**24
 """Upper limit on the entries of one label table (episodes x levels x states): 16 MB as uint8."""
-
-Walk = Callable[[Dynamics, Stream], tuple[Ints, Ints, Floats]]
-"""Plays episodes with the tables and the generator that it is handed, and returns their states, actions and
-rewards."""
 
 
 @dataclass(frozen=True)
@@ -104,34 +104,68 @@ class Episodes:
         """One label for everything: [E, H+1, S]."""
         return np.zeros((self.count, self._instance.horizon + 1, max(self._instance.n_states)), np.uint8)
 
-    def words(self) -> NDArray[np.uint64]:
-        """The packed bits of every observation that these episodes can show: [E, H+1, S, words]."""
-        block = self._observed
-        assert isinstance(block, BitBlock)
-        return block.words
+    def play_policy(self, labels: Labels, chances: Floats, policy_rng: Stream) -> Trajectories:
+        """Play a policy of probabilities [H, n_labels, A] on a label table."""
+        return self._played(
+            labels, *playing.play_policy(self._dynamics, labels, chances, self._dynamics_rng, policy_rng)
+        )
 
-    def walk(self, loop: Callable[[Dynamics, Stream], None]) -> None:
-        """Hand a compiled loop what it plays with: the tables, and the generator that moves them."""
-        loop(self._instance.dynamics, self._streams.row("dynamics"))
+    def play_towards(self, labels: Labels, reach: Floats, level: int, policy_rng: Stream) -> Trajectories:
+        """Play one of the policies `reach` [T, level - 1, n_labels, A] in each episode, and act at random
+        from `level` on: how PCID explores."""
+        horizon = self._instance.horizon
+        record = Record(
+            states=np.empty((self.count, horizon + 1), np.int64),
+            actions=np.empty((self.count, horizon), np.int64),
+            rewards=np.empty((self.count, horizon)),
+        )
+        _pcid.explore(self._dynamics, labels, reach, level, self._dynamics_rng, policy_rng, record)
+        return self._played(labels, *record)
+
+    def play_rows(self, keys: ObservationKeys, chances: Floats, policy_rng: Stream, returns: Floats) -> None:
+        """Play the likeliest action of each observation's row, and fill in the returns."""
+        rngs = self._dynamics_rng, policy_rng
+        _hashing.play(self._dynamics, self._words, keys, chances, *rngs, returns)
+
+    def explore(self, memory: Memory, labels: Labels) -> Trajectories:
+        """Play with the memory's current policy, without learning."""
+        return self._played(labels, *playing.explore(memory, self._dynamics, labels, self._dynamics_rng))
+
+    def learn(self, memory: Memory, labels: Labels, returns: Floats) -> None:
+        """Play and learn, and fill in the returns."""
+        playing.learn(memory, self._dynamics, labels, self._dynamics_rng, returns)
 
     def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
-        """Play and learn, where a label is the row of an observation among the keys."""
-        dynamics_rng = self._streams.row("dynamics")
-        memory.learn_observations(self._instance.dynamics, self.words(), keys, dynamics_rng, returns)
-
-    def play(self, labels: Labels, walk: Walk) -> Trajectories:
-        """The trajectories of a compiled loop over a label table."""
-        states, actions, rewards = walk(self._instance.dynamics, self._streams.row("dynamics"))
-        return Trajectories(actions, rewards, labels, states, self._block)
+        """Play and learn, where a label is the row of an observation among the keys, and fill in the
+        returns."""
+        playing.learn_observations(memory, self._dynamics, self._words, keys, self._dynamics_rng, returns)
 
     def part(self, first: int, end: int) -> Episodes:
         """The episodes from `first` up to `end`."""
         return Episodes(self._instance, self._streams, end - first, self._observed.episodes(first, end))
 
+    def _played(self, labels: Labels, states: Ints, actions: Ints, rewards: Floats) -> Trajectories:
+        return Trajectories(actions, rewards, labels, states, self._block)
+
+    @property
+    def _dynamics(self) -> Dynamics:
+        return self._instance.dynamics
+
+    @property
+    def _dynamics_rng(self) -> Stream:
+        return self._streams.row("dynamics")
+
     @property
     def _observed(self) -> Block:
         assert self._block is not None
         return self._block
+
+    @property
+    def _words(self) -> NDArray[np.uint64]:
+        """The packed bits of every observation that these episodes can show: [E, H+1, S, words]."""
+        block = self._observed
+        assert isinstance(block, BitBlock)
+        return block.words
 
 
 class Game:
@@ -196,33 +230,33 @@ class Game:
 
     def play_random(self, count: int) -> Trajectories:
         """Play with actions that are uniformly random."""
-        flat = np.zeros((self.description.horizon, 1, self.description.n_actions))
+        uniform = np.ones((self.description.horizon, 1, self.description.n_actions))
         episodes = self.begin(count)
-        blank = episodes.blank_labels()
-        return episodes.play(
-            blank, lambda dynamics, rng: rollout(dynamics, blank, flat, 0.0, rng, self.policy_rng)
-        )
+        return episodes.play_policy(episodes.blank_labels(), uniform, self.policy_rng)
 
     def play_policy(self, decoder: Decoder, chances: Floats, count: int) -> Trajectories:
         """Play a policy of probabilities [H, n_labels, A] on the labels of a decoder."""
         episodes = self.begin(count)
-        labels = episodes.labels(decoder)
-        return episodes.play(
-            labels, lambda dynamics, rng: play_policy(dynamics, labels, chances, rng, self.policy_rng)
-        )
+        return episodes.play_policy(episodes.labels(decoder), chances, self.policy_rng)
 
     def explore(self, memory: Memory, decoder: Decoder, count: int) -> Trajectories:
         """Play with the memory's current policy on the labels of a decoder, without learning."""
+        self._check_room(memory, decoder.n_labels)
         episodes = self.begin(count)
-        labels = episodes.labels(decoder)
-        return episodes.play(labels, lambda dynamics, rng: explore(memory, dynamics, labels, rng))
+        return episodes.explore(memory, episodes.labels(decoder))
 
     def learn(self, memory: Memory, decoder: Decoder | None, returns: Floats) -> None:
         """Play and learn one episode for each entry of `returns`, on the labels of a decoder; None shows the
         latent states."""
+        self._check_room(memory, max(self._instance.n_states) if decoder is None else decoder.n_labels)
         episodes = self.begin(returns.size)
         labels = self._latent_labels[: returns.size] if decoder is None else episodes.labels(decoder)
-        episodes.walk(lambda dynamics, rng: learn(memory, dynamics, labels, rng, returns))
+        episodes.learn(memory, labels, returns)
+
+    def _check_room(self, memory: Memory, n_labels: int) -> None:
+        """Refuse a compiled memory that was made for another task: its loops would leave its tables."""
+        if isinstance(memory, CompiledMemory):
+            memory.check_room(self.description.horizon, n_labels, self.description.n_actions)
 
     @cached_property
     def _latent_labels(self) -> Labels:

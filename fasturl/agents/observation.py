@@ -102,17 +102,8 @@ class ObservationPolicy:
         returns = np.empty(EPISODES)
         size = game.block_episodes
         for part in (returns[first : first + size] for first in range(0, EPISODES, size)):
-            self._play(game, part)
+            game.begin(part.size).play_rows(self.keys, self.chances, game.policy_rng, part)
         return Verdict(*mean_and_error(returns))
-
-    def _play(self, game: Game, returns: Floats) -> None:
-        episodes = game.begin(returns.size)
-        words, policy_rng = episodes.words(), game.policy_rng
-        episodes.walk(
-            lambda dynamics, rng: _hashing.play(
-                dynamics, words, self.keys, self.chances, rng, policy_rng, returns
-            )
-        )
 
 
 class _Rows:

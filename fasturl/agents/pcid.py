@@ -51,8 +51,6 @@ from numpy.typing import NDArray
 from .._base.schema import Range, setting
 from .._kernels import pcid as _pcid
 from .._kernels import planning as _planning
-from .._kernels.records import Dynamics
-from .._kernels.records import Trajectories as Record
 from ..decoders.decoder import MAX_LABELS
 from ..problems.description import Description
 from .agent import Agent, Outcome
@@ -227,19 +225,9 @@ class _Run:
 
     def _explore(self, level: int, reach: Floats, count: int) -> Trajectories:
         """Play episodes that walk to a learned state of the level before and act at random from there."""
-        episodes, policy_rng = self.game.begin(count), self.game.policy_rng
+        episodes = self.game.begin(count)
         labels = episodes.labels_with(lambda block: self.decoder.first_levels(block, level))
-
-        def walk(dynamics: Dynamics, rng: NDArray[np.uint64]) -> tuple[Ints, Ints, Floats]:
-            record = Record(
-                states=np.empty((count, self.horizon + 1), np.int64),
-                actions=np.empty((count, self.horizon), np.int64),
-                rewards=np.empty((count, self.horizon)),
-            )
-            _pcid.explore(dynamics, labels, reach, level, rng, policy_rng, record)
-            return record.states, record.actions, record.rewards
-
-        trajectories = episodes.play(labels, walk)
+        trajectories = episodes.play_towards(labels, reach, level, self.game.policy_rng)
         self.ledger.enter(trajectories.returns)
         return trajectories
 

@@ -29,7 +29,6 @@ from ..decoders.by_level import LevelDecoder
 from ..decoders.decoder import Decoder, Labels
 from ..learners.learner import Floats, Ints, Learner, check_policy, start
 from ..learners.playing import draw_policy
-from ..learners.rollouts import rollout
 from ..problems.block_mdp import policy_table
 from ..problems.blocks import Block
 from ..problems.description import Description
@@ -331,9 +330,6 @@ class _Run:
         ]
         labels = np.concatenate(tables)
         side_by_side = np.concatenate([policies[i].actions for i in chosen], axis=1)
-        policy_rng = self.game.policy_rng
-        trajectories = episodes.play(
-            labels, lambda dynamics, rng: rollout(dynamics, labels, side_by_side, 0.0, rng, policy_rng)
-        )
+        trajectories = episodes.play_policy(labels, side_by_side, self.game.policy_rng)
         self.ledger.enter(trajectories.returns)
         return trajectories

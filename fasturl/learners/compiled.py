@@ -7,17 +7,23 @@ wrote it, such a learner runs on latent states, on observations and inside URL, 
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._base.schema import Declared
+from .._base.user_functions import python_function
 from .._kernels import learning as _learning
 from .._kernels.learning import LearnerFunctions
 from .._kernels.records import Dynamics, EpisodeWorkspace, ObservationKeys, Trajectories
+from . import checked_tables
 from .episode_loops import loops_of
 from .learner import Floats, Ints, Labels, Stream, Task
 
@@ -51,7 +57,7 @@ def learner_functions(
         _learning.do_nothing if end_episode is None else end_episode,
     )
     for name, function in functions._asdict().items():
-        if not callable(function):
+        if not isinstance(python_function(function), FunctionType):
             raise ValueError(
                 f"{name} must be a function compiled by Numba, got {checks.short_repr(function)}"
             )
@@ -76,16 +82,59 @@ class CompiledLearner(Declared, ABC):
         return CompiledMemory(self, task)
 
 
+@final
 class CompiledMemory:
-    """What a compiled learner has learned so far in one run: its tables."""
+    """What a compiled learner has learned so far in one run: its tables. It belongs to that run."""
 
     def __init__(self, learner: CompiledLearner, task: Task) -> None:
+        if not isinstance(getattr(learner, "functions", None), LearnerFunctions):
+            raise ValueError(
+                f"functions of {type(learner).__name__} must be what learner_functions gives, got "
+                f"{checks.short_repr(getattr(learner, 'functions', None))}"
+            )
+        checked_tables.stream(task.policy_rng)
         # a class of the user's may have tables that do not fit, even where all of its functions are ours
         self._trusted = type(learner).__module__.partition(".")[0] == __name__.partition(".")[0]
-        self.learner, self.task = learner, task
-        self.tables = _checked_tables(learner, learner.tables(task))
-        self.episodes_learned = 0
+        self._learner, self._task = learner, task
+        self._tables = checked_tables.fresh_tables(learner, task, trusted=self._trusted)
+        self._episodes_learned = 0
         self._loops = loops_of(learner.functions, trusted=self._trusted)
+        self._in_use, self._unclaimed = threading.Lock(), threading.Lock()
+
+    def __init_subclass__(cls) -> None:
+        raise TypeError("CompiledMemory cannot be subclassed: what differs is in a CompiledLearner")
+
+    @property
+    def learner(self) -> CompiledLearner:
+        return self._learner
+
+    @property
+    def task(self) -> Task:
+        return self._task
+
+    @property
+    def tables(self) -> Any:
+        """The learner's record of arrays, as it is now."""
+        return self._tables
+
+    @property
+    def episodes_learned(self) -> int:
+        """How many episodes it has learned from."""
+        return self._episodes_learned
+
+    def claim(self) -> bool:
+        """Whether this is the first call. A memory belongs to one run."""
+        return self._unclaimed.acquire(blocking=False)
+
+    def check_room(self, horizon: int, n_labels: int, n_actions: int) -> None:
+        """Refuse to play what the tables have no room for: a loop would leave them."""
+        task = self.task
+        fits = task.levels_apart and (task.horizon, task.n_actions) == (horizon, n_actions)
+        if not fits or n_labels > task.n_labels:
+            raise ValueError(
+                f"a memory of {type(self.learner).__name__} for {_size(task)} cannot play {horizon} levels, "
+                f"{n_labels} labels and {n_actions} actions"
+            )
 
     def policy(self) -> Ints:
         """The action for each (level, label) in the coming episode: [levels, labels]."""
@@ -103,38 +152,38 @@ class CompiledMemory:
         On a fresh memory this rebuilds what would have been learned with these labels.
         """
         task, shape = self.task, np.shape(actions)
+        self.check_room(task.horizon, task.n_labels, task.n_actions)
         if len(shape) != 2 or shape[1] != task.horizon:
-            raise ValueError(f"actions must have shape [trajectories, {task.horizon}], got {shape}")
-        self._count_episodes(shape[0])
-        self._run(
-            "replay",
-            self.tables,
-            _indices("labels", labels, (shape[0], task.horizon + 1), task.n_labels),
-            _indices("actions", actions, shape, task.n_actions),
-            _numbers("rewards", rewards, shape),
-            task.policy_rng,
+            raise ValueError(f"actions must have shape [trajectories, {task.horizon}], got {list(shape)}")
+        trajectories = (
+            checked_tables.indices("labels", labels, (shape[0], task.horizon + 1), task.n_labels),
+            checked_tables.indices("actions", actions, shape, task.n_actions),
+            checked_tables.numbers("rewards", rewards, shape),
         )
-        self._refuse_nan()
+        self._learn("replay", shape[0], self.tables, *trajectories, task.policy_rng)
 
     def final_policy(self) -> Floats:
         """What has been learned: a probability for each action, [levels, labels, A]."""
         chances = np.zeros((self.task.n_levels, self.task.n_labels, self.task.n_actions))
         self._run("fill_policy", self.tables, chances)
+        if not self._trusted:
+            checked_tables.refuse_no_policy(self.learner, chances)
         return chances
 
     def learn_episodes(
         self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats
     ) -> None:
         """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
-        self._count_episodes(returns.size)
-        self._run("learn", dynamics, labels, self.tables, dynamics_rng, self.task.policy_rng, returns)
-        self._refuse_nan()
+        self._check_dynamics(dynamics)
+        rngs = dynamics_rng, self.task.policy_rng
+        self._learn("learn", returns.size, dynamics, labels, self.tables, *rngs, returns)
 
     def play_episodes(
         self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
     ) -> tuple[Ints, Ints, Floats]:
         """Play one episode for each row of `labels` without learning: states [E, H+1], actions [E, H],
         rewards [E, H]."""
+        self._check_dynamics(dynamics)
         episodes, horizon = labels.shape[0], self.task.horizon
         played = Trajectories(
             states=np.empty((episodes, horizon + 1), np.int64),
@@ -153,47 +202,73 @@ class CompiledMemory:
         returns: Floats,
     ) -> None:
         """As `learn_episodes`, where a label is the row of an observation among the keys."""
-        self._count_episodes(returns.size)
-        horizon = self.task.horizon
+        horizon, rows = self.task.horizon, keys.table.keys.shape[0]
+        if rows > self.task.n_labels or keys.level_in_tables != self.task.levels_apart:
+            raise ValueError(
+                f"a memory of {type(self.learner).__name__} for {_size(self.task)} cannot learn on {rows} "
+                f"rows of observations"
+            )
         episode = EpisodeWorkspace(
             np.empty(horizon + 1, np.int64), np.empty(horizon, np.int64), np.empty(horizon)
         )
         rngs = dynamics_rng, self.task.policy_rng
-        self._run("learn_observations", dynamics, words, keys, self.tables, *rngs, returns, episode)
-        self._refuse_nan()
+        self._learn(
+            "learn_observations", returns.size, dynamics, words, keys, self.tables, *rngs, returns, episode
+        )
 
-    def grown(self, n_labels: int) -> Self:
+    def grown(self, n_labels: int) -> CompiledMemory:
         """A memory with room for more labels that knows what this one does."""
-        larger = type(self)(self.learner, self.task._replace(n_labels=n_labels))
-        for old, new in zip(self.tables, larger.tables, strict=True):
+        larger = CompiledMemory(self.learner, self.task._replace(n_labels=n_labels))
+        for name, old, new in zip(self.tables._fields, self.tables, larger.tables, strict=True):
             if isinstance(old, np.ndarray):
+                if old.ndim != new.ndim or any(np.less(new.shape, old.shape)):
+                    raise ValueError(
+                        f"tables of {type(self.learner).__name__} must grow with the number of labels, got "
+                        f"shape {list(new.shape)} after {list(old.shape)} for {name}"
+                    )
                 new[tuple(map(slice, old.shape))] = old
-        larger.episodes_learned = self.episodes_learned
+        larger._episodes_learned = self.episodes_learned
         return larger
 
-    def _run(self, loop: str, *arguments: Any) -> None:
-        self._loops.run(loop, self.learner, *arguments)
-
-    def _count_episodes(self, count: int) -> None:
+    def _learn(self, loop: str, episodes: int, *arguments: Any) -> None:
         """Schedules end with the task: beyond it lies memory that is not the learner's."""
-        if self.episodes_learned + count > self.task.episodes:
-            raise ValueError(
-                f"a learner that was told of {self.task.episodes} episodes must not be fed more, got "
-                f"{self.episodes_learned + count}"
-            )
-        self.episodes_learned += count
-
-    def _refuse_nan(self) -> None:
-        if self._trusted:
-            return
-        for name, table in zip(self.tables._fields, self.tables, strict=True):
-            if isinstance(table, np.ndarray) and table.dtype.kind == "f" and np.isnan(table).any():
-                index = np.argwhere(np.isnan(table))[0].tolist()
-                level = f" at level {index[0] + 1}" if table.shape[0] == self.task.n_levels else ""
+        with self._alone():
+            if self.episodes_learned + episodes > self.task.episodes:
                 raise ValueError(
-                    f"take_step or end_episode of {type(self.learner).__name__} must leave numbers in its "
-                    f"tables, got nan in {name}{index}{level}"
+                    f"a learner that was told of {self.task.episodes} episodes must not be fed more, got "
+                    f"{self.episodes_learned + episodes}"
                 )
+            self._episodes_learned += episodes
+            self._loops.run(loop, self.learner, *arguments)
+        if not self._trusted:
+            rule = (
+                f"take_step and end_episode of {type(self.learner).__name__} must leave numbers in its tables"
+            )
+            checked_tables.refuse_nan(rule, self.tables, self.task)
+
+    def _run(self, loop: str, *arguments: Any) -> None:
+        with self._alone():
+            self._loops.run(loop, self.learner, *arguments)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Refuse a second thread: loops run without the GIL, and each believes that it alone writes."""
+        if not self._in_use.acquire(blocking=False):
+            raise ValueError(
+                f"a memory of {type(self.learner).__name__} must be used by one thread at a time, got two"
+            )
+        try:
+            yield
+        finally:
+            self._in_use.release()
+
+    def _check_dynamics(self, dynamics: Dynamics) -> None:
+        horizon, _, n_actions, _ = dynamics.transitions.shape
+        self.check_room(horizon, self.task.n_labels, n_actions)
+
+
+def _size(task: Task) -> str:
+    return f"{task.n_levels} levels, {task.n_labels} labels and {task.n_actions} actions"
 
 
 def table_bytes(learner: CompiledLearner, task: Task) -> int:
@@ -207,40 +282,3 @@ def table_bytes(learner: CompiledLearner, task: Task) -> int:
 
 def _bytes(tables: Any) -> int:
     return sum(table.nbytes for table in tables if isinstance(table, np.ndarray))
-
-
-def _checked_tables(learner: CompiledLearner, tables: Any) -> Any:
-    """Tables as the loops take them, or an error that says what is wrong."""
-    owner = f"tables of {type(learner).__name__}"
-    if not (isinstance(tables, tuple) and hasattr(tables, "_fields")):
-        raise ValueError(f"{owner} must return a named tuple of arrays, got {checks.short_repr(tables)}")
-    for name, table in zip(tables._fields, tables, strict=True):
-        if isinstance(table, np.ndarray):
-            if table.dtype.kind not in "biuf" or not table.flags.c_contiguous or not table.flags.writeable:
-                raise ValueError(
-                    f"{owner} must return arrays of numbers that are contiguous and can be written, got "
-                    f"{table.dtype} of shape {table.shape} for {name}"
-                )
-        elif not isinstance(table, bool | int | float | np.generic):
-            raise ValueError(
-                f"{owner} must return arrays and numbers, got {checks.short_repr(table)} for {name}"
-            )
-    return tables
-
-
-def _indices(name: str, values: ArrayLike, shape: tuple[int, ...], count: int) -> Ints:
-    array = np.asarray(values)
-    if array.shape != shape or array.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} must be integers of shape {list(shape)}, got {array.dtype} of {array.shape}"
-        )
-    if array.size and not (array.min() >= 0 and array.max() < count):
-        raise ValueError(f"{name} must be from 0 to {count - 1}, got {array.min()}..{array.max()}")
-    return np.ascontiguousarray(array, np.int64)
-
-
-def _numbers(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    array = checks.real_array(name, np.asarray(values))
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite numbers of shape {list(shape)}, got shape {array.shape}")
-    return np.ascontiguousarray(array, np.float64)

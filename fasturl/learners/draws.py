@@ -1,13 +1,14 @@
-"""Random draws for the compiled functions of learners: `@njit` functions whose first argument is the stream,
-uint64[4].
+"""Pieces for the compiled functions of learners: choices among action values, and random draws.
 
-Call them from `choose`, `begin_episode` and `end_episode` with the `rng` that is handed in. Nothing else is
+`rng` is the stream that `choose`, `begin_episode` and `end_episode` are handed, uint64[4]. Nothing else is
 random in a run, so that it is the same bits wherever it is computed.
 """
 
 from .._kernels.rng import below as below
 from .._kernels.rng import uniform as uniform
 from .._kernels.tabular import epsilon_greedy as epsilon_greedy
+from .._kernels.tabular import fill_greedy as fill_greedy
+from .._kernels.tabular import greatest as greatest
 from .._kernels.tabular import greedy as greedy
 from .._kernels.variates import beta as beta
 from .._kernels.variates import dirichlet as dirichlet

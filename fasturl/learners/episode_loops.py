@@ -3,7 +3,8 @@ eye on what a user's functions do.
 
 The functions of a learner are compiled again with our options (see `user_functions`) and become part of the
 loops of `_kernels.learning`. Loops of functions that are not ours check indices and actions. Where such a
-function allocates memory, its loops count references, which is slower.
+function allocates memory, all functions of its learner count references, which is slower. The loops do not:
+what a function allocates ends with it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
+from numba import NumbaError
+from numpy.typing import NDArray
 
 from .._base import checks, compile_cache, user_functions
 from .._kernels import learning as _learning
@@ -31,8 +33,8 @@ class EpisodeLoops:
 
     def __init__(self, functions: LearnerFunctions, *, trusted: bool) -> None:
         self._functions, self._trusted = functions, trusted
-        self._counts_references = False
-        self._loops = self._make()
+        self.lean = self._make(counts_references=False)
+        self._counting: Loops | None = None  # for functions that allocate memory
 
     @property
     def loops(self) -> Loops:
@@ -42,46 +44,53 @@ class EpisodeLoops:
     def run(self, name: str, learner: object, *arguments: Any) -> None:
         """Run a loop; what goes wrong in the learner's functions is an error of one line."""
         place = np.zeros(3, np.int64)
+        owner = type(learner).__name__
         try:
-            went_well = getattr(self._loops, name)(*arguments, place)
+            went_well = self._call(name, *arguments, place)
         except NumbaError as error:
-            if self._counts_references or self._trusted:
-                raise ValueError(
-                    f"the functions of {type(learner).__name__} cannot be compiled: {_compiler_reason(error)}"
-                ) from error
-            self._count_references()
-            self.run(name, learner, *arguments)
-            return
-        except Exception as error:
             raise ValueError(
-                f"{_FUNCTIONS[place[0]]} of {type(learner).__name__} failed at level {place[1]}: "
-                f"{checks.reason_of(error)}"
+                f"the functions of {owner} cannot be compiled: {_compiler_reason(error)}"
             ) from error
+        except Exception as error:
+            # the compiler's check of an index knows no line of the function that it is in
+            reason = f"IndexError: {error}" if isinstance(error, IndexError) else checks.reason_of(error)
+            raise ValueError(f"{_where(place, owner)} failed: {reason}") from error
         if not went_well:
-            raise ValueError(
-                f"choose of {type(learner).__name__} must give an action that there is, got {place[2]} "
-                f"at level {place[1]}"
-            )
+            raise ValueError(f"{_where(place, owner)} must give an action that there is, got {place[2]}")
 
-    def _count_references(self) -> None:
-        """Compile for functions that allocate memory."""
-        self._counts_references = True
-        self._loops = self._make()
+    def _call(self, name: str, *arguments: Any) -> bool:
+        """Without reference counts, and with them where the compiler refuses the first."""
+        if self._counting is None:
+            try:
+                return bool(getattr(self.lean, name)(*arguments))
+            except NumbaError:
+                if self._trusted:
+                    raise
+        with _LOCK:
+            if self._counting is None:
+                self._counting = self._make(counts_references=True)
+        return bool(getattr(self._counting, name)(*arguments))
 
-    def _make(self) -> Loops:
-        options = {**OPTIONS, "_nrt": self._counts_references}
-        own = {**options, "forceinline": True, "boundscheck": not self._trusted}
+    def _make(self, *, counts_references: bool) -> Loops:
+        own = {**OPTIONS, "_nrt": counts_references, "forceinline": True, "boundscheck": not self._trusted}
         functions = LearnerFunctions(*user_functions.compiled_again(self._functions, own))
-        tag = f"{user_functions.fingerprint(self._functions)}-{self._counts_references:d}{self._trusted:d}"
+        tag = f"{user_functions.fingerprint(self._functions)}-{counts_references:d}{self._trusted:d}"
 
         def compile_loop(loop: Any) -> Any:
             if numba.config.DISABLE_JIT:
                 return loop
-            dispatcher = numba.njit(**options)(loop)
+            dispatcher = numba.njit(**OPTIONS)(loop)
             compile_cache.keep_tagged(dispatcher, tag)
             return dispatcher
 
         return _learning.make_loops(functions, compile_loop, not self._trusted)
+
+
+def _where(place: NDArray[np.int64], owner: str) -> str:
+    """The function that a loop was in, and the level where there is one."""
+    function = _FUNCTIONS[place[0]]
+    level = f" at level {place[1]}" if function in ("choose", "take_step") else ""
+    return f"{function} of {owner}{level}"
 
 
 def loops_of(functions: LearnerFunctions, *, trusted: bool) -> EpisodeLoops:

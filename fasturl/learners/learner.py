@@ -15,7 +15,7 @@ Such a memory is driven one episode at a time. A learner whose episodes run insi
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,16 @@ class Memory(Protocol):
     def final_policy(self) -> Floats: ...
 
 
+@runtime_checkable
+class OwnedMemory(Protocol):
+    """A memory that knows the task it was made for, and which run it belongs to."""
+
+    task: Task
+
+    def claim(self) -> bool:
+        """Whether this is the first call. A memory belongs to one run."""
+
+
 class Learner(Protocol):
     """A tabular algorithm on (level, label), as a description without state."""
 
@@ -99,15 +109,22 @@ def start(learner: Learner, task: Task) -> Memory:
             f"start of {type(learner).__name__} must return an object with policy, update and final_policy, "
             f"got {type(memory).__name__} without {' and '.join(missing)}"
         )
-    made_for: Task | None = getattr(memory, "task", None)
-    if isinstance(made_for, Task) and not _fits(made_for, task):
+    if isinstance(memory, OwnedMemory):
+        _check_owned(learner, memory, task)
+    return memory
+
+
+def _check_owned(learner: Learner, memory: OwnedMemory, task: Task) -> None:
+    name, made_for = type(learner).__name__, memory.task
+    if not _fits(made_for, task):
         raise ValueError(
-            f"start of {type(learner).__name__} must return a memory for the task that it was given, got one "
+            f"start of {name} must return a memory for the task that it was given, got one "
             f"for {made_for.horizon} levels, {made_for.n_labels} labels, {made_for.n_actions} actions and "
             f"{made_for.episodes} episodes instead of {task.horizon}, {task.n_labels}, {task.n_actions} and "
             f"{task.episodes}"
         )
-    return memory
+    if not memory.claim():
+        raise ValueError(f"start of {name} must return a fresh memory, got one that belongs to another run")
 
 
 def _fits(made_for: Task, task: Task) -> bool:

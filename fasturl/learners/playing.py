@@ -1,12 +1,18 @@
-"""Whole episodes over label tables: learning, exploring with a memory, and playing a fixed policy."""
+"""Whole episodes over label tables: learning, exploring with a memory, and playing a fixed policy.
+
+A memory of a user's own is asked for policies and told trajectories. It is never handed `dynamics`, the
+tables that it plays on: the methods of `CompiledMemory` that take them are called by the class, whatever
+stands in their place on an object.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._kernels import rng as _rng
 from .._kernels import tabular as _tabular
-from .._kernels.records import Dynamics
+from .._kernels.records import Dynamics, ObservationKeys
 from ..problems.emissions import cumulative
 from .compiled import CompiledMemory
 from .learner import Floats, Ints, Labels, Memory, Stream, check_policy
@@ -16,7 +22,7 @@ from .rollouts import rollout
 def learn(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
     """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
     if isinstance(memory, CompiledMemory):
-        memory.learn_episodes(dynamics, labels, dynamics_rng, returns)
+        CompiledMemory.learn_episodes(memory, dynamics, labels, dynamics_rng, returns)
         return
     for e in range(returns.size):
         states, actions, rewards = explore(memory, dynamics, labels[e : e + 1], dynamics_rng)
@@ -33,7 +39,7 @@ def explore(
     Returns states [E, H+1], actions [E, H] and rewards [E, H].
     """
     if isinstance(memory, CompiledMemory):
-        return memory.play_episodes(dynamics, labels, dynamics_rng)
+        return CompiledMemory.play_episodes(memory, dynamics, labels, dynamics_rng)
     horizon, _, n_actions, _ = dynamics.transitions.shape
     # the memory may have room for labels that no observation of these episodes gets
     n_labels = int(labels.max()) + 1
@@ -45,6 +51,18 @@ def explore(
         episodes.append(rollout(dynamics, labels[e : e + 1], one_hot, 0.0, dynamics_rng, unused))
     states, actions, rewards = (np.concatenate(parts) for parts in zip(*episodes, strict=True))
     return states, actions, rewards
+
+
+def learn_observations(
+    memory: CompiledMemory,
+    dynamics: Dynamics,
+    words: NDArray[np.uint64],
+    keys: ObservationKeys,
+    dynamics_rng: Stream,
+    returns: Floats,
+) -> None:
+    """As `learn`, where a label is the row of an observation among the keys: words [E, H+1, S, W]."""
+    CompiledMemory.learn_observations(memory, dynamics, words, keys, dynamics_rng, returns)
 
 
 def draw_policy(chances: Floats, policy_rng: Stream) -> Ints:

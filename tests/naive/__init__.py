@@ -2,8 +2,9 @@
 
 One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays,
 read and written one entry at a time, so that a reference can be called with the very arguments of its kernel
-(generators apart). The references of `fitting`, `hashing`, `networks`, `pcid`, `variates` and `vector`, some of which
-share names with others, are called as `naive.hashing.learn`.
+(generators apart). The references of `fitting`, `hashing`, `learning`, `networks`, `pcid`, `q_table`,
+`variates` and `vector`, some of which share names with others, are called as `naive.hashing.play`, and so are
+the slow learners.
 """
 
 from . import fitting as fitting
@@ -11,7 +12,9 @@ from . import hashing as hashing
 from . import learning as learning
 from . import networks as networks
 from . import pcid as pcid
+from . import q_table as q_table
 from . import rmax as rmax
+from . import slow_learners as slow_learners
 from . import ucbq_bernstein as ucbq_bernstein
 from . import ucbvi as ucbvi
 from . import variates as variates
@@ -58,9 +61,7 @@ from .tabular import constant_schedule as constant_schedule
 from .tabular import draw_policy as draw_policy
 from .tabular import epsilon_greedy as epsilon_greedy
 from .tabular import falling_epsilons as falling_epsilons
+from .tabular import fill_greedy as fill_greedy
 from .tabular import greedy as greedy
 from .tabular import jin_schedule as jin_schedule
-from .tabular import learn as learn
 from .tabular import rollout as rollout
-from .tabular import update as update
-from .tabular import update_trajectory as update_trajectory

@@ -1,5 +1,5 @@
 """Slow, obvious references for `_kernels/hashing.py`: a dictionary from (level, observation) to a row of the
-tables.
+tables. Where the level is no part of the key it is 0.
 
 Rows are numbered in the order in which observations are first met. The dictionary is what finds them; `slots`
 is filled as the kernels fill it, so that the whole table can be compared.
@@ -7,15 +7,16 @@ is filled as the kernels fill it, so that the whole table can be compared.
 
 from .dynamics import start_state, step
 from .rng import below
-from .tabular import epsilon_greedy, update
+from .tabular import greedy
 
 
-def _dictionary(table):
+def dictionary(table):
+    """The row of every key that the table has."""
     return {tuple(key): row for row, key in enumerate(table.keys[: table.size[0]].tolist())}
 
 
-def _key(words, e, h, s):
-    return (h, *words[e, h, s].tolist())
+def key(words, e, h, s, level_in_key):
+    return (h if level_in_key else 0, *words[e, h, s].tolist())
 
 
 def _home(key, n_slots):
@@ -38,48 +39,31 @@ def _enter(table, key, row):
 
 
 def rehash(table):
-    for key, row in _dictionary(table).items():
+    for key, row in dictionary(table).items():
         _enter(table, key, row)
 
 
-def _new_row(table, key):
-    row = int(table.size[0])
-    table.size[0] += 1
-    table.keys[row] = key
-    _enter(table, key, row)
-    return row
+def find_or_add_row(table, rows, key):
+    """The row of a key in the dictionary and in the table, new if it has none."""
+    if key not in rows:
+        rows[key] = int(table.size[0])
+        table.size[0] += 1
+        table.keys[rows[key]] = key
+        _enter(table, key, rows[key])
+    return rows[key]
 
 
-def learn(dynamics, words, table, rules, dynamics_rng, policy_rng, returns):
-    """Play each episode to its end, and then update in level order; an observation that is new gets the next
-    row."""
-    rows = _dictionary(table)
-    horizon = dynamics.transitions.shape[0]
-    for e in range(len(returns)):
-        s, met = start_state(dynamics, dynamics_rng), []
-        for h in range(horizon):
-            key = _key(words, e, h, s)
-            if key not in rows:
-                rows[key] = _new_row(table, key)
-            a, value = epsilon_greedy(table.q, rows[key], 0, rules.epsilons[e], policy_rng)
-            s, reward = step(dynamics, dynamics_rng, h, s, a)
-            met.append((rows[key], a, value, reward))
-        returns[e] = 0.0
-        for h, (row, a, _, reward) in enumerate(met):
-            following = met[h + 1][2] if h + 1 < horizon else 0.0
-            update(table, row, 0, a, reward + following, rules)
-            returns[e] += reward
-
-
-def play(dynamics, words, table, dynamics_rng, policy_rng, returns):
-    """Greedy where the observation is known, else the uniform action that is drawn at every step."""
-    rows = _dictionary(table)
+def play(dynamics, words, keys, chances, dynamics_rng, policy_rng, returns):
+    """The likeliest action where the observation is known, else the uniform one that is drawn at every
+    step."""
+    rows = dictionary(keys.table)
     for e in range(len(returns)):
         s, returns[e] = start_state(dynamics, dynamics_rng), 0.0
         for h in range(dynamics.transitions.shape[0]):
-            a = below(policy_rng, table.q.shape[2])
-            key = _key(words, e, h, s)
-            if key in rows:
-                a, _ = epsilon_greedy(table.q, rows[key], 0, 0.0, policy_rng)
+            a = below(policy_rng, chances.shape[2])
+            observation = key(words, e, h, s, keys.level_in_key)
+            if observation in rows:
+                level = h if keys.level_in_tables else 0
+                a, _ = greedy(chances[level, rows[observation]], policy_rng)
             s, reward = step(dynamics, dynamics_rng, h, s, a)
             returns[e] += reward

@@ -1,33 +1,125 @@
-"""Episodes of a slow learner: an object with `q[h][x]`, a list of action values, and `learn`, which takes one
-finished trajectory."""
+"""Slow, obvious references for the loops of `_kernels/learning.py`, one call of a function after the other.
 
+`Loops(functions)` has the loops as methods with the arguments of the compiled ones. A loop is always checked:
+`place` gets the function, the level counted from 1 and the action where that is out of range.
+"""
+
+from fasturl._kernels.learning import BEGIN_EPISODE, CHOOSE, END_EPISODE, FILL_POLICY, TAKE_STEP
+
+from . import hashing
 from .dynamics import start_state, step
-from .rng import below
 
 
-def greedy(values, policy_rng):
-    """A best action of a row, drawn only if several are best."""
-    ties = [a for a, value in enumerate(values) if value == max(values)]
-    return ties[below(policy_rng, len(ties))] if len(ties) > 1 else ties[0]
+class Loops:
+    """The loops around the functions of one learner."""
 
+    def __init__(self, functions):
+        self.functions = functions
 
-def play(learner, dynamics, labels, dynamics_rng, policy_rng):
-    """One episode: labels [H+1], actions [H], rewards [H]."""
-    state = start_state(dynamics, dynamics_rng)
-    seen, actions, rewards = [int(labels[0, state])], [], []
-    for h in range(len(learner.q)):
-        actions.append(greedy(learner.q[h][seen[h]], policy_rng))
-        state, reward = step(dynamics, dynamics_rng, h, state, actions[h])
-        seen.append(int(labels[h + 1, state]))
-        rewards.append(reward)
-    return seen, actions, rewards
+    def learn(self, dynamics, labels, tables, dynamics_rng, policy_rng, returns, place):
+        """A step is learned from before the next action is chosen."""
+        horizon, _, n_actions, _ = dynamics.transitions.shape
+        for e in range(len(returns)):
+            self._begin(tables, policy_rng, place)
+            total, s = 0.0, start_state(dynamics, dynamics_rng)
+            for h in range(horizon):
+                label = int(labels[e, h, s])
+                a = self._choose(tables, h, h, label, policy_rng, n_actions, place)
+                if a is None:
+                    return False
+                s, reward = step(dynamics, dynamics_rng, h, s, a)
+                total += reward
+                self._take(tables, h, (h, label, a, reward, h + 1, int(labels[e, h + 1, s])), place)
+            self._end(tables, policy_rng, place)
+            returns[e] = total
+        return True
 
+    def explore(self, dynamics, labels, tables, dynamics_rng, policy_rng, trajectories, place):
+        """Play and record, and learn nothing."""
+        n_actions = dynamics.transitions.shape[2]
+        states, actions, rewards = trajectories
+        for e in range(len(states)):
+            self._begin(tables, policy_rng, place)
+            states[e, 0] = start_state(dynamics, dynamics_rng)
+            for h in range(actions.shape[1]):
+                label = int(labels[e, h, states[e, h]])
+                a = self._choose(tables, h, h, label, policy_rng, n_actions, place)
+                if a is None:
+                    return False
+                actions[e, h] = a
+                states[e, h + 1], rewards[e, h] = step(dynamics, dynamics_rng, h, states[e, h], a)
+        return True
 
-def learn(learner, dynamics, labels, dynamics_rng, policy_rng, returns):
-    """Play each episode to its end, and then learn from it."""
-    for e in range(len(returns)):
-        trajectory = play(learner, dynamics, labels[e], dynamics_rng, policy_rng)
-        learner.learn(*trajectory)
-        returns[e] = 0.0
-        for reward in trajectory[2]:  # not sum(): newer Pythons compensate its rounding
-            returns[e] += reward
+    def replay(self, tables, labels, actions, rewards, policy_rng, place):
+        """Learn from finished trajectories, one after the other."""
+        for met, taken, gained in zip(labels, actions, rewards, strict=True):
+            for h in range(len(taken)):
+                self._take(tables, h, (h, met[h], taken[h], gained[h], h + 1, met[h + 1]), place)
+            self._end(tables, policy_rng, place)
+        return True
+
+    def draw_policy(self, tables, n_actions, policy_rng, actions, place):
+        """One action for every level and label, as of one episode."""
+        self._begin(tables, policy_rng, place)
+        for h in range(actions.shape[0]):
+            for x in range(actions.shape[1]):
+                a = self._choose(tables, h, h, x, policy_rng, n_actions, place)
+                if a is None:
+                    return False
+                actions[h, x] = a
+        return True
+
+    def fill_policy(self, tables, chances, place):
+        place[0] = FILL_POLICY
+        self.functions.fill_policy(tables, chances)
+        return True
+
+    def learn_observations(
+        self, dynamics, words, keys, tables, dynamics_rng, policy_rng, returns, episode, place
+    ):
+        """Play each episode to its end, and then learn from its steps; an observation that is new gets the
+        next row."""
+        horizon, _, n_actions, _ = dynamics.transitions.shape
+        rows = hashing.dictionary(keys.table)
+        for e in range(len(returns)):
+            self._begin(tables, policy_rng, place)
+            s, met = start_state(dynamics, dynamics_rng), []
+            for h in range(horizon):
+                row = hashing.find_or_add_row(
+                    keys.table, rows, hashing.key(words, e, h, s, keys.level_in_key)
+                )
+                level = h if keys.level_in_tables else 0
+                a = self._choose(tables, h, level, row, policy_rng, n_actions, place)
+                if a is None:
+                    return False
+                s, reward = step(dynamics, dynamics_rng, h, s, a)
+                met.append((level, row, a, reward))
+            over = horizon if keys.level_in_tables else 1
+            returns[e] = 0.0
+            for h, taken in enumerate(met):
+                following = met[h + 1][:2] if h + 1 < horizon else (over, 0)
+                self._take(tables, h, (*taken, *following), place)
+                returns[e] += taken[3]
+            self._end(tables, policy_rng, place)
+        return True
+
+    def _begin(self, tables, policy_rng, place):
+        place[0] = BEGIN_EPISODE
+        self.functions.begin_episode(tables, policy_rng)
+
+    def _choose(self, tables, h, level, label, policy_rng, n_actions, place):
+        """The action, or None where there is no such action."""
+        place[:2] = CHOOSE, h + 1
+        a = self.functions.choose(tables, level, label, policy_rng)
+        if not 0 <= a < n_actions:
+            place[2] = a
+            return None
+        return a
+
+    def _take(self, tables, h, step_taken, place):
+        place[:2] = TAKE_STEP, h + 1
+        self.functions.take_step(tables, *step_taken)
+
+    def _end(self, tables, policy_rng, place):
+        place[0] = END_EPISODE
+        self.functions.end_episode(tables, policy_rng)

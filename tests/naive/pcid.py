@@ -26,7 +26,7 @@ def explore(dynamics, labels, reach, level, dynamics_rng, policy_rng, trajectori
         states[e, 0] = start_state(dynamics, dynamics_rng)
         for h in range(horizon):
             if h < level - 1:
-                a, _ = greedy(reach[target], h, int(labels[e, h, states[e, h]]), policy_rng)
+                a, _ = greedy(reach[target, h, int(labels[e, h, states[e, h]])], policy_rng)
             else:
                 a = below(policy_rng, n_actions)
             actions[e, h] = a

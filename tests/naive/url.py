@@ -10,7 +10,8 @@ from fasturl.learners.learner import Task
 from fasturl.problems.environment import emission_rngs
 
 from .dynamics import start_state, step
-from .tabular import epsilon_greedy, update_trajectory
+from .q_table import QLEARNING
+from .tabular import epsilon_greedy
 
 
 def practical_url(env, agent, episodes, seed):
@@ -20,7 +21,7 @@ def practical_url(env, agent, episodes, seed):
     dynamics_rng, policy_rng = (streams.row(name).tolist() for name in ("dynamics", "policy"))
     rngs, oracle_seeds = emission_rngs(streams), streams.generator("oracle")
     data, returns = [], []
-    decoder = memory = None
+    decoder = tables = None
 
     def play(decode, q, epsilon):
         """One trajectory: observations, labels, actions, rewards."""
@@ -28,7 +29,7 @@ def practical_url(env, agent, episodes, seed):
         s = start_state(instance.dynamics, dynamics_rng)
         observations, labels, actions, rewards = [noise[0, s]], [decode(noise[0, s], 0)], [], []
         for h in range(instance.horizon):
-            a, _ = epsilon_greedy(q, h, labels[h], epsilon, policy_rng)
+            a, _ = epsilon_greedy(q[h, labels[h]], epsilon, policy_rng)
             s, reward = step(instance.dynamics, dynamics_rng, h, s, a)
             observations.append(noise[h + 1, s])
             labels.append(decode(observations[-1], h + 1))
@@ -41,14 +42,14 @@ def practical_url(env, agent, episodes, seed):
         return int(decoder.decode(x[None], level + 1)[0])
 
     def play_the_current_policy():
-        if memory is None:
+        if tables is None:
             return play(lambda x, level: 0, np.zeros((instance.horizon, 1, instance.n_actions)), 0.0)
-        return play(decode_one, memory.q, memory.epsilons[min(memory.episode, episodes - 1)])
+        epsilons = tables.epsilons if len(tables.epsilons) else [0.0]  # OracleQ takes no random actions
+        return play(decode_one, tables.q, epsilons[min(tables.episode[0], len(epsilons) - 1)])
 
     def learn_from_one_trajectory():
-        _, labels, actions, rewards = play(decode_one, memory.q, memory.epsilons[memory.episode])
-        update_trajectory(memory, labels, actions, rewards, memory)  # it has the values and the rules
-        memory.episode += 1
+        _, labels, actions, rewards = play_the_current_policy()
+        QLEARNING.replay(tables, [labels], [actions], [rewards], policy_rng, [0] * 3)
 
     batch, agreements = agent.batch or max(50, 5 * instance.horizon), []
     most = min(max(batch, episodes // 2), episodes)  # the first batch is always whole
@@ -62,17 +63,10 @@ def practical_url(env, agent, episodes, seed):
         if decoder is None:
             agreements.append(0.0)
             n_labels = max(new.n_labels, known.max_states)
-            memory = agent.learner.start(
-                Task(
-                    known.horizon,
-                    n_labels,
-                    known.n_actions,
-                    known.max_return,
-                    episodes,
-                    None,
-                    np.ptp(known.reward_range),
-                )
-            )
+            size = known.horizon, n_labels, known.n_actions
+            unused = np.zeros(4, np.uint64)
+            task = Task(*size, known.max_return, episodes, unused, known.reward_range)
+            tables = agent.learner.start(task).tables
         else:
             old_labels, new_labels = ([int(one.decode(x[None])[0]) for x in fresh] for one in (decoder, new))
             renaming, agreement = match_labels(old_labels, new_labels, new.n_labels)

@@ -32,7 +32,7 @@ class AsWritten:
             agent.delta_1,
         )
         self.H, self.A, self.n_labels = known.horizon, known.n_actions, agent.n_labels(known)
-        self.max_return, self.reward_span = known.max_return, np.ptp(known.reward_range)
+        self.max_return, self.reward_range = known.max_return, known.reward_range
         self.dynamics_rng, self.policy_rng = (streams.row(name).tolist() for name in ("dynamics", "policy"))
         self.rngs, self.oracle_seeds, self.lottery = (
             emission_rngs(streams),
@@ -49,7 +49,7 @@ class AsWritten:
         for _ in range(N):
             policy_rng = np.array([next_bits(self.policy_rng) for _ in range(4)], np.uint64)
             memory = self.learner.start(
-                Task(self.H, self.n_labels, self.A, self.max_return, self.K, policy_rng, self.reward_span)
+                Task(self.H, self.n_labels, self.A, self.max_return, self.K, policy_rng, self.reward_range)
             )
             self.Pi = []
             self.Z = [{} for _ in range(self.H + 1)]

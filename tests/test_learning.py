@@ -1,0 +1,243 @@
+"""The loops around a learner's functions, against a reference that calls the same functions step by step.
+
+The learner of these tests keeps a diary: every call of one of its functions is an entry, with all that the
+function was given and a number that it drew. Two loops that leave the same diary called the same functions
+with the same arguments in the same order, and drew the same luck.
+"""
+
+import copy
+from typing import NamedTuple
+
+import hypothesis
+import hypothesis.strategies as st
+import naive
+import numpy as np
+import pytest
+from numba import njit
+from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
+
+from fasturl._kernels import learning, rng
+from fasturl._kernels.learning import BEGIN_EPISODE, CHOOSE, END_EPISODE, FILL_POLICY, TAKE_STEP
+from fasturl._kernels.records import EpisodeWorkspace, HashTable, ObservationKeys, Trajectories
+from fasturl.learners.compiled import learner_functions
+from fasturl.learners.episode_loops import loops_of
+
+pytestmark = pytest.mark.kernel
+
+EPISODES = 4
+N_LABELS = st.integers(1, 4)
+NEVER = -1
+
+
+class Diary(NamedTuple):
+    """What was called, and what goes wrong when."""
+
+    entries: np.ndarray  # float64[n, 8]
+    size: np.ndarray  # int64[1]
+    n_actions: int
+    wrong_entry: int  # the call of `choose` at this entry gives `wrong_action`
+    wrong_action: int
+    failing_entry: int  # the call at this entry fails
+
+
+def keeping_a_diary(below, compiled):
+    """The functions of the learner, which draw by `below`."""
+
+    @compiled
+    def note(tables, function, level, label, action, reward, next_level, next_label, drawn):
+        if tables.size[0] == tables.failing_entry:
+            raise RuntimeError("the diary is torn")
+        entry = tables.entries[tables.size[0]]
+        entry[0], entry[1], entry[2], entry[3] = function, level, label, action
+        entry[4], entry[5], entry[6], entry[7] = reward, next_level, next_label, drawn
+        tables.size[0] += 1
+
+    @compiled
+    def begin_episode(tables, rng):
+        note(tables, BEGIN_EPISODE, 0, 0, 0, 0.0, 0, 0, below(rng, 100))
+
+    @compiled
+    def choose(tables, level, label, rng):
+        action = below(rng, tables.n_actions)
+        if tables.size[0] == tables.wrong_entry:
+            action = tables.wrong_action
+        note(tables, CHOOSE, level, label, action, 0.0, 0, 0, 0)
+        return action
+
+    @compiled
+    def take_step(tables, level, label, action, reward, next_level, next_label):
+        note(tables, TAKE_STEP, level, label, action, reward, next_level, next_label, 0)
+
+    @compiled
+    def end_episode(tables, rng):
+        note(tables, END_EPISODE, 0, 0, 0, 0.0, 0, 0, below(rng, 100))
+
+    @compiled
+    def fill_policy(tables, chances):
+        note(tables, FILL_POLICY, 0, 0, 0, 0.0, 0, 0, 0)
+        chances[:] = 1.0 / tables.n_actions
+
+    return learner_functions(
+        choose=choose,
+        take_step=take_step,
+        fill_policy=fill_policy,
+        begin_episode=begin_episode,
+        end_episode=end_episode,
+    )
+
+
+FUNCTIONS = keeping_a_diary(rng.below, njit)
+REFERENCE = naive.learning.Loops(keeping_a_diary(naive.below, lambda function: function))
+COMPILED = {trusted: loops_of(FUNCTIONS, trusted=trusted).lean for trusted in (True, False)}
+KINDS = pytest.mark.parametrize("trusted", COMPILED, ids=["trusted", "checked"])
+
+
+def diary(n_actions, wrong_entry=NEVER, wrong_action=0, failing_entry=NEVER):
+    return Diary(
+        np.full((500, 8), np.nan), np.zeros(1, int), n_actions, wrong_entry, wrong_action, failing_entry
+    )
+
+
+class Game:
+    """Arguments of every loop, with streams for a reference or for a kernel."""
+
+    def __init__(self, draw, sizes, n_labels, modes=(True, False)):
+        self.horizon, n_states, self.n_actions = sizes
+        self.n_labels = n_labels
+        self.dynamics = dynamics(draw, *sizes)
+        self.table = draw.integers(0, n_labels, (EPISODES, self.horizon + 1, n_states)).astype(np.uint8)
+        self.words = draw.integers(0, 3, (EPISODES, self.horizon + 1, n_states, 1)).astype(np.uint64)
+        self.history = (
+            draw.integers(n_labels, size=(EPISODES, self.horizon + 1)),
+            draw.integers(self.n_actions, size=(EPISODES, self.horizon)),
+            draw.random((EPISODES, self.horizon)),
+        )
+        self.modes = modes
+
+    def arguments(self, loop, tables, dynamics_rng, policy_rng):
+        """The arguments of a loop, and those of them that it fills."""
+        episodes = self.horizon, EPISODES
+        match loop:
+            case "learn":
+                filled = np.full(EPISODES, np.nan)
+                return (self.dynamics, self.table, tables, dynamics_rng, policy_rng, filled), [filled]
+            case "explore":
+                filled = self._blank(*episodes)
+                return (self.dynamics, self.table, tables, dynamics_rng, policy_rng, filled), filled
+            case "replay":
+                return (tables, *self.history, policy_rng), []
+            case "draw_policy":
+                filled = np.full((self.horizon, self.n_labels), NEVER)
+                return (tables, self.n_actions, policy_rng, filled), [filled]
+            case "fill_policy":
+                filled = np.full((self.horizon, self.n_labels, self.n_actions), np.nan)
+                return (tables, filled), [filled]
+        keys, filled = self._keys(), np.full(EPISODES, np.nan)
+        scratch = EpisodeWorkspace(
+            np.empty(self.horizon + 1, np.int64), np.empty(self.horizon, np.int64), np.empty(self.horizon)
+        )
+        rngs = dynamics_rng, policy_rng
+        return (self.dynamics, self.words, keys, tables, *rngs, filled, scratch), [filled, *keys.table]
+
+    def _blank(self, horizon, episodes):
+        return Trajectories(
+            np.full((episodes, horizon + 1), NEVER),
+            np.full((episodes, horizon), NEVER),
+            np.full((episodes, horizon), np.nan),
+        )
+
+    def _keys(self):
+        rows = EPISODES * self.horizon
+        table = HashTable(
+            np.full(1 << (2 * rows).bit_length(), NEVER, np.int32),
+            np.zeros((rows, 2), np.uint64),
+            np.zeros(1, np.int64),
+        )
+        return ObservationKeys(table, *self.modes)
+
+
+def run(loops, loop, game, tables, dynamics_rng, policy_rng):
+    """What a loop returns and fills, and the place where it was at the end."""
+    arguments, filled = game.arguments(loop, tables, dynamics_rng, policy_rng)
+    place = np.zeros(3, np.int64)
+    went_well = getattr(loops, loop)(*arguments, place)
+    return went_well, filled, place.tolist()
+
+
+def assert_same(ref, comp):
+    for expected, computed in zip(ref, comp, strict=True):
+        np.testing.assert_array_equal(expected, computed)
+
+
+LOOPS = pytest.mark.parametrize("loop", learning.Loops._fields)
+PLAYING = pytest.mark.parametrize("loop", ["learn", "explore", "draw_policy", "learn_observations"])
+STREAMS = st.tuples(GENERATORS, GENERATORS)
+MODES = st.tuples(st.booleans(), st.booleans())
+
+
+@KINDS
+@LOOPS
+@hypothesis.given(DRAWS, SIZES, N_LABELS, STREAMS, MODES)
+def test_a_loop_calls_the_functions_as_its_reference_does(
+    loop, trusted, draw, sizes, n_labels, streams, modes
+):
+    game, ref = Game(draw, sizes, n_labels, modes), diary(sizes[2])
+    comp, (dynamics_rng, policy_rng) = copy.deepcopy(ref), copy.deepcopy(streams)
+    dynamics_row, policy_row = row(dynamics_rng), row(policy_rng)
+    ref_well, ref_filled, ref_place = run(REFERENCE, loop, game, ref, dynamics_rng, policy_rng)
+    comp_well, comp_filled, comp_place = run(COMPILED[trusted], loop, game, comp, dynamics_row, policy_row)
+    assert ref_well
+    assert comp_well
+    assert ref.size[0] > 0
+    assert_same(ref, comp)
+    assert_same(ref_filled, comp_filled)
+    assert comp_place[0] == (0 if trusted else ref_place[0])
+    assert (dynamics_row.tolist(), policy_row.tolist()) == (dynamics_rng, policy_rng)
+
+
+@PLAYING
+@pytest.mark.parametrize("action", [-1, 1, 2, 10**12, -(10**12)])
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_action_that_there_is_not_ends_a_checked_loop(loop, action, number):
+    """One action, number 0; the first or the second call of `choose` gives another one."""
+    draw, generators = np.random.default_rng(0), ([1, 2, 3, 4], [5, 6, 7, 8])
+    game, first = Game(draw, (2, 2, 1), 1), 1
+    second = first + (2 if loop == "learn" else 1)
+    ref = diary(1, wrong_entry={1: first, 2: second}[number], wrong_action=action)
+    comp = copy.deepcopy(ref)
+    ref_well, ref_filled, ref_place = run(REFERENCE, loop, game, ref, *copy.deepcopy(generators))
+    comp_well, comp_filled, comp_place = run(COMPILED[False], loop, game, comp, *map(row, generators))
+    assert (ref_well, comp_well) == (False, False)
+    assert comp_place == ref_place == [CHOOSE, number, action]
+    assert_same(ref, comp)
+    assert_same(ref_filled, comp_filled)
+
+
+@LOOPS
+def test_where_a_function_fails_the_place_says_which_and_at_what_level(loop):
+    """Every call fails in turn."""
+    draw, generators = np.random.default_rng(0), ([1, 2, 3, 4], [5, 6, 7, 8])
+    game, tables = Game(draw, (2, 2, 2), 2), diary(2)
+    run(REFERENCE, loop, game, tables, *copy.deepcopy(generators))
+    for entry, (function, level) in enumerate(tables.entries[: tables.size[0], :2].astype(int)):
+        failing = diary(2, failing_entry=entry)
+        ref = place_of_failure(REFERENCE, loop, game, failing, copy.deepcopy(generators))
+        comp = place_of_failure(COMPILED[False], loop, game, copy.deepcopy(failing), map(row, generators))
+        assert comp[0] == ref[0] == function
+        if function in (CHOOSE, TAKE_STEP):
+            assert comp[1] == ref[1]
+            assert comp[1] == level + 1 or loop == "learn_observations"  # whose tables have one level here
+
+
+def place_of_failure(loops, loop, game, tables, streams):
+    arguments, _ = game.arguments(loop, tables._replace(size=np.zeros(1, int)), *streams)
+    place = np.zeros(3, np.int64)
+    with pytest.raises(RuntimeError, match="the diary is torn"):
+        getattr(loops, loop)(*arguments, place)
+    return place.tolist()
+
+
+def test_a_learner_that_has_nothing_to_do_between_episodes_draws_nothing():
+    stream = row([1, 2, 3, 4])
+    learning.do_nothing(diary(1), stream)
+    assert stream.tolist() == [1, 2, 3, 4]
