@@ -79,7 +79,7 @@ def test_each_arm_is_the_best_on_some_seed():
 
 
 def test_a_gap_that_no_arm_can_have_is_refused():
-    with pytest.raises(ValueError, match="gap must be at most best = 0.3, got 0.4"):
+    with pytest.raises(ValueError, match=r"gap must be at most best = 0\.3, got 0\.4"):
         fu.Bandit(best=0.3, gap=0.4)
 
 

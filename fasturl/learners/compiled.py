@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,6 +64,11 @@ def learner_functions(
     return functions
 
 
+def is_ours(cls: type) -> bool:
+    """Whether a class is one of this package's own."""
+    return cls.__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
 class CompiledLearner(Declared, ABC):
     """A learner whose episodes run inside a compiled loop. A subclass has `functions` and implements
     `tables`; see `docs/extending.md`."""
@@ -82,7 +87,6 @@ class CompiledLearner(Declared, ABC):
         return CompiledMemory(self, task)
 
 
-@final
 class CompiledMemory:
     """What a compiled learner has learned so far in one run: its tables. It belongs to that run."""
 
@@ -94,7 +98,7 @@ class CompiledMemory:
             )
         checked_tables.stream(task.policy_rng)
         # a class of the user's may have tables that do not fit, even where all of its functions are ours
-        self._trusted = type(learner).__module__.partition(".")[0] == __name__.partition(".")[0]
+        self._trusted = is_ours(type(learner))
         self._learner, self._task = learner, task
         self._tables = checked_tables.fresh_tables(learner, task, trusted=self._trusted)
         self._episodes_learned = 0
@@ -102,6 +106,8 @@ class CompiledMemory:
         self._in_use, self._unclaimed = threading.Lock(), threading.Lock()
 
     def __init_subclass__(cls) -> None:
+        if is_ours(cls):
+            return
         raise TypeError("CompiledMemory cannot be subclassed: what differs is in a CompiledLearner")
 
     @property
@@ -216,9 +222,9 @@ class CompiledMemory:
             "learn_observations", returns.size, dynamics, words, keys, self.tables, *rngs, returns, episode
         )
 
-    def grown(self, n_labels: int) -> CompiledMemory:
+    def grown(self, n_labels: int) -> Self:
         """A memory with room for more labels that knows what this one does."""
-        larger = CompiledMemory(self.learner, self.task._replace(n_labels=n_labels))
+        larger = type(self)(self.learner, self.task._replace(n_labels=n_labels))
         for name, old, new in zip(self.tables._fields, self.tables, larger.tables, strict=True):
             if isinstance(old, np.ndarray):
                 if old.ndim != new.ndim or any(np.less(new.shape, old.shape)):

@@ -34,12 +34,8 @@ class EpisodeLoops:
     def __init__(self, functions: LearnerFunctions, *, trusted: bool) -> None:
         self._functions, self._trusted = functions, trusted
         self.lean = self._make(counts_references=False)
+        """The loops themselves, as other compiled functions call them."""
         self._counting: Loops | None = None  # for functions that allocate memory
-
-    @property
-    def loops(self) -> Loops:
-        """The loops themselves, for functions that are compiled with them inside."""
-        return self._loops
 
     def run(self, name: str, learner: object, *arguments: Any) -> None:
         """Run a loop; what goes wrong in the learner's functions is an error of one line."""

@@ -1,9 +1,9 @@
 """Bandits: one state at each level, and arms whose rewards are coins.
 
-The best arm pays 1 with probability `best`, every other with probability `best - gap`. Which arm is the best is
-drawn for each seed, and is the same at all levels; V* = H best. After n pulls of each of two arms their means
-differ by the gap and a noise of sqrt(2 best (1 - best) / n): two arms of close means are what a learner gets
-wrong that takes bad luck for bad arms.
+The best arm pays 1 with probability `best`, every other with probability `best - gap`. Which arm is the best
+is drawn for each seed, and is the same at all levels; V* = H best. After n pulls of each of two arms their
+means differ by the gap and a noise of sqrt(2 best (1 - best) / n): two arms of close means are what a learner
+gets wrong that takes bad luck for bad arms.
 """
 
 from __future__ import annotations

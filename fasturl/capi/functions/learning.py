@@ -44,7 +44,7 @@ _MOST_EPISODES = (1 << 60) - 1
 _CONSTANT, _SPREAD = 0, 2
 """Schedules of OracleQ by their numbers, as Python orders their names; 1 is that of Jin et al."""
 
-_oracleq, _qlearning = (loops_of(cls.functions, trusted=True).loops for cls in (OracleQ, QLearning))
+_oracleq, _qlearning = (loops_of(cls.functions, trusted=True).lean for cls in (OracleQ, QLearning))
 _learn_greedily, _replay = _oracleq.learn, _oracleq.replay
 _learn_with_random_actions = _qlearning.learn
 
