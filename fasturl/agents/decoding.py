@@ -9,15 +9,14 @@ from .._base import checks
 from .._base.names import components, make, name_of
 from .._base.schema import setting
 from ..decoders.decoder import MAX_LABELS
-from ..learners.oracleq import OracleQ
+from ..learners.pooled_ucbvi import PooledUCBVI
 from ..problems.description import Description
 from .agent import Agent
 
 DEFAULT_ORACLES = {"bits": "kmeans", "reals": "gmm"}
 """The oracle for each kind of observations."""
-DEFAULT_LEARNER = OracleQ(schedule="spread", confidence=0.3)
-"""One rule for every environment. A smaller bonus misses the better of two arms of close means, a larger one
-tries dead ends again too often where horizons are short and labels many."""
+DEFAULT_LEARNER = PooledUCBVI()
+"""One learner for every environment, which nobody has to tune: docs/learners.md has the evidence."""
 
 
 @dataclass(frozen=True)

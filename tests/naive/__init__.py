@@ -12,6 +12,7 @@ from . import hashing as hashing
 from . import learning as learning
 from . import networks as networks
 from . import pcid as pcid
+from . import pooled_ucbvi as pooled_ucbvi
 from . import q_table as q_table
 from . import rmax as rmax
 from . import slow_learners as slow_learners

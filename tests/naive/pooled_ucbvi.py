@@ -1,0 +1,77 @@
+"""Optimistic planning with pooled standard errors, slow and obvious: everything is planned anew, level by
+level."""
+
+import math
+
+
+class PooledUCBVI:
+    """`settings` are those of `fasturl.PooledUCBVI`; `floors` are the least returns that can be ahead."""
+
+    def __init__(self, sizes, caps, floors, settings):
+        self.horizon, self.n_labels, self.n_actions = sizes
+        self.caps, self.floors, self.settings = caps, floors, settings
+        self.steps = {}  # the steps of each (level, label, action): rewards and next labels
+        self.next_plan = {}
+        self.q = [[[caps[h]] * self.n_actions for _ in range(self.n_labels)] for h in range(self.horizon)]
+        self.values = [[cap] * self.n_labels for cap in caps]
+
+    def learn(self, labels, actions, rewards):
+        deepest = -1
+        for h, (x, a, r) in enumerate(zip(labels, actions, rewards, strict=False)):
+            steps = self.steps.setdefault((h, x, a), [])
+            steps.append((r, labels[h + 1]))
+            if len(steps) >= self.next_plan.get((h, x, a), 1):
+                self.next_plan[h, x, a] = 1.25 * len(steps)
+                deepest = h
+        for h in range(deepest, -1, -1):
+            self.plan_level(h)
+
+    def plan_level(self, h):
+        pairs = [(x, a) for (level, x, a) in sorted(self.steps) if level == h]
+        estimates = {pair: self.mean_and_variance(h, *pair, self.values[h + 1]) for pair in pairs}
+        squares, freedom = 0.0, 0.0
+        for x, a in pairs:
+            n = len(self.steps[h, x, a])
+            squares += n * estimates[x, a][1]
+            freedom += n - 1
+        pooled = squares / max(freedom, 1.0)
+        for x, a in pairs:
+            mean, variance = estimates[x, a]
+            self.q[h][x][a] = min(self.caps[h], mean + self.bonus(h, x, a, variance, pooled))
+        for x in {x for x, _ in pairs}:
+            self.values[h][x] = max(self.q[h][x])
+
+    def mean_and_variance(self, h, x, a, next_values):
+        """Of a step's reward and next value; the values are added by label, as the counts of a table are."""
+        steps = self.steps[h, x, a]
+        n, gains, gain_squares = len(steps), 0.0, 0.0
+        for r, _ in steps:
+            gains += r
+            gain_squares += r * r
+        total, squares = 0.0, 0.0
+        for y in range(self.n_labels if h + 1 < self.horizon else 0):
+            times = sum(following == y for _, following in steps)
+            total += times * next_values[y]
+            squares += times * next_values[y] * next_values[y]
+        gain, value = gains / n, total / n
+        variance = max(squares / n - value * value, 0.0) + max(gain_squares / n - gain * gain, 0.0)
+        return gain + value, variance
+
+    def bonus(self, h, x, a, variance, pooled):
+        settings, n = self.settings, len(self.steps[h, x, a])
+        met = sum(len(self.steps.get((h, x, b), [])) for b in range(self.n_actions))
+        shared = (n * variance + settings.pooled_visits * pooled) / (n + settings.pooled_visits)
+        standard_error = math.sqrt(shared * math.log(1 + met / n) / n)
+        novelty = settings.novelty * (self.caps[h] - self.floors[h])
+        return settings.deviations * standard_error + novelty / n
+
+    def final_q(self):
+        """Of the model without bonuses; what was never tried is worth the least."""
+        values = [[floor] * self.n_labels for floor in self.floors]
+        q = [[[floor] * self.n_actions for _ in range(self.n_labels)] for floor in self.floors[:-1]]
+        for h in reversed(range(self.horizon)):
+            for level, x, a in self.steps:
+                if level == h:
+                    q[h][x][a] = self.mean_and_variance(h, x, a, values[h + 1])[0]
+            values[h] = [max(row) for row in q[h]]
+        return q

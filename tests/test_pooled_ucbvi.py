@@ -1,0 +1,102 @@
+"""Optimistic planning with standard errors that the pairs of a level share."""
+
+import math
+
+import naive
+import numpy as np
+import pytest
+from strategies import dynamics, latent_labels, row
+
+import fasturl as fu
+from fasturl.learners.learner import Task
+from fasturl.learners.model import greatest_ahead, least_ahead
+
+pytestmark = pytest.mark.kernel
+
+EPISODES = 120
+POLICY_RNG, DYNAMICS_RNG = [1, 2, 3, 4], [5, 6, 7, 8]
+LEARNERS = [
+    fu.PooledUCBVI(),
+    fu.PooledUCBVI(deviations=0.5, novelty=0.0, pooled_visits=1.0),
+    fu.PooledUCBVI(deviations=0.0, novelty=2.0, pooled_visits=0.0),
+]
+
+
+def task_of(sizes, reward_range=(0.0, 1.0), max_return=None, episodes=EPISODES):
+    most = sizes[0] * reward_range[1] if max_return is None else max_return
+    return Task(*sizes, most, episodes, row(POLICY_RNG), reward_range)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 2), (4, 3, 2), (3, 2, 4)], ids=str)
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_learning_equals_the_slow_twin(learner, sizes):
+    """All values, the final policy, the returns, and the randomness that was used up."""
+    world, labels = dynamics(np.random.default_rng(sum(sizes)), *sizes), latent_labels(EPISODES, *sizes[:2])
+    memory = learner.start(task_of(sizes))
+    bounds = greatest_ahead(memory.task).tolist(), least_ahead(memory.task).tolist()
+    twin = naive.pooled_ucbvi.PooledUCBVI(sizes, *bounds, learner)
+    dynamics_rng, policy_rng, dynamics_row = DYNAMICS_RNG.copy(), POLICY_RNG.copy(), row(DYNAMICS_RNG)
+    ref, comp = np.empty((2, EPISODES))
+    naive.slow_learners.learn(twin, world, labels, dynamics_rng, policy_rng, ref)
+    memory.learn_episodes(world, labels, dynamics_row, comp)
+    np.testing.assert_array_equal(twin.q, memory.tables.q)
+    np.testing.assert_array_equal(twin.values, memory.tables.values)
+    np.testing.assert_array_equal(ref, comp)
+    assert memory.task.policy_rng.tolist() == policy_rng
+    final_q = np.array(twin.final_q())
+    best = final_q == final_q.max(axis=2, keepdims=True)
+    np.testing.assert_array_equal(memory.final_policy(), best / best.sum(axis=2, keepdims=True))
+
+
+def test_replaying_trajectories_is_learning_them_in_that_order():
+    sizes = 4, 3, 2
+    world, labels = dynamics(np.random.default_rng(1), *sizes), latent_labels(EPISODES, 4, 3)
+    learned, replayed = (fu.PooledUCBVI().start(task_of(sizes)) for _ in range(2))
+    dynamics_row, episodes = row(DYNAMICS_RNG), []
+    for e in range(EPISODES):
+        episodes.append(learned.play_episodes(world, labels[e : e + 1], dynamics_row))
+        learned.update(*(part[0] for part in episodes[-1]))
+    replayed.replay(*(np.concatenate(part) for part in zip(*episodes, strict=True)))
+    for one, other in zip(learned.tables, replayed.tables, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def pulls(memory, *arms_and_rewards):
+    for arm, reward in arms_and_rewards:
+        memory.update([0, 0], [arm], [reward])
+    return memory.tables.q[0, 0]
+
+
+def test_the_bonus_after_three_pulls_by_hand():
+    """Arm 0 paid 1 and 0, arm 1 paid 0. Their variances are 1/4 and 0, so the level's is 2/4 / (1 + 0) = 1/2,
+    and the shared ones are (2/4 + 4/2) / 6 and (0 + 4/2) / 5. Two bonuses come on top of the means 1/2 and
+    0."""
+    memory = fu.PooledUCBVI(deviations=0.1, novelty=0.2, pooled_visits=4).start(task_of((1, 1, 3)))
+    q = pulls(memory, (0, 1.0), (0, 0.0), (1, 0.0))
+    first = 0.5 + 0.1 * math.sqrt(2.5 / 6 * math.log(1 + 3 / 2) / 2) + 0.2 / 2
+    second = 0.1 * math.sqrt(2 / 5 * math.log(1 + 3) / 1) + 0.2
+    assert q.tolist() == pytest.approx([first, second, 1.0])
+
+
+def test_where_nothing_is_random_one_visit_all_but_settles_a_pair():
+    memory = fu.PooledUCBVI(novelty=0.1).start(task_of((1, 1, 2)))
+    assert pulls(memory, (0, 0.25), (1, 0.0)).tolist() == pytest.approx([0.35, 0.1])
+
+
+def test_values_lie_between_the_bounds_whatever_the_rewards():
+    """Losses: returns of a step lie in [-3, -1], so the novelty of a first visit is a share of 2."""
+    memory = fu.PooledUCBVI(novelty=0.25).start(task_of((1, 1, 2), (-3.0, -1.0)))
+    assert memory.tables.q.tolist() == [[[-1.0, -1.0]]]
+    assert pulls(memory, (0, -3.0)).tolist() == pytest.approx([-2.5, -1.0])
+
+
+def test_what_was_never_tried_is_not_part_of_the_final_policy():
+    memory = fu.PooledUCBVI().start(task_of((1, 2, 2)))
+    pulls(memory, (1, 0.5))
+    assert memory.final_policy().tolist() == [[[0.0, 1.0], [0.5, 0.5]]]
+
+
+@pytest.mark.parametrize("field", ["deviations", "novelty", "pooled_visits"])
+def test_settings_below_zero_are_refused(field):
+    with pytest.raises(ValueError, match=f"^{field} must be a number in \\[0, inf\\), got -1"):
+        fu.PooledUCBVI(**{field: -1})
