@@ -21,7 +21,10 @@ from .._kernels.compiling import for_each_kernel
 from . import numba_internals
 
 PACKAGE = Path(__file__).parents[1]
-_KERNELS = ("_kernels/*.py", "_base/plugin_loops.py", "_base/numba_internals.py", "_base/c_signatures.py")
+_KERNELS = (
+    *("_kernels/*.py", "_base/plugin_loops.py"),
+    *("_base/numba_internals.py", "_base/numba_names.py", "_base/c_signatures.py"),
+)
 
 
 def _sources() -> list[Path]:
