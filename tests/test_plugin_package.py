@@ -17,7 +17,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent / "plugin_package"
 AGENTS = ["url", "url-as-written", "pcid", "scout", "oracleq-lat", "qlearning-lat", "counts-lat"]
-AGENTS += ["oracleq-obs", "qlearning-obs"]
+AGENTS += ["means-lat", "oracleq-obs", "qlearning-obs", "means-obs"]
 
 
 class Installation:
@@ -83,6 +83,7 @@ def test_the_list_shows_where_components_come_from_and_what_they_can_be_told(ins
         "corridor",
         "nearest-centre",
         "counts",
+        "means",
         "scout",
         "lock-bernoulli",
         "kmeans",
@@ -123,9 +124,11 @@ def test_every_agent_is_trained_on_the_corridor(agent, trained):
 
 
 def test_the_learner_and_the_oracle_go_into_the_agents_of_fasturl(installed, tmp_path):
-    parts = ["--oracle", "nearest-centre", "--rounds", 4, "--learner", "counts", "--bonus", 0.2]
-    told = train(installed, tmp_path, "--agent", "url", *parts, "--episodes", 500, "--seeds", 2)
-    assert told["oracle"] == "nearest-centre"
+    for learner in (("counts", "--bonus", 0.2), ("means", "--patience", 3)):
+        parts = ["--oracle", "nearest-centre", "--rounds", 4, "--learner", *learner]
+        told = train(installed, tmp_path, "--agent", "url", *parts, "--episodes", 500, "--seeds", 2)
+        assert told["oracle"] == "nearest-centre"
+        assert told["agent_settings"]["learner"]["name"] == learner[0]
 
 
 def test_bad_input_gets_one_line(installed, tmp_path):
@@ -136,7 +139,7 @@ def test_bad_input_gets_one_line(installed, tmp_path):
         ("--wide", 3): "wide is not a setting of corridor",
         ("--agent", "scout", "--share", 0): "share must be a number in (0, 1), got 0.0",
         ("--agent", "counts-lat", "--bonus", -1): "bonus must be a number in [0, inf), got -1.0",
-        ("--agent", "counts-obs"): "agent must be a learner with rules",
+        ("--agent", "counts-obs"): "agent must be a compiled learner",
     }
     lines = [["train", "corridor", *words, "--episodes", 50, "--seeds", 1] for words in messages]
     for message, (code, out, err) in zip(messages.values(), installed.commands(lines, tmp_path), strict=True):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from own_oracleq import OwnOracleQ
 from url_parts import Explorer, ExplorerMemory
 
 import fasturl as fu
@@ -17,7 +18,7 @@ from fasturl._base.streams import Streams
 from fasturl._kernels.records import Dynamics
 from fasturl.agents.agent import Agent, Outcome
 from fasturl.agents.evaluation import LatentPolicy
-from fasturl.agents.game import Game
+from fasturl.agents.game import Episodes, Game
 from fasturl.agents.ledger import Ledger
 from fasturl.problems.block_mdp import BlockMDP
 from fasturl.problems.blocks import Block
@@ -165,10 +166,21 @@ def test_no_agent_reads_tables_for_anything_but_playing(kind, name, settings):
     assert bits_of(guarded) == bits_of(train_small(lock, name, settings, 1))
 
 
-def test_no_learner_of_a_users_own_reads_tables():
-    """Its episodes are driven one at a time."""
-    for agent in (Explorer(), fu.URL(learner=Explorer()), fu.URLAsWritten(learner=Explorer(), **SMALL)):
+@pytest.mark.parametrize("learner", [Explorer(), OwnOracleQ()], ids=["one at a time", "compiled"])
+def test_no_learner_of_a_users_own_reads_tables(learner):
+    for agent in (learner, fu.URL(learner=learner), fu.URLAsWritten(learner=learner, **SMALL)):
         fu.train(Safe(fu.LockBernoulli(1)), agent, 5)
+
+
+def test_no_function_is_handed_to_what_plays():
+    """It would be handed the tables in turn. Who decodes sees observations, and no tables."""
+    takers = {
+        f"{owner.__name__}.{name}"
+        for owner in (Game, Episodes)
+        for name, method in vars(owner).items()
+        if callable(method) and "Callable" in str(method.__annotations__)
+    }
+    assert takers == {"Episodes.labels_with"}
 
 
 class Peeks(Agent):

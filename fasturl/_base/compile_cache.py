@@ -25,6 +25,7 @@ _KERNELS = (
     "_kernels/*.py",
     "_base/plugin_loops.py",
     "_base/numba_internals.py",
+    "_base/numba_names.py",
     "_base/c_signatures.py",
     "_base/vector_dots.py",
 )

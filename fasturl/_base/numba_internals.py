@@ -1,7 +1,6 @@
 """Everything that touches Numba's internals: names that Numba does not promise to keep.
 
-`NAMES` lists them with what they are for. A version of Numba without one of them is refused by name when the
-package is imported, and `pyproject.toml` bounds the versions from above. Three things need them:
+`numba_names` lists them. Three things need them:
 
 - the cache of machine code in a folder of our own, whatever Numba's settings say (`keep_kernel`);
 - the C face: functions over C memory, compiled in one piece (`compile_callback`, and the code generators that
@@ -11,7 +10,6 @@ package is imported, and `pyproject.toml` bounds the versions from above. Three 
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable
@@ -27,78 +25,25 @@ from numba.extending import intrinsic, overload
 from .._kernels.compiling import OPTIONS
 from .._kernels.vector import put_eight
 from .c_signatures import CSignature, is_pointer
-
-VERSIONS = "numba>=0.68,<0.69"
-"""The versions whose internals are known, as pyproject.toml has them."""
-
-_BY_MODULE = {
-    "numba.core.caching": (
-        "the cache of kernels",
-        "CompileResultCacheImpl.get_filename_base FunctionCache.disable FunctionCache.flush "
-        "FunctionCache._index_key FunctionCache.load_overload FunctionCache.save_overload "
-        "UserProvidedCacheLocator.ensure_cache_path UserProvidedCacheLocator.get_suitable_cache_subpath",
-    ),
-    "numba.core.options": ("kernels that allocate nothing", "DefaultOptions._nrt"),
-    "numba.core.cpu": (
-        "code over C memory",
-        "CPUContext.call_conv CPUContext.cast CPUContext.create_module CPUContext.get_abi_sizeof "
-        "CPUContext.get_constant CPUContext.get_data_type CPUContext.get_dummy_value "
-        "CPUContext.get_value_type CPUContext.insert_const_string",
-    ),
-    "numba.core.cgutils": ("code over C memory", "alloca_once get_item_pointer unpack_tuple"),
-    "numba.np.arrayobj": ("code over C memory", "make_array populate_array"),
-    "numba.core.ccallback": ("functions of the C face", "CFunc.compile"),
-    "numba.core.compiler": (
-        "functions of the C face",
-        "CompilerBase DefaultPassBuilder.define_nopython_pipeline",
-    ),
-    "numba.core.compiler_machinery": ("functions of the C face", "register_pass"),
-    "numba.core.lowering": ("functions of the C face", "Lower.create_cfunc_wrapper"),
-    "numba.core.sigutils": ("functions of the C face", "normalize_signature"),
-    "numba.core.typed_passes": ("functions of the C face", "BaseNativeLowering NativeLowering"),
-}
-NAMES = {f"{module}:{name}": use for module, (use, names) in _BY_MODULE.items() for name in names.split()}
-"""Every name that is used here, as module:name, and what it is for."""
-
-
-def _find(name: str) -> Any:
-    """What a name of `NAMES` stands for; an ImportError or AttributeError where Numba has none."""
-    module, _, path = name.partition(":")
-    value = importlib.import_module(module)
-    for attribute in path.split("."):
-        value = getattr(value, attribute)
-    return value
-
-
-def check_names() -> None:
-    """Raise an ImportError that tells which private names this version of Numba lacks."""
-    missing = []
-    for name, use in NAMES.items():
-        try:
-            _find(name)
-        except (ImportError, AttributeError):
-            missing.append(f"{name.replace(':', '.')} (for {use})")
-    if missing:
-        raise ImportError(f"numba {numba.__version__} has no {', '.join(missing)}: install {VERSIONS!r}")
-
+from .numba_names import check_names, find
 
 check_names()
-_CompileResultCacheImpl = _find("numba.core.caching:CompileResultCacheImpl")
-_FunctionCache = _find("numba.core.caching:FunctionCache")
-_UserProvidedCacheLocator = _find("numba.core.caching:UserProvidedCacheLocator")
-_CFunc = _find("numba.core.ccallback:CFunc")
-_alloca_once = _find("numba.core.cgutils:alloca_once")
-_get_item_pointer = _find("numba.core.cgutils:get_item_pointer")
-_unpack_tuple = _find("numba.core.cgutils:unpack_tuple")
-_CompilerBase = _find("numba.core.compiler:CompilerBase")
-_nopython_pipeline = _find("numba.core.compiler:DefaultPassBuilder.define_nopython_pipeline")
-_register_pass = _find("numba.core.compiler_machinery:register_pass")
-_Lower = _find("numba.core.lowering:Lower")
-_normalize_signature = _find("numba.core.sigutils:normalize_signature")
-_BaseNativeLowering = _find("numba.core.typed_passes:BaseNativeLowering")
-_NativeLowering = _find("numba.core.typed_passes:NativeLowering")
-_make_array = _find("numba.np.arrayobj:make_array")
-_populate_array = _find("numba.np.arrayobj:populate_array")
+_CompileResultCacheImpl = find("numba.core.caching:CompileResultCacheImpl")
+_FunctionCache = find("numba.core.caching:FunctionCache")
+_UserProvidedCacheLocator = find("numba.core.caching:UserProvidedCacheLocator")
+_CFunc = find("numba.core.ccallback:CFunc")
+_alloca_once = find("numba.core.cgutils:alloca_once")
+_get_item_pointer = find("numba.core.cgutils:get_item_pointer")
+_unpack_tuple = find("numba.core.cgutils:unpack_tuple")
+_CompilerBase = find("numba.core.compiler:CompilerBase")
+_nopython_pipeline = find("numba.core.compiler:DefaultPassBuilder.define_nopython_pipeline")
+_register_pass = find("numba.core.compiler_machinery:register_pass")
+_Lower = find("numba.core.lowering:Lower")
+_normalize_signature = find("numba.core.sigutils:normalize_signature")
+_BaseNativeLowering = find("numba.core.typed_passes:BaseNativeLowering")
+_NativeLowering = find("numba.core.typed_passes:NativeLowering")
+_make_array = find("numba.np.arrayobj:make_array")
+_populate_array = find("numba.np.arrayobj:populate_array")
 
 
 # --- the cache ---

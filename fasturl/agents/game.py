@@ -32,7 +32,7 @@ from ..decoders.decoder import Decoder
 from ..learners import playing
 from ..learners.compiled import CompiledMemory
 from ..learners.learner import Floats, Ints, Labels, Memory, Stream, Task
-from ..problems.block_mdp import BlockMDP
+from ..problems.block_mdp import BlockMDP, policy_table
 from ..problems.blocks import BitBlock, Block
 from ..problems.description import Description
 from ..problems.environment import emission_rngs
@@ -236,8 +236,11 @@ class Game:
 
     def play_policy(self, decoder: Decoder, chances: Floats, count: int) -> Trajectories:
         """Play a policy of probabilities [H, n_labels, A] on the labels of a decoder."""
+        known = self.description
+        columns = max(*np.shape(chances)[1:2], decoder.n_labels, 1)
+        policy = policy_table(chances, known.horizon, columns, known.n_actions)
         episodes = self.begin(count)
-        return episodes.play_policy(episodes.labels(decoder), chances, self.policy_rng)
+        return episodes.play_policy(episodes.labels(decoder), policy, self.policy_rng)
 
     def explore(self, memory: Memory, decoder: Decoder, count: int) -> Trajectories:
         """Play with the memory's current policy on the labels of a decoder, without learning."""
