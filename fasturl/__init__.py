@@ -19,6 +19,7 @@ from ._version import __version__ as __version__
 from .agents.pcid import PCID
 from .agents.url import URL
 from .agents.url_as_written import URLAsWritten
+from .learners.opsrl import OPSRL
 from .learners.oracleq import OracleQ
 from .learners.qlearning import QLearning
 from .problems.block_mdp import BlockMDP
@@ -31,6 +32,7 @@ CACHE_FOLDER = _compile_cache.folder()
 _compile_cache.keep_kernels()
 
 __all__ = [
+    "OPSRL",
     "PCID",
     "URL",
     "BlockMDP",

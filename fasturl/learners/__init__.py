@@ -6,5 +6,6 @@ from .learner import Learner as Learner
 from .learner import Memory as Memory
 from .learner import Task as Task
 from .learner import start as start
+from .opsrl import OPSRL as OPSRL
 from .oracleq import OracleQ as OracleQ
 from .qlearning import QLearning as QLearning
