@@ -21,7 +21,9 @@ from .agents.url import URL
 from .agents.url_as_written import URLAsWritten
 from .learners.opsrl import OPSRL
 from .learners.oracleq import OracleQ
+from .learners.psrl import PSRL
 from .learners.qlearning import QLearning
+from .learners.rlsvi import RLSVI
 from .problems.block_mdp import BlockMDP
 from .problems.environment import Environment
 from .problems.locks import LockBernoulli, LockGaussian
@@ -34,6 +36,8 @@ _compile_cache.keep_kernels()
 __all__ = [
     "OPSRL",
     "PCID",
+    "PSRL",
+    "RLSVI",
     "URL",
     "BlockMDP",
     "Declared",

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from naive import sampling
 from naive.opsrl import OPSRL as NaiveOPSRL
+from naive.psrl import PSRL as NaivePSRL
+from naive.rlsvi import RLSVI as NaiveRLSVI
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 import fasturl as fu
@@ -15,9 +17,15 @@ pytestmark = pytest.mark.kernel
 
 EPISODES = 12
 LEARNERS = {
-    "opsrl": (fu.OPSRL(samples=2), NaiveOPSRL),
-    "opsrl-inflated": (fu.OPSRL(samples=3, n0=0.5, r0=2.0, kappa=2.0), NaiveOPSRL),
-    "opsrl-no-optimism": (fu.OPSRL(samples=1, n0=0.0, r0=0.5), NaiveOPSRL),
+    "psrl": (fu.PSRL(), NaivePSRL),
+    "psrl-small-priors": (fu.PSRL(transition_prior=None, reward_alpha=0.1, reward_beta=0.5), NaivePSRL),
+    "opsrl": (fu.OPSRL(), NaiveOPSRL),
+    "opsrl-three-samples": (fu.OPSRL(samples=3, n0=2.0, r0=0.8), NaiveOPSRL),
+    "opsrl-paper": (fu.OPSRL(samples=8, n0=1.0, shared_optimism=False), NaiveOPSRL),
+    "opsrl-inflated": (fu.OPSRL(samples=3, n0=0.5, r0=2.0, kappa=2.0, shared_optimism=False), NaiveOPSRL),
+    "opsrl-no-optimism": (fu.OPSRL(samples=1, n0=0.0, shared_optimism=False), NaiveOPSRL),
+    "rlsvi": (fu.RLSVI(), NaiveRLSVI),
+    "rlsvi-wide": (fu.RLSVI(sigma=2.0, ridge=0.1), NaiveRLSVI),
 }
 NAMES = st.sampled_from(sorted(LEARNERS))
 RANGES = st.sampled_from([((0.0, 1.0), 1.0), ((0.0, 1.0), 5.0), ((-1.0, 2.0), 10.0)])

@@ -8,4 +8,6 @@ from .learner import Task as Task
 from .learner import start as start
 from .opsrl import OPSRL as OPSRL
 from .oracleq import OracleQ as OracleQ
+from .psrl import PSRL as PSRL
 from .qlearning import QLearning as QLearning
+from .rlsvi import RLSVI as RLSVI

@@ -18,12 +18,19 @@ one or the greatest one: g = reward + V(h+1, y), and no more than can be ahead. 
 a share of either, as with Beta posteriors of Thompson sampling; so doubt about rewards, about transitions and
 about both together is in the same weights, and nothing is drawn for rewards that never differ.
 
-The theory has r0 = 2, and n0, kappa and J that grow with the logarithm of the number of episodes. The
-defaults here are those of practice: J = 8 as in the paper's experiments, n0 = 1, r0 = 1, kappa = 1.
+The theory has r0 = 2, and n0, kappa and J that grow with the logarithm of the number of episodes. In practice
+that never stops exploring. The authors' experiments have J = 8 and n0 = r0 = kappa = 1, which here is
+`OPSRL(samples=8, shared_optimism=False)`. The defaults need one sample: they explore less for nothing, and
+were near-optimal wherever those are.
 
-Dirichlet weights are drawn where they matter. Where all outcomes are worth the same, nothing is. Where one
-outcome was met and n0 / kappa = 1, its weight in a sample is exp(-kappa E / n) with E exponential, so that
-the best sample is the one of the greatest E.
+Drawn for each action apart, as in the paper, some of the H S A optimistic weights are large in nearly every
+episode, and each costs an episode that leaves the best path. With shared optimism they are large together:
+with n = n_1 + ... + n_k and one exponential variate E^j for all actions of an episode,
+
+    w^j_0 = 1 - exp(-n0 E^j / n),   (w^j_1, ..., w^j_k) ~ (1 - w^j_0) Dirichlet((n_1, ..., n_k) / kappa).
+
+For n0 = kappa the weights of each action have the very law of the paper, since Beta(1, n) is that of
+1 - exp(-E / n); what is shared is chance. `shared_optimism=False` is the paper's own form.
 
 What has been learned is the greedy policy of the counts alone, without the optimistic outcome. Actions that
 were never taken are not in it where others were.
@@ -60,10 +67,12 @@ class OPSRLTables(NamedTuple):
     worths: np.ndarray  # float64[2 X + 1]
     shares: np.ndarray  # float64[2 X + 1], one Dirichlet sample
     row: np.ndarray  # float64[A], action values of the counts alone
+    excesses: np.ndarray  # float64[J], exponential variates of the episode
     rewards: np.ndarray  # float64[2], the least and the greatest reward of a step
     samples: int
     n0: float
     kappa: float
+    shared_optimism: bool
 
 
 @njit
@@ -106,27 +115,39 @@ def list_outcomes(tables: OPSRLTables, level: int, label: int, action: int) -> i
 
 
 @njit
+def one_sample(tables: OPSRLTables, count: int, excess: float, rng: Stream) -> float:
+    """The mean of the listed worths under one draw of their weights."""
+    first = 0
+    optimistic_share = 0.0
+    if tables.shared_optimism:
+        first = 1
+        total = 0.0
+        for i in range(1, count):
+            total += tables.weights[i]
+        optimistic_share = -math.expm1(-excess * tables.weights[0] / total)
+    shares = tables.shares[first:count]
+    if first + 1 == count:
+        shares[0] = 1.0
+    else:
+        dirichlet(rng, tables.weights[first:count], shares)
+    mean = 0.0
+    for i in range(count - first):
+        mean += shares[i] * tables.worths[first + i]
+    return mean + optimistic_share * (tables.worths[0] - mean)
+
+
+@njit
 def best_of_samples(tables: OPSRLTables, count: int, rng: Stream) -> float:
-    """The greatest mean of the listed worths under `samples` draws of their weights."""
-    weights, worths = tables.weights[:count], tables.worths[:count]
-    least = greatest = worths[1]
+    """The greatest mean of the listed worths under `samples` draws of their weights; nothing is drawn where
+    all of them are worth the same."""
+    least = greatest = float(tables.worths[1])
     for i in range(count):
-        if weights[i] > 0.0:
-            least, greatest = min(least, worths[i]), max(greatest, worths[i])
-    if least == greatest:
-        return greatest
-    if count == 2 and weights[0] == 1.0 and worths[0] > worths[1]:
-        longest = 0.0
-        for _ in range(tables.samples):
-            longest = max(longest, exponential(rng))
-        return worths[1] - math.expm1(-longest / weights[1]) * (worths[0] - worths[1])
+        if tables.weights[i] > 0.0:
+            least, greatest = min(least, tables.worths[i]), max(greatest, tables.worths[i])
     best = least
-    for _ in range(tables.samples):
-        dirichlet(rng, weights, tables.shares[:count])
-        mean = 0.0
-        for i in range(count):
-            mean += tables.shares[i] * worths[i]
-        best = max(best, mean)
+    if least < greatest:
+        for j in range(tables.samples):
+            best = max(best, one_sample(tables, count, tables.excesses[j], rng))
     return best
 
 
@@ -134,13 +155,16 @@ def best_of_samples(tables: OPSRLTables, count: int, rng: Stream) -> float:
 def begin_episode(tables: OPSRLTables, rng: Stream) -> None:
     """Draw a sample of the action values of every label that was met, from the last level to the first."""
     horizon, n_labels, n_actions = tables.q.shape
+    if tables.shared_optimism:
+        for j in range(tables.samples):
+            tables.excesses[j] = exponential(rng)
     for h in range(horizon - 1, -1, -1):
         for x in range(n_labels):
             if tables.label_visits[h, x] == 0:
                 continue
             best = -np.inf
             for a in range(n_actions):
-                value = tables.optimism[h]
+                value = float(tables.optimism[h])
                 if tables.visits[h, x, a] > 0.0:
                     value = best_of_samples(tables, list_outcomes(tables, h, x, a), rng)
                 tables.q[h, x, a] = value
@@ -156,7 +180,7 @@ def mean_worth(tables: OPSRLTables, level: int, label: int, action: int) -> floa
     for y in range(outcomes.shape[0]):
         for i in range(2):
             total += outcomes[y, i] * (tables.rewards[i] + values[y])
-    return total / tables.visits[level, label, action]
+    return float(total / tables.visits[level, label, action])
 
 
 @njit
@@ -193,7 +217,7 @@ class OPSRL(CompiledLearner):
     """
 
     samples: int = setting(
-        8, least=1, most=10_000, search=Range(1, 32), help="Number J of samples, the best of which counts."
+        1, least=1, most=10_000, search=Range(1, 16), help="Number J of samples, the best of which counts."
     )
     n0: float = setting(
         1.0, least=0, most=1e9, search=Range(0.1, 10.0), help="Count of the optimistic outcome."
@@ -207,6 +231,9 @@ class OPSRL(CompiledLearner):
     )
     kappa: float = setting(
         1.0, above=0, least=1e-9, most=1e9, help="Divides all counts: posteriors are wider by its root."
+    )
+    shared_optimism: bool = setting(
+        True, help="Whether the optimistic weights of all actions rise and fall together in an episode."
     )
 
     plans_by_level = True
@@ -235,8 +262,10 @@ class OPSRL(CompiledLearner):
             worths=np.zeros(2 * n_labels + 1),
             shares=np.zeros(2 * n_labels + 1),
             row=np.zeros(n_actions),
+            excesses=np.zeros(self.samples),
             rewards=np.array([least, greatest], np.float64),
             samples=self.samples,
             n0=self.n0,
             kappa=self.kappa,
+            shared_optimism=self.shared_optimism,
         )

@@ -1,17 +1,18 @@
-"""A slow, obvious reference for `learners/opsrl.py`: the paper's algorithm over lists of outcomes."""
+"""A slow, obvious reference for `learners/opsrl.py`: the algorithm over lists of outcomes."""
 
 import math
 
 from . import variates
+from .sampling import Counts
 
 
-class OPSRL:
+class OPSRL(Counts):
     """Counts by (level, label, action) and outcome, an outcome being (next label, least or greatest
     reward)."""
 
     def __init__(self, learner, task):
-        self.learner, self.task = learner, task
-        self.counts, self.visits = {}, {}
+        super().__init__(task)
+        self.learner, self.counts = learner, {}
         (least, greatest), levels = task.reward_range, range(task.horizon)
         greatest_ahead = [min((task.horizon - h) * greatest, task.max_return) for h in levels]
         least_ahead = [(task.horizon - h) * least for h in levels]
@@ -24,26 +25,28 @@ class OPSRL:
         least, greatest = self.task.reward_range
         share = (reward - least) / (greatest - least)
         y = next_label if h + 1 < self.task.horizon else 0
+        self.visits[h, x, a] += 1
         counts = self.counts.setdefault((h, x, a), {})
-        self.visits[h, x, a] = self.visits.get((h, x, a), 0) + 1
         for outcome, part in (((y, least), 1 - share), ((y, greatest), share)):
             counts[outcome] = counts.get(outcome, 0.0) + part
 
     def begin_episode(self, rng):
         """Backward induction, each action worth its best sample."""
-        values = [0.0] * self.task.n_labels
-        for h in reversed(range(self.task.horizon)):
-            following, values = values, [self.optimism[h]] * self.task.n_labels
-            for x in range(self.task.n_labels):
-                if not any((h, x, a) in self.counts for a in range(self.task.n_actions)):
-                    continue
-                for a in range(self.task.n_actions):
-                    self.q[h][x][a] = self.sample(rng, h, (h, x, a), following)
-                values[x] = max(self.q[h][x])
+        task, excesses = self.task, [0.0] * self.learner.samples
+        if self.learner.shared_optimism:
+            excesses = [variates.exponential(rng) for _ in excesses]
+        values = [0.0] * task.n_labels
+        for h in reversed(range(task.horizon)):
+            following, values = values, [self.optimism[h]] * task.n_labels
+            for x in range(task.n_labels):
+                if any((h, x, a) in self.counts for a in range(task.n_actions)):
+                    for a in range(task.n_actions):
+                        self.q[h][x][a] = self.best_sample(rng, (h, x, a), following, excesses)
+                    values[x] = max(self.q[h][x])
 
-    def sample(self, rng, h, pair, following):
-        """The best of J Dirichlet samples; nothing is drawn where the result is certain."""
-        n0, kappa, samples = self.learner.n0, self.learner.kappa, self.learner.samples
+    def best_sample(self, rng, pair, following, excesses):
+        """The best of J samples; nothing is drawn where the result is certain."""
+        h, n0, kappa = pair[0], self.learner.n0, self.learner.kappa
         if pair not in self.counts:
             return self.optimism[h]
         met = {outcome: n for outcome, n in sorted(self.counts[pair].items()) if n > 0}
@@ -52,34 +55,15 @@ class OPSRL:
         certain = {worth for worth, weight in zip(worths, weights, strict=True) if weight > 0}
         if len(certain) == 1:
             return certain.pop()
-        if len(met) == 1 and weights[0] == 1 and worths[0] > worths[1]:
-            longest = max(variates.exponential(rng) for _ in range(samples))
-            return worths[1] - math.expm1(-longest / weights[1]) * (worths[0] - worths[1])
-        return max(self.mean_of_sample(rng, weights, worths) for _ in range(samples))
-
-    @staticmethod
-    def mean_of_sample(rng, weights, worths):
-        shares = [0.0] * len(weights)
-        variates.dirichlet(rng, weights, shares)
-        mean = 0.0
-        for share, worth in zip(shares, worths, strict=True):
-            mean += share * worth
-        return mean
-
-    def best_actions(self):
-        """The greedy actions of the counts alone, by (level, label)."""
-        task, best = self.task, {}
-        values = [0.0] * task.n_labels
-        for h in reversed(range(task.horizon)):
-            following, values = values, [0.0] * task.n_labels
-            for x in range(task.n_labels):
-                means = {}
-                for a in range(task.n_actions):
-                    if (h, x, a) in self.counts:
-                        means[a] = self.mean_worth((h, x, a), following)
-                if means:
-                    values[x] = max(means.values())
-                best[h, x] = [a for a in means if means[a] == values[x]] or list(range(task.n_actions))
+        if not self.learner.shared_optimism:
+            return max(mean_of_sample(rng, weights, worths) for _ in excesses)
+        best, total = -math.inf, 0.0
+        for weight in weights[1:]:
+            total += weight
+        for excess in excesses:
+            optimistic_share = -math.expm1(-excess * weights[0] / total)
+            mean = mean_of_sample(rng, weights[1:], worths[1:])
+            best = max(best, mean + optimistic_share * (worths[0] - mean))
         return best
 
     def mean_worth(self, pair, following):
@@ -87,3 +71,15 @@ class OPSRL:
         for (y, reward), n in sorted(self.counts[pair].items()):
             total += n * (reward + following[y])
         return total / self.visits[pair]
+
+
+def mean_of_sample(rng, weights, worths):
+    """The mean of worths under weights that a Dirichlet distribution gives; nothing is drawn for one."""
+    shares = [1.0]
+    if len(weights) > 1:
+        shares = [0.0] * len(weights)
+        variates.dirichlet(rng, weights, shares)
+    mean = 0.0
+    for share, worth in zip(shares, worths, strict=True):
+        mean += share * worth
+    return mean
