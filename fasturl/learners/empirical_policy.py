@@ -1,8 +1,8 @@
 """What the counts of an empirical model alone say to do: its greedy policy.
 
-With p and r the model of `model`, Q(h, x, a) = r(h, x, a) + sum over y of p(y | h, x, a) V(h+1, y), and V(h, x)
-the greatest of the actions that were taken. Learners that explore by a prior, by noise or by a bonus leave
-those aside when they are asked what they have learned.
+With p and r as `model` has them, Q(h, x, a) = r(h, x, a) + sum over y of p(y | h, x, a) V(h+1, y), and
+V(h, x) is the greatest of the actions that were taken. Learners that explore by a prior, by noise or by a
+bonus leave those aside when they are asked what they have learned.
 """
 
 from __future__ import annotations

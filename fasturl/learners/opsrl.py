@@ -133,7 +133,7 @@ def one_sample(tables: OPSRLTables, count: int, excess: float, rng: Stream) -> f
     mean = 0.0
     for i in range(count - first):
         mean += shares[i] * tables.worths[first + i]
-    return mean + optimistic_share * (tables.worths[0] - mean)
+    return float(mean + optimistic_share * (tables.worths[0] - mean))
 
 
 @njit
@@ -144,10 +144,11 @@ def best_of_samples(tables: OPSRLTables, count: int, rng: Stream) -> float:
     for i in range(count):
         if tables.weights[i] > 0.0:
             least, greatest = min(least, tables.worths[i]), max(greatest, tables.worths[i])
-    best = least
-    if least < greatest:
-        for j in range(tables.samples):
-            best = max(best, one_sample(tables, count, tables.excesses[j], rng))
+    if least == greatest:
+        return greatest
+    best = -np.inf
+    for j in range(tables.samples):
+        best = max(best, one_sample(tables, count, tables.excesses[j], rng))
     return best
 
 
