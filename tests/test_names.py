@@ -382,7 +382,7 @@ def test_ours_are_registered_like_anybodys():
     assert ours == {
         "environment": {"lock-bernoulli", "lock-gaussian"},
         "oracle": {"kmeans", "gmm", "dbscan"},
-        "learner": {"oracleq", "qlearning"},
+        "learner": {"oracleq", "qlearning", "psrl", "opsrl", "rlsvi"},
         "agent": {"url", "url-as-written", "pcid"},
     }
     for kind, known in ours.items():
