@@ -21,9 +21,12 @@ from .agents.pcid import PCID
 from .agents.url import URL
 from .agents.url_as_written import URLAsWritten
 from .learners.compiled import CompiledLearner, learner_functions
+from .learners.opsrl import OPSRL
 from .learners.oracleq import OracleQ
 from .learners.pooled_ucbvi import PooledUCBVI
+from .learners.psrl import PSRL
 from .learners.qlearning import QLearning
+from .learners.rlsvi import RLSVI
 from .learners.rmax import RMax
 from .learners.ucbq_bernstein import UCBQBernstein
 from .learners.ucbvi import UCBVI
@@ -45,7 +48,10 @@ _compile_cache.keep_kernels()
 _use_vectors()
 
 __all__ = [
+    "OPSRL",
     "PCID",
+    "PSRL",
+    "RLSVI",
     "UCBVI",
     "URL",
     "Bandit",

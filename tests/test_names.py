@@ -385,7 +385,10 @@ def test_ours_are_registered_like_anybodys():
             *("bandit", "river-swim", "deep-sea", "random-mdp", "maze"),
         },
         "oracle": {"kmeans", "gmm", "dbscan"},
-        "learner": {"oracleq", "qlearning", "ucbvi", "rmax", "ucbq-bernstein"},
+        "learner": {
+            *("oracleq", "qlearning", "ucbq-bernstein", "ucbvi", "pooled-ucbvi", "rmax"),
+            *("psrl", "opsrl", "rlsvi"),
+        },
         "agent": {"url", "url-as-written", "pcid"},
     }
     for kind, known in ours.items():

@@ -1,0 +1,85 @@
+"""A slow, obvious reference for `learners/opsrl.py`: the algorithm over lists of outcomes."""
+
+import math
+
+from . import variates
+from .sampling import Counts
+
+
+class OPSRL(Counts):
+    """Counts by (level, label, action) and outcome, an outcome being (next label, least or greatest
+    reward)."""
+
+    def __init__(self, learner, task):
+        super().__init__(task)
+        self.learner, self.counts = learner, {}
+        (least, greatest), levels = task.reward_range, range(task.horizon)
+        greatest_ahead = [min((task.horizon - h) * greatest, task.max_return) for h in levels]
+        least_ahead = [(task.horizon - h) * least for h in levels]
+        self.optimism = [least_ahead[h] + learner.r0 * (greatest_ahead[h] - least_ahead[h]) for h in levels]
+        self.most = [max(self.optimism[h], greatest_ahead[h]) for h in levels]
+        self.q = [[[self.optimism[h]] * task.n_actions for _ in range(task.n_labels)] for h in levels]
+
+    def take_step(self, h, x, a, reward, next_label):
+        """A reward in between is a share of the greatest and a share of the least."""
+        least, greatest = self.task.reward_range
+        share = (reward - least) / (greatest - least)
+        y = next_label if h + 1 < self.task.horizon else 0
+        self.visits[h, x, a] += 1
+        counts = self.counts.setdefault((h, x, a), {})
+        for outcome, part in (((y, least), 1 - share), ((y, greatest), share)):
+            counts[outcome] = counts.get(outcome, 0.0) + part
+
+    def begin_episode(self, rng):
+        """Backward induction, each action worth its best sample."""
+        task, excesses = self.task, [0.0] * self.learner.samples
+        if self.learner.shared_optimism:
+            excesses = [variates.exponential(rng) for _ in excesses]
+        values = [0.0] * task.n_labels
+        for h in reversed(range(task.horizon)):
+            following, values = values, [self.optimism[h]] * task.n_labels
+            for x in range(task.n_labels):
+                if any((h, x, a) in self.counts for a in range(task.n_actions)):
+                    for a in range(task.n_actions):
+                        self.q[h][x][a] = self.best_sample(rng, (h, x, a), following, excesses)
+                    values[x] = max(self.q[h][x])
+
+    def best_sample(self, rng, pair, following, excesses):
+        """The best of J samples; nothing is drawn where the result is certain."""
+        h, n0, kappa = pair[0], self.learner.n0, self.learner.kappa
+        if pair not in self.counts:
+            return self.optimism[h]
+        met = {outcome: n for outcome, n in sorted(self.counts[pair].items()) if n > 0}
+        weights = [n0 / kappa] + [n / kappa for n in met.values()]
+        worths = [self.optimism[h]] + [min(reward + following[y], self.most[h]) for y, reward in met]
+        certain = {worth for worth, weight in zip(worths, weights, strict=True) if weight > 0}
+        if len(certain) == 1:
+            return certain.pop()
+        if not self.learner.shared_optimism:
+            return max(mean_of_sample(rng, weights, worths) for _ in excesses)
+        best, total = -math.inf, 0.0
+        for weight in weights[1:]:
+            total += weight
+        for excess in excesses:
+            optimistic_share = -math.expm1(-excess * weights[0] / total)
+            mean = mean_of_sample(rng, weights[1:], worths[1:])
+            best = max(best, mean + optimistic_share * (worths[0] - mean))
+        return best
+
+    def mean_worth(self, pair, following):
+        total = 0.0
+        for (y, reward), n in sorted(self.counts[pair].items()):
+            total += n * (reward + following[y])
+        return total / self.visits[pair]
+
+
+def mean_of_sample(rng, weights, worths):
+    """The mean of worths under weights that a Dirichlet distribution gives; nothing is drawn for one."""
+    shares = [1.0]
+    if len(weights) > 1:
+        shares = [0.0] * len(weights)
+        variates.dirichlet(rng, weights, shares)
+    mean = 0.0
+    for share, worth in zip(shares, worths, strict=True):
+        mean += share * worth
+    return mean
