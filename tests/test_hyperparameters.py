@@ -33,7 +33,10 @@ def test_every_tuned_entry_is_accepted(agent, horizon, env):
         complete = registry.agent_settings(name, settings)
         of_learner = complete.get("learner") or {}
         for key, value in settings.items():
-            assert value == complete.get(key, of_learner.get(key))
+            if key == "learner":
+                assert value == of_learner["name"]
+            else:
+                assert value == complete.get(key, of_learner.get(key))
 
 
 def test_the_learner_of_url_has_the_theoretical_schedule():

@@ -26,7 +26,7 @@ BITS, REALS = (
     ("lock-bernoulli", {"horizon": 3, "switch": 0.2}),
     ("lock-gaussian", {"horizon": 3, "switch": 0.2}),
 )
-THEORETICAL = {"schedule": "jin", "confidence": 1e-5}
+THEORETICAL = {"learner": "oracleq", "schedule": "jin", "confidence": 1e-5}
 """URL's learner before it had one that needs no tuning: with it, runs are what they were before that."""
 RUNS = {
     # environment, agent, settings, episodes; for seeds 0..5: rewards in the first half of the trajectories
