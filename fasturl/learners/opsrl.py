@@ -19,9 +19,10 @@ a share of either, as with Beta posteriors of Thompson sampling; so doubt about 
 about both together is in the same weights, and nothing is drawn for rewards that never differ.
 
 The theory has r0 = 2, and n0, kappa and J that grow with the logarithm of the number of episodes. In practice
-that never stops exploring. The authors' experiments have J = 8 and n0 = r0 = kappa = 1, which here is
-`OPSRL(samples=8, shared_optimism=False)`. The defaults need one sample: they explore less for nothing, and
-were near-optimal wherever those are.
+that never stops exploring. The authors' experiments have J = 8, which with n0 = r0 = kappa = 1 here is
+`OPSRL(samples=8, shared_optimism=False)`. The defaults take one sample and share its optimism. On locks, a
+river, a maze, random MDPs and two arms both forms were near-optimal, and the defaults earned about as much or
+more on the way, for a fraction of the draws.
 
 Drawn for each action apart, as in the paper, some of the H S A optimistic weights are large in nearly every
 episode, and each costs an episode that leaves the best path. With shared optimism they are large together:
