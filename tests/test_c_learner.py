@@ -249,8 +249,20 @@ WRONG = {
 def test_a_run_whose_learner_is_wrong_stops_and_says_where(learners, name):
     context, message = WRONG[name]
     learner = CLearner(learners.hostile, context=np.array(context))
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
         fu.train(fu.LockBernoulli(4), learner, episodes=50)
+    assert str(caught.value) == message
+    assert caught.value.__notes__ == ["in the run of seed 0"]
+
+
+def test_what_goes_wrong_while_learning_is_told_by_the_call_that_learned(learners):
+    """Not by the next one that asks for a policy."""
+    for name in ("step fails", "end fails", "nan in a step"):
+        context, message = WRONG[name]
+        learner = CLearner(learners.hostile, context=np.array(context))
+        memory = learner.start(Task(4, 3, 4, 1.0, 30, stream(0, 3)))
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            memory.update([0, 1, 2, 0, 1], [0, 1, 2, 3], [0.0, 0.0, 0.0, 1.0])
 
 
 def test_a_learner_that_went_wrong_is_not_called_again(learners):

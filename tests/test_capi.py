@@ -101,7 +101,7 @@ def test_pointers_become_arrays_of_the_type_that_the_kernel_takes():
     """The views of a call have the types that the kernel is compiled for when Python calls it: one
     compilation serves both."""
     fu.train(fu.LockBernoulli(2), fu.QLearning(), episodes=3)
-    loop = loops_of(fu.QLearning.functions, trusted=True).loops.learn
+    loop = loops_of(fu.QLearning.functions, trusted=True).lean.learn
     before = list(loop.signatures)
     numba_internals.compile_callback(functions.learn, header.signature("learn"), None)  # without a cache
     assert before == loop.signatures != []

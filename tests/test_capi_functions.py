@@ -13,7 +13,6 @@ from fasturl.capi import lib
 from fasturl.decoders import AffineDecoder
 from fasturl.learners.learner import Task
 from fasturl.learners.playing import rollout
-from fasturl.learners.q_table import QTables
 from fasturl.problems.emissions import Gaussian, cumulative
 from fasturl.problems.environment import emission_rngs
 from fasturl.problems.locks import LockBits
@@ -281,9 +280,12 @@ def test_an_update_of_a_trajectory_is_python_s():
     rng = np.random.default_rng(1)
     q, visits = rng.random((6, 3, 4)), rng.integers(5, size=(6, 3, 4))
     labels, actions, rewards = rng.integers(3, size=7), rng.integers(4, size=6), rng.random(6)
-    rates, bonuses = rng.random(6), rng.random(6)
-    memory = fu.OracleQ().start(Task(6, 3, 4, 1.0, 6, stream(0, 3)))
-    memory.tables = QTables(q.copy(), visits.copy(), rates, bonuses, 1.2, np.zeros(0), np.zeros(1, np.int64))
+    memory = fu.OracleQ().start(Task(6, 3, 4, 1.2, 6, stream(0, 3)))
+    rates, bonuses = rng.random((2, memory.tables.rates.size))
+    given = {"q": q, "visits": visits, "rates": rates, "bonuses": bonuses}
+    for name, values in given.items():
+        getattr(memory.tables, name)[:] = values
+    assert memory.tables.cap == 1.2
     memory.update(labels, actions, rewards)
     done("update_trajectory", 6, 3, 4, labels, actions, rewards, rates, bonuses, 1.2, q, visits)
     assert np.array_equal(q, memory.tables.q)

@@ -78,7 +78,7 @@ def test_learning_in_pieces_is_learning_at_once():
 def test_the_loops_are_those_of_python():
     """Views of C memory have the types that the loops are compiled for when Python calls them."""
     fu.train(fu.LockBernoulli(2), fu.OracleQ(), episodes=3)
-    loop = loops_of(fu.OracleQ.functions, trusted=True).loops.learn
+    loop = loops_of(fu.OracleQ.functions, trusted=True).lean.learn
     before = list(loop.signatures)
     learn(start("oracleq"), stream(7, 1))
     assert before == loop.signatures
@@ -255,7 +255,7 @@ def test_a_learner_of_somebody_else_s_that_goes_wrong_is_told_and_writes_nothing
     tables, _kept = dynamics(MODEL)
     status = call("learner_learn", handle, tables, 3, latent_labels(1, HORIZON, 3), 1, rng, returns)
     assert status == lib.FASTURL_E_LEARNER
-    assert last_error() == "choose of Careless must give an action that there is, got 9 at level 1"
+    assert last_error() == "choose of Careless at level 1 must give an action that there is, got 9"
     assert np.all(returns == 7.0)
     assert np.array_equal(rng, stream(7, 1))
 

@@ -203,7 +203,7 @@ def test_help_shows_the_settings_of_what_is_named(words):
     )
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    for title in ("lock-bernoulli", "url", "oracle kmeans", "learner oracleq"):
+    for title in ("lock-bernoulli", "url", "oracle kmeans", "learner pooled-ucbvi"):
         assert any(f"Settings of {title} " in line for line in lines)
     for option, *texts in (
         ("--horizon", ">= 1", "Number of levels that are acted in.", "[default: 20]"),
@@ -211,11 +211,19 @@ def test_help_shows_the_settings_of_what_is_named(words):
         ("--n-states", "<= 256"),
         ("--oracle.n-states", "<= 256"),
         ("--n-init", "[default: 3]"),
-        ("--confidence", f"[default: {fu.URL().learner.confidence:g}]"),
-        ("--schedule", "constant, jin or spread", f"[default: {fu.URL().learner.schedule}]"),
+        ("--deviations", ">= 0", f"[default: {fu.URL().learner.deviations:g}]"),
+        ("--novelty", ">= 0", f"[default: {fu.URL().learner.novelty:g}]"),
     ):
         (line,) = [line for line in lines if f"{option}  " in line]
         assert all(text in line for text in texts)
+
+
+def test_help_shows_the_choices_of_a_setting():
+    words = "train lock-bernoulli --learner oracleq --help"
+    done = fasturl(*words.split(), env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
+    (line,) = [line for line in done.stdout.splitlines() if "--schedule  " in line]
+    assert "constant, jin or spread" in line
+    assert f"[default: {fu.OracleQ().schedule}]" in line
 
 
 def test_help_shows_the_named_oracle_and_learner_instead_of_the_defaults():
@@ -226,7 +234,7 @@ def test_help_shows_the_named_oracle_and_learner_instead_of_the_defaults():
     assert "Settings of oracle dbscan" in done.stdout
     assert "Settings of learner qlearning" in done.stdout
     assert "Number of starts of k-means" not in done.stdout
-    assert "Scale of the exploration bonus" not in done.stdout
+    assert "Standard errors that an estimate is raised by" not in done.stdout
 
 
 def test_the_options_of_train_are_those_that_settings_are_told_apart_from():
@@ -326,7 +334,7 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
         ("train lock-gaussian --noise -1", "noise must be a number in [0, 1e+15], got -1.0"),
         (
             "train lock-bernoulli --noise 0.1",
-            "noise is not a setting of lock-bernoulli, url, oracle kmeans or learner oracleq",
+            "noise is not a setting of lock-bernoulli, url, oracle kmeans or learner pooled-ucbvi",
         ),
         ("train lock-bernoulli --episodes 0", "episodes must be an integer >= 1, got 0"),
         ("train lock-bernoulli --seeds 0", "seeds must be an integer >= 1, got 0"),
@@ -359,7 +367,8 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
         ("train lock-bernoulli --oracle kmean", "got 'kmean' (did you mean kmeans?)"),
         (
             "train lock-bernoulli --learner oracle-q",
-            "learner must be one of 'oracleq', 'qlearning', got 'oracle-q' (did you mean oracleq?)",
+            "learner must be one of 'opsrl', 'oracleq', 'pooled-ucbvi', 'psrl', 'qlearning', 'rlsvi', "
+            "'rmax', 'ucbq-bernstein', 'ucbvi', got 'oracle-q' (did you mean oracleq?)",
         ),
         (
             "train lock-gaussian --horizon 3 --noise 9 --oracle dbscan --episodes 300 --seeds 3:4",
@@ -372,12 +381,12 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
         ),
         (
             "train lock-bernoulli --form as-written",
-            "form is not a setting of lock-bernoulli, url, oracle kmeans or learner oracleq",
+            "form is not a setting of lock-bernoulli, url, oracle kmeans or learner pooled-ucbvi",
         ),
         ("train lock-bernoulli --points 0", "points must be an integer >= 1, got 0"),
         (
             "train lock-bernoulli --oracle kmeans --covariance full",
-            "covariance is not a setting of lock-bernoulli, url, oracle kmeans or learner oracleq",
+            "covariance is not a setting of lock-bernoulli, url, oracle kmeans or learner pooled-ucbvi",
         ),
         (
             "train lock-bernoulli --oracle kmeans --oracle.covariance full",

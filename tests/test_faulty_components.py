@@ -128,10 +128,10 @@ def test_a_run_says_what_was_run_and_where_it_came_from():
     summary = run.summary()
     assert summary["agent_settings"]["oracle"]["name"] == "kmeans"
     assert summary["agent_settings"]["oracle"]["n_init"] == 5
-    assert summary["agent_settings"]["learner"]["name"] == "oracleq"
+    assert summary["agent_settings"]["learner"]["name"] == "pooled-ucbvi"
     origin = f"fasturl {fu.__version__}"
     assert summary["origins"] == dict.fromkeys(
-        ["environment lock-bernoulli", "agent url", "oracle kmeans", "learner oracleq"], origin
+        ["environment lock-bernoulli", "agent url", "oracle kmeans", "learner pooled-ucbvi"], origin
     )
 
 

@@ -145,7 +145,7 @@ def test_json_has_what_is_declared(fasturl):
     assert "cannot be loaded" in by_name["gone"]["problem"]
     assert by_name["oracleq-obs"]["learner"] == "oracleq"
     learner = next(one for one in by_name["url"]["settings"] if one["name"] == "learner")
-    assert (learner["type"], learner["default"]["name"]) == ("learner", "oracleq")
+    assert (learner["type"], learner["default"]["name"]) == ("learner", "pooled-ucbvi")
 
 
 def test_a_component_of_a_package_is_trained_by_name(fasturl):

@@ -35,9 +35,17 @@ def test_an_agent_by_name_has_the_defaults_of_its_class(name):
 
 
 @pytest.mark.parametrize("written", ["confidence", "learner.confidence"])
-def test_a_setting_of_the_learner_leaves_its_other_settings_as_they_are(written):
-    learner = registry.agent("url", **{written: 0.5}).learner
-    assert learner == fu.OracleQ(confidence=0.5, schedule=fu.URL().learner.schedule)
+def test_a_setting_of_the_learner_leaves_its_other_settings_as_they_are(written, monkeypatch):
+    @dataclass(frozen=True)
+    class Spreading(fu.URL):
+        learner: Any = fu.setting(
+            fu.OracleQ(schedule="spread"), kind="learner", help="With a setting that is not its default."
+        )
+
+    monkeypatch.setitem(names._registered, "agent", {})
+    fu.register(Spreading)
+    learner = registry.agent("spreading", **{written: 0.5}).learner
+    assert learner == fu.OracleQ(confidence=0.5, schedule="spread")
 
 
 def test_the_default_of_a_part_may_be_its_name(monkeypatch):
@@ -96,7 +104,7 @@ def test_an_oracle_may_be_a_table_with_settings():
         (
             registry.agent,
             "url",
-            {"schedule": ""},
+            {"learner": "oracleq", "schedule": ""},
             "schedule must be one of 'constant', 'jin', 'spread', got ''",
         ),
         (
@@ -109,13 +117,13 @@ def test_an_oracle_may_be_a_table_with_settings():
         (
             registry.agent,
             "url",
-            {"learning_rate": 0.3},
+            {"learner": "oracleq", "schedule": "spread", "learning_rate": 0.3},
             "learning_rate must be left out when schedule='spread', which sets its own",
         ),
         (
             registry.agent,
             "url",
-            {"failure_probability": 0.2, "schedule": "constant"},
+            {"learner": "oracleq", "failure_probability": 0.2, "schedule": "constant"},
             "failure_probability must be left out when schedule='constant'",
         ),
     ],
@@ -127,9 +135,7 @@ def test_what_is_not_known_is_refused(make, name, settings, message):
 
 def test_a_setting_is_written_alone_where_one_has_it_and_with_its_owner_otherwise():
     setting_names = registry.SettingNames("lock-bernoulli", "url", {"oracle": "kmeans"})
-    assert [
-        setting_names.owner(word)[0] for word in ("horizon", "batch", "n_init", "n-init", "confidence")
-    ] == [
+    assert [setting_names.owner(word)[0] for word in ("horizon", "batch", "n_init", "n-init", "novelty")] == [
         "env",
         "agent",
         "oracle",

@@ -3,11 +3,14 @@
 import inspect
 import itertools
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import fasturl
+from fasturl._base import names
 from fasturl.experiments import Cell, parse_spec, read_spec
 from fasturl.experiments.paper import cells as paper
 from fasturl.experiments.running.spec import EXAMPLE
@@ -92,19 +95,19 @@ def test_learner_and_oracle_settings_go_to_the_agents_that_have_them():
         env = {name = "lock-bernoulli", horizon = 2}
         agent = [
             {name = ["oracleq-lat", "qlearning-lat"]},
-            {name = "url", confidence = 0.5},
+            {name = "url", novelty = 0.5},
             {name = "url", oracle = "gmm"},
         ]
-        learner = {confidence = 0.25, exploration_fraction = 0.75}
+        learner = {confidence = 0.25, exploration_fraction = 0.75, novelty = 0.25}
         oracle = {name = ["kmeans", "dbscan"]}
     """)
     made = [(cell.agent, cell.agent_settings) for cell in spec.cells]
     wanted = [
         ("oracleq-lat", {"confidence": 0.25}),
         ("qlearning-lat", {"exploration_fraction": 0.75}),
-        ("url", {"confidence": 0.5, "oracle": "kmeans"}),
-        ("url", {"confidence": 0.5, "oracle": "dbscan"}),
-        ("url", {"confidence": 0.25, "oracle": "gmm"}),
+        ("url", {"novelty": 0.5, "oracle": "kmeans"}),
+        ("url", {"novelty": 0.5, "oracle": "dbscan"}),
+        ("url", {"novelty": 0.25, "oracle": "gmm"}),
     ]
     assert made == [
         (name, cell.agent_settings)
@@ -133,8 +136,16 @@ def test_an_oracle_has_settings_of_its_own():
         'oracle = "kmeans", "oracle.n_init" = [2, 3], "learner.confidence" = 0.5',
     ],
 )
-def test_settings_of_parts_may_be_flat_or_in_tables_and_lists_span_a_grid_in_both(agent):
-    spec = parse(MINIMAL.replace('name = "oracleq-lat"', f'name = "url", {agent}'))
+def test_settings_of_parts_may_be_flat_or_in_tables_and_lists_span_a_grid_in_both(agent, monkeypatch):
+    @dataclass(frozen=True)
+    class Spreading(fasturl.URL):
+        learner: Any = fasturl.setting(
+            fasturl.OracleQ(schedule="spread"), kind="learner", help="With a setting that is not its default."
+        )
+
+    monkeypatch.setitem(names._registered, "agent", {})
+    fasturl.register(Spreading)
+    spec = parse(MINIMAL.replace('name = "oracleq-lat"', f'name = "spreading", {agent}'))
     assert [cell.agent_settings["oracle"]["n_init"] for cell in spec.cells] == [2, 3]
     assert {cell.agent_settings["learner"]["confidence"] for cell in spec.cells} == {0.5}
     assert {cell.agent_settings["learner"]["schedule"] for cell in spec.cells} == {"spread"}
@@ -144,12 +155,12 @@ def test_an_agents_own_settings_of_a_part_go_before_those_of_the_shared_table():
     spec = parse("""
         episodes = 100
         env = {name = "lock-bernoulli", horizon = 2}
-        agent = [{name = "url", n_init = 7}, {name = "url", learner = {confidence = 0.5}}]
+        agent = [{name = "url", n_init = 7}, {name = "url", learner = {novelty = 0.5}}]
         oracle = {name = "kmeans", n_init = [2, 3]}
-        learner = {confidence = [0.25, 0.125]}
+        learner = {novelty = [0.25, 0.125]}
     """)
     assert [
-        (cell.agent_settings["oracle"]["n_init"], cell.agent_settings["learner"]["confidence"])
+        (cell.agent_settings["oracle"]["n_init"], cell.agent_settings["learner"]["novelty"])
         for cell in spec.cells
     ] == [(7, 0.25), (7, 0.125), (2, 0.5), (3, 0.5)]
 
@@ -370,13 +381,13 @@ def test_the_example_is_a_sweep(tmp_path):
         ),
         (
             '"oracleq-lat"}',
-            '"url", learner.confidense = 1}',
-            r"confidense is not a setting of oracleq \(did you mean confidence\?\)",
+            '"url", learner.noveltie = 1}',
+            r"noveltie is not a setting of pooled-ucbvi \(did you mean novelty\?\)",
         ),
         (
             '"oracleq-lat"}',
-            '"url", "learner.confidense" = 1}',
-            r"confidense is not a setting of the learner of url \(did you mean confidence\?\)",
+            '"url", "learner.noveltie" = 1}',
+            r"noveltie is not a setting of the learner of url \(did you mean novelty\?\)",
         ),
         (
             '"oracleq-lat"}',

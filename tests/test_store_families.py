@@ -42,7 +42,9 @@ def cells():
             200,
             3,
         ),
-        Cell.make("lock-gaussian", {"horizon": 2, "noise": 0.2}, "oracleq-lat", {"confidence": 0.75}, 60, 3),
+        Cell.make(
+            "lock-gaussian", {"horizon": 2, "noise": 0.2}, "pooled-ucbvi-lat", {"novelty": 0.75}, 60, 3
+        ),
         Cell.make("lock-bernoulli", {"horizon": 2}, "url", {}, 200, 3),
     ]
 
@@ -98,7 +100,7 @@ def test_parts_have_their_names_and_settings(frame, cells):
     parts = ["oracle", "oracle.margin", "learner", "learner.patience", "learner.learning_rate"]
     assert of_url[parts].tolist() == ["threshold", 0.25, "cautious", 3, 0.1]
     by_default = of_cell(frame, cells[4]).iloc[0]
-    assert by_default[["oracle", "learner"]].tolist() == ["kmeans", "oracleq"]
+    assert by_default[["oracle", "learner"]].tolist() == ["kmeans", "pooled-ucbvi"]
     assert by_default[["oracle.margin", "learner.patience"]].isna().all()
 
 
@@ -139,8 +141,8 @@ def test_cells_of_mixed_families_are_named_selected_and_sorted(frame, cells):
     assert set(summaries.select(frame, ["lit=false"])["cell"]) == {cells[1].id}
     assert set(summaries.select(frame, ["patience=3"])["cell"]) == {cells[2].id}
     # what one agent has itself another has in its learner
-    assert set(summaries.select(frame, ["confidence=0.75"])["cell"]) == {cells[3].id}
-    assert set(summaries.select(frame, ["confidence=0.3"])["cell"]) == {cells[4].id}
+    assert set(summaries.select(frame, ["novelty=0.75"])["cell"]) == {cells[3].id}
+    assert set(summaries.select(frame, ["novelty=0.3"])["cell"]) == {cells[4].id}
     assert summaries.cell_table(frame)["env"].tolist() == ["corridor"] * 3 + [
         "lock-bernoulli",
         "lock-gaussian",

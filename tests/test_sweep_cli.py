@@ -77,7 +77,7 @@ def test_cells_that_cannot_be_trained_are_named_when_the_others_are_finished(pla
         "fasturl: 2 of 4 cells cannot be trained, the others are finished; the first is lock-gaussian, "
     )
     assert re.search(
-        r"horizon 3, .*noise 9: url, oracle dbscan, .*oracle\.min_samples 6, .*learner oracleq, "
+        r"horizon 3, .*noise 9: url, oracle dbscan, .*oracle\.min_samples 6, .*learner pooled-ucbvi, "
         r".*100 episodes: .*one cluster .* in the run of seed [01]",
         done.stderr,
     )

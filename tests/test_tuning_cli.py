@@ -67,8 +67,8 @@ def test_the_printed_command_can_be_run(agent, monkeypatch, tmp_path, capsys):
 
 def test_the_printed_command_writes_a_setting_of_the_agent_by_its_name_alone():
     problem = Problem.make("lock-bernoulli", "url", episodes=400, search={"agent.n_states": [3, 4]})
-    (command,) = problem.commands({"n_states": 4, "learner.confidence": 1e-4})
-    assert "--agent url --n-states 4 --confidence 0.0001 --episodes 400" in command
+    (command,) = problem.commands({"n_states": 4, "learner.novelty": 1e-4})
+    assert "--agent url --n-states 4 --novelty 0.0001 --episodes 400" in command
 
 
 def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, tmp_path, capsys):

@@ -29,6 +29,7 @@ LOCKS = {
     [
         (fu.LockBernoulli(3, 0.2), fu.URL(KMeans(3))),
         (fu.LockBernoulli(4, 0.5), fu.URL(KMeans(3), fu.OracleQ(0.3), batch=7)),
+        (fu.LockBernoulli(3, 0.2), fu.URL(KMeans(3), fu.OracleQ(schedule="spread", confidence=0.3))),
         (fu.LockGaussian(3, 0.2, 0.1), fu.URL(GMM(3))),
         (fu.LockGaussian(4, 0.0, 0.2), fu.URL(GMM(3), fu.QLearning(), batch=40)),
         (fu.LockGaussian(3, 0.2, 0.2), fu.URL(GMM(3, covariance="full", n_directions="all"))),
@@ -320,7 +321,7 @@ def test_noisy_rewards_are_explored_long_enough(env):
 
 def test_the_default_learner_is_the_same_whatever_the_environment():
     """It is written where the class declares it, and known before any environment is."""
-    assert fu.URL().learner == fu.URLAsWritten().learner == fu.OracleQ(schedule="spread", confidence=0.3)
+    assert fu.URL().learner == fu.URLAsWritten().learner == fu.PooledUCBVI()
     assert fu.URL(learner="oracleq").learner == fu.OracleQ()
 
 

@@ -226,8 +226,8 @@ class CLearnerMemory(CompiledMemory):
             )
         return chances
 
-    def _run(self, loop: str, *arguments: Any) -> None:
-        super()._run(loop, *arguments)
+    def _call(self, loop: str, *arguments: Any) -> None:
+        super()._call(loop, *arguments)
         problem = self.tables.problem
         if problem[0] == STREAM:
             explain(problem, self.learner.function, "back a stream that can be drawn from")

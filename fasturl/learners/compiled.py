@@ -245,16 +245,24 @@ class CompiledMemory:
                     f"{self.episodes_learned + episodes}"
                 )
             self._episodes_learned += episodes
-            self._loops.run(loop, self.learner, *arguments)
+            self._call(loop, *arguments)
+        self._refuse_nan()
+
+    def _run(self, loop: str, *arguments: Any) -> None:
+        with self._alone():
+            self._call(loop, *arguments)
+
+    def _call(self, loop: str, *arguments: Any) -> None:
+        """Every loop is called from here."""
+        self._loops.run(loop, self.learner, *arguments)
+
+    def _refuse_nan(self) -> None:
+        """An error where learning has left something that is no number."""
         if not self._trusted:
             rule = (
                 f"take_step and end_episode of {type(self.learner).__name__} must leave numbers in its tables"
             )
             checked_tables.refuse_nan(rule, self.tables, self.task)
-
-    def _run(self, loop: str, *arguments: Any) -> None:
-        with self._alone():
-            self._loops.run(loop, self.learner, *arguments)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

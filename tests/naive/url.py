@@ -5,13 +5,60 @@ from itertools import permutations
 import numpy as np
 from sklearn.base import clone
 
+import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl.learners.learner import Task
 from fasturl.problems.environment import emission_rngs
 
 from .dynamics import start_state, step
+from .pooled_ucbvi import PooledUCBVI
 from .q_table import QLEARNING
 from .tabular import epsilon_greedy
+
+
+class Table:
+    """OracleQ or Q-learning, whose tables say how often an action is random."""
+
+    def __init__(self, learner, task, policy_rng):
+        self.tables, self.policy_rng = learner.start(task).tables, policy_rng
+
+    @property
+    def q(self):
+        return self.tables.q
+
+    @property
+    def epsilon(self):
+        epsilons = self.tables.epsilons if len(self.tables.epsilons) else [0.0]  # OracleQ: no random actions
+        return epsilons[min(self.tables.episode[0], len(epsilons) - 1)]
+
+    def learn(self, labels, actions, rewards):
+        QLEARNING.replay(self.tables, [labels], [actions], [rewards], self.policy_rng, [0] * 3)
+
+
+class Planner:
+    """Pooled UCBVI, which acts greedily in its plan."""
+
+    epsilon = 0.0
+
+    def __init__(self, learner, task):
+        low, high = task.reward_range
+        left = [task.horizon - h for h in range(task.horizon + 1)]  # steps, and so rewards, that are ahead
+        caps = [min(task.max_return, n * high) if n else 0.0 for n in left]
+        floors = [n * low for n in left]
+        self.slow = PooledUCBVI((task.horizon, task.n_labels, task.n_actions), caps, floors, learner)
+
+    @property
+    def q(self):
+        return np.array(self.slow.q)
+
+    def learn(self, labels, actions, rewards):
+        self.slow.learn(labels, actions, rewards)
+
+
+def slow_learner(learner, task, policy_rng):
+    if isinstance(learner, fu.PooledUCBVI):
+        return Planner(learner, task)
+    return Table(learner, task, policy_rng)
 
 
 def practical_url(env, agent, episodes, seed):
@@ -21,7 +68,7 @@ def practical_url(env, agent, episodes, seed):
     dynamics_rng, policy_rng = (streams.row(name).tolist() for name in ("dynamics", "policy"))
     rngs, oracle_seeds = emission_rngs(streams), streams.generator("oracle")
     data, returns = [], []
-    decoder = tables = None
+    decoder = learner = None
 
     def play(decode, q, epsilon):
         """One trajectory: observations, labels, actions, rewards."""
@@ -42,14 +89,13 @@ def practical_url(env, agent, episodes, seed):
         return int(decoder.decode(x[None], level + 1)[0])
 
     def play_the_current_policy():
-        if tables is None:
+        if learner is None:
             return play(lambda x, level: 0, np.zeros((instance.horizon, 1, instance.n_actions)), 0.0)
-        epsilons = tables.epsilons if len(tables.epsilons) else [0.0]  # OracleQ takes no random actions
-        return play(decode_one, tables.q, epsilons[min(tables.episode[0], len(epsilons) - 1)])
+        return play(decode_one, learner.q, learner.epsilon)
 
     def learn_from_one_trajectory():
         _, labels, actions, rewards = play_the_current_policy()
-        QLEARNING.replay(tables, [labels], [actions], [rewards], policy_rng, [0] * 3)
+        learner.learn(labels, actions, rewards)
 
     batch, agreements = agent.batch or max(50, 5 * instance.horizon), []
     most = min(max(batch, episodes // 2), episodes)  # the first batch is always whole
@@ -66,7 +112,7 @@ def practical_url(env, agent, episodes, seed):
             size = known.horizon, n_labels, known.n_actions
             unused = np.zeros(4, np.uint64)
             task = Task(*size, known.max_return, episodes, unused, known.reward_range)
-            tables = agent.learner.start(task).tables
+            learner = slow_learner(agent.learner, task, policy_rng)
         else:
             old_labels, new_labels = ([int(one.decode(x[None])[0]) for x in fresh] for one in (decoder, new))
             renaming, agreement = match_labels(old_labels, new_labels, new.n_labels)

@@ -36,6 +36,13 @@ class Paint(NamedTuple):
     dark: str
 
 
+def mixed(paint: str, ink: str, depth: float) -> str:
+    """A colour with ink in it: black ink on white, so that no shade is paler than the colour, and white ink
+    on black."""
+    parts = zip(bytes.fromhex(paint[1:]), bytes.fromhex(ink[1:]), strict=True)
+    return "#" + "".join(f"{round((1 - depth) * part + depth * other):02X}" for part, other in parts)
+
+
 # Okabe and Ito's palette. This is the one place that gives agents colours by name; an agent that is not
 # listed gets one of the colours below.
 COLOURS = {
@@ -47,6 +54,22 @@ COLOURS = {
     "oracleq-obs": Paint("#009E73", "#35C79B"),
     "qlearning-obs": Paint("#E69F00", "#E69F00"),
 }
+# learners that came later, on latent states; on observations they have the same colour with ink in it
+_LATER_LEARNERS = {
+    "pooled-ucbvi": Paint("#C2185B", "#F06292"),
+    "ucbvi": Paint("#5E35B1", "#B39DDB"),
+    "ucbq-bernstein": Paint("#00838F", "#4DD0E1"),
+    "rmax": Paint("#455A64", "#90A4AE"),
+    "psrl": Paint("#558B2F", "#9CCC65"),
+    "opsrl": Paint("#B71C1C", "#EF7A7A"),
+    "rlsvi": Paint("#9E8A00", "#E0CB3A"),
+}
+_INK = 0.4
+for _learner, _paint in _LATER_LEARNERS.items():
+    COLOURS[f"{_learner}-lat"] = _paint
+    COLOURS[f"{_learner}-obs"] = Paint(
+        mixed(_paint.light, "#000000", _INK), mixed(_paint.dark, "#FFFFFF", _INK)
+    )
 # mostly Tol's muted palette, without what resembles a colour above or is too pale on white
 OTHER_COLOURS = (
     Paint("#332288", "#9C8FE8"),
@@ -59,13 +82,6 @@ OTHER_COLOURS = (
     Paint("#6699CC", "#A9C8EA"),
     Paint("#117733", "#5FB67D"),
 )
-_LINES: dict[str, Any] = {
-    "url-as-written": (0, (4, 1, 1, 1)),
-    "qlearning-lat": (0, (5, 1.5)),
-    "pcid": (0, (6, 1.5, 1.5, 1.5)),
-    "oracleq-obs": (0, (1.5, 1.2)),
-    "qlearning-obs": (0, (3, 1, 1, 1, 1, 1)),
-}
 _VARIANT_LINES: tuple[Any, ...] = (
     "-",
     (0, (5, 1.5)),
@@ -73,6 +89,16 @@ _VARIANT_LINES: tuple[Any, ...] = (
     (0, (6, 1.5, 1.5, 1.5)),
     (0, (3, 1, 1, 1, 1, 1)),
 )
+_LINES: dict[str, Any] = {
+    "url-as-written": (0, (4, 1, 1, 1)),
+    "qlearning-lat": (0, (5, 1.5)),
+    "pcid": (0, (6, 1.5, 1.5, 1.5)),
+    "oracleq-obs": (0, (1.5, 1.2)),
+    "qlearning-obs": (0, (3, 1, 1, 1, 1, 1)),
+}
+for _position, _learner in enumerate(_LATER_LEARNERS):
+    _LINES[f"{_learner}-lat"] = _VARIANT_LINES[_position % len(_VARIANT_LINES)]
+    _LINES[f"{_learner}-obs"] = _VARIANT_LINES[(_position + 2) % len(_VARIANT_LINES)]
 _MARKERS = "osD^vPX*"
 _DEEPEST = 0.65
 """The largest share of black in the shades that tell variants of an agent apart."""
@@ -200,13 +226,6 @@ def line_styles(agents: Mapping[str, str]) -> dict[str, LineStyle]:
 def _digest(agent: str) -> int:
     """A number that belongs to a name, in every process."""
     return zlib.crc32(agent.encode())
-
-
-def mixed(paint: str, ink: str, depth: float) -> str:
-    """A colour with ink in it: black ink on white, so that no shade is paler than the colour, and white ink
-    on black."""
-    parts = zip(bytes.fromhex(paint[1:]), bytes.fromhex(ink[1:]), strict=True)
-    return "#" + "".join(f"{round((1 - depth) * part + depth * other):02X}" for part, other in parts)
 
 
 def write_titles(figure: Figure, titles: Mapping[Axes, str]) -> None:
