@@ -117,10 +117,13 @@ def test_tuning(folder):
 
 def test_calling_from_c(folder):
     (commands,) = blocks("docs/calling-from-c.md", "bash")
-    (source,) = blocks("docs/calling-from-c.md", "c")
-    (folder / "program.c").write_text(source)
-    run(commands, folder)
-    assert (folder / "program").exists()
+    sources = blocks("docs/calling-from-c.md", "c")
+    assert len(sources) == 2
+    for source in sources:
+        (folder / "program").unlink(missing_ok=True)
+        (folder / "program.c").write_text(source)
+        run(commands, folder)
+        assert (folder / "program").exists()
 
 
 def test_a_dask_cluster(folder):

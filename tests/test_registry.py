@@ -144,7 +144,7 @@ def test_a_setting_is_written_alone_where_one_has_it_and_with_its_owner_otherwis
     ]
     assert setting_names.owner("oracle.n_states")[0] == "oracle"
     assert setting_names.option("oracle", "n_states") == "--oracle.n-states"
-    assert setting_names.option("learner", "failure_probability") == "--failure-probability"
+    assert setting_names.option("learner", "pooled_visits") == "--pooled-visits"
     assert setting_names.owner("n_states")[0] == "agent"  # which goes before its parts
     with pytest.raises(ValueError, match=r"oracle\.n_init cannot be set: name the oracle of url first"):
         registry.SettingNames("lock-bernoulli", "url", {}).owner("oracle.n_init")
