@@ -90,6 +90,12 @@ def test_readme(folder):
     assert {"result.json", "curve.png"} <= {file.name for file in folder.iterdir()}
 
 
+@pytest.mark.parametrize("page", ["docs/environments.md", "docs/learners.md"])
+def test_environments_and_learners(page, folder):
+    for commands in blocks(page, "bash"):
+        run(commands, folder)
+
+
 def test_sweeps(folder):
     spec, *_ = blocks("docs/sweeps.md", "toml")
     commands, *_ = blocks("docs/sweeps.md", "bash")
