@@ -179,7 +179,7 @@ def _page(kinds: list[str]) -> str:
         if of_learners:
             parts.append(
                 "\n### Learners as agents\n\nA learner L is the agent `L-lat`, which sees the latent "
-                "states, and where it has rules also `L-obs`, which takes each observation for a state.\n"
+                "states, and where it is compiled also `L-obs`, which takes each observation for a state.\n"
                 f"They have the settings of the learner: {', '.join(of_learners)}.\n"
             )
     return "".join(parts)

@@ -48,9 +48,10 @@ from numba import njit
 
 from .._base.schema import Range, setting
 from .compiled import CompiledLearner, learner_functions
-from .draws import dirichlet, exponential, greedy
+from .draws import dirichlet, exponential
 from .learner import Floats, Stream, Task
 from .model import greatest_ahead
+from .q_table import choose
 
 
 class OPSRLTables(NamedTuple):
@@ -74,13 +75,6 @@ class OPSRLTables(NamedTuple):
     n0: float
     kappa: float
     shared_optimism: bool
-
-
-@njit
-def choose(tables: OPSRLTables, level: int, label: int, rng: Stream) -> int:
-    """A best action of the sample, ties at random."""
-    action, _ = greedy(tables.q[level, label], rng)
-    return action
 
 
 @njit

@@ -21,25 +21,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from .._base.schema import Range, setting
 from .._kernels import tabular as _tabular
-from .._kernels.tabular import greedy
 from .compiled import CompiledLearner, learner_functions
-from .learner import Stream, Task
-from .q_table import QTables, fill_policy, take_step
+from .learner import Task
+from .q_table import QTables, choose, fill_policy, take_step
 
 LEARNING_RATE = 0.3
 FAILURE_PROBABILITY = 0.05
 SCHEDULES = ("constant", "jin", "spread")
-
-
-@njit
-def choose(tables: QTables, level: int, label: int, rng: Stream) -> int:
-    """A best action, ties at random."""
-    action, _ = greedy(tables.q[level, label], rng)
-    return action
 
 
 @dataclass(frozen=True)

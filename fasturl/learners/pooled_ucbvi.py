@@ -35,10 +35,11 @@ import numpy as np
 from numba import njit
 
 from .._base.schema import Range, setting
-from .._kernels.tabular import fill_greedy, greatest, greedy
+from .._kernels.tabular import fill_greedy, greatest
 from .compiled import CompiledLearner, learner_functions
 from .learner import Floats, Stream, Task
 from .model import count_step, greatest_ahead, least_ahead
+from .q_table import choose
 
 GROWTH = 1.25
 """How much more often a pair has been visited when a plan is due."""
@@ -64,13 +65,6 @@ class PooledTables(NamedTuple):
     deviations: float
     novelty: float
     pooled_visits: float
-
-
-@njit
-def choose(tables: PooledTables, level: int, label: int, rng: Stream) -> int:
-    """A best action, ties at random."""
-    action, _ = greedy(tables.q[level, label], rng)
-    return action
 
 
 @njit

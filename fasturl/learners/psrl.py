@@ -30,10 +30,11 @@ from numba import njit
 
 from .._base.schema import Range, setting
 from .compiled import CompiledLearner, learner_functions
-from .draws import beta, dirichlet, greedy
+from .draws import beta, dirichlet
 from .empirical_policy import fill_empirical_policy
 from .learner import Stream, Task
 from .model import count_step, greatest_ahead
+from .q_table import choose
 
 
 class PSRLTables(NamedTuple):
@@ -55,13 +56,6 @@ class PSRLTables(NamedTuple):
     transition_prior: float
     reward_alpha: float
     reward_beta: float
-
-
-@njit
-def choose(tables: PSRLTables, level: int, label: int, rng: Stream) -> int:
-    """A best action of the sample, ties at random."""
-    action, _ = greedy(tables.q[level, label], rng)
-    return action
 
 
 @njit

@@ -11,13 +11,13 @@ level h+1, which no earlier update of the episode has touched.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from .._kernels.tabular import fill_greedy, greatest
-from .learner import Floats
+from .._kernels.tabular import fill_greedy, greatest, greedy
+from .learner import Floats, Stream
 
 
 class QTables(NamedTuple):
@@ -30,6 +30,13 @@ class QTables(NamedTuple):
     cap: float  # no action value is greater
     epsilons: np.ndarray  # float64[episodes], how often actions are random
     episode: np.ndarray  # int64[1], episodes learned from so far
+
+
+@njit
+def choose(tables: Any, level: int, label: int, rng: Stream) -> int:
+    """A best action in the `q` of any tables, ties at random."""
+    action, _ = greedy(tables.q[level, label], rng)
+    return action
 
 
 @njit

@@ -32,10 +32,11 @@ from numba import njit
 
 from .._base.schema import Range, setting
 from .compiled import CompiledLearner, learner_functions
-from .draws import greedy, normal
+from .draws import normal
 from .empirical_policy import fill_empirical_policy
 from .learner import Stream, Task
 from .model import count_step, expected_next, greatest_ahead
+from .q_table import choose
 
 
 class RLSVITables(NamedTuple):
@@ -52,13 +53,6 @@ class RLSVITables(NamedTuple):
     row: np.ndarray  # float64[A], action values of the counts alone
     sigma: float  # standard deviation of the noise
     prior_visits: float  # sigma^2 ridge
-
-
-@njit
-def choose(tables: RLSVITables, level: int, label: int, rng: Stream) -> int:
-    """A best action of the sample, ties at random."""
-    action, _ = greedy(tables.q[level, label], rng)
-    return action
 
 
 @njit

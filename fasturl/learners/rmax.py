@@ -28,12 +28,11 @@ import numpy as np
 from numba import njit
 
 from .._base.schema import Range, setting
-from .._kernels.tabular import greedy
 from .compiled import CompiledLearner, learner_functions
 from .learner import Stream, Task
 from .model import count_step, expected_next
 from .planning import PLANNING, is_power_of_two, note_step, plan_all, plan_along_path, planning_tables
-from .q_table import fill_policy
+from .q_table import choose, fill_policy
 
 
 class RMaxTables(NamedTuple):
@@ -53,13 +52,6 @@ class RMaxTables(NamedTuple):
     known_after: float
     frozen: bool
     along_path: bool
-
-
-@njit
-def choose(tables: RMaxTables, level: int, label: int, rng: Stream) -> int:
-    """A best action, ties at random."""
-    action, _ = greedy(tables.q[level, label], rng)
-    return action
 
 
 @njit

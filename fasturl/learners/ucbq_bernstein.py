@@ -30,11 +30,11 @@ import numpy as np
 from numba import njit
 
 from .._base.schema import Range, setting
-from .._kernels.tabular import greatest, greedy
+from .._kernels.tabular import greatest
 from .bounds import level_caps, return_range
 from .compiled import CompiledLearner, learner_functions
-from .learner import Stream, Task
-from .q_table import fill_policy
+from .learner import Task
+from .q_table import choose, fill_policy
 
 
 class UCBQTables(NamedTuple):
@@ -52,13 +52,6 @@ class UCBQTables(NamedTuple):
     least_variance: float  # H u^2, or 0
     by_visits: float  # what is divided by t
     by_root: float  # what is divided by sqrt(t)
-
-
-@njit
-def choose(tables: UCBQTables, level: int, label: int, rng: Stream) -> int:
-    """A best action, ties at random."""
-    action, _ = greedy(tables.q[level, label], rng)
-    return action
 
 
 @njit

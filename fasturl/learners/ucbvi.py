@@ -40,13 +40,12 @@ import numpy as np
 from numba import njit
 
 from .._base.schema import Range, setting
-from .._kernels.tabular import greedy
 from .bounds import return_range
 from .compiled import CompiledLearner, learner_functions
 from .learner import Stream, Task
 from .model import count_step, expected_next
 from .planning import PLANNING, is_power_of_two, note_step, plan_all, plan_along_path, planning_tables
-from .q_table import fill_policy
+from .q_table import choose, fill_policy
 
 PRACTICAL_SCALE = 0.3
 
@@ -83,13 +82,6 @@ _NO_BONUS = {
     "by_next_visits": 0.0,
     "most_by_next": 0.0,
 }
-
-
-@njit
-def choose(tables: UCBVITables, level: int, label: int, rng: Stream) -> int:
-    """A best action, ties at random."""
-    action, _ = greedy(tables.q[level, label], rng)
-    return action
 
 
 @njit
