@@ -27,6 +27,9 @@ from .game import Game
 from .ledger import Ledger
 
 _MOST_BITS = 62
+_FIRST_BYTES = 2**24
+"""Tables of at most so many bytes have room for all observations from the start; larger ones grow with those
+that are met."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,9 @@ class ObservationAgent(Agent):
         task = game.task(1, ledger.episodes)._replace(
             most_labels=most_labels, levels_apart=self.learner.plans_by_level
         )
-        # a learner that plans has tables that grow with the square of the rows: it begins with few
-        first = 1 if self.learner.plans_by_level else min(game.block_episodes, ledger.left)
-        task = task._replace(n_labels=first * known.horizon)
+        task = task._replace(n_labels=ledger.left * known.horizon)
+        if table_bytes(self.learner, task) > _FIRST_BYTES:
+            task = task._replace(n_labels=known.horizon)
         rows = _Rows(self.learner, task, -(-known.observations.dimension // 64))
         while ledger.left:
             count = min(game.block_episodes, ledger.left, rows.room_for_episodes())
