@@ -9,11 +9,12 @@ from strategies import latent_labels
 import fasturl as fu
 from fasturl.learners.bounds import return_range
 from fasturl.learners.learner import Task
-from fasturl.learners.model import greatest_ahead
+from fasturl.learners.model import greatest_ahead, least_ahead
 
 HORIZON = 20
 POLICY_RNG, DYNAMICS_RNG = [1, 2, 3, 4], [5, 6, 7, 8]
 LEARNERS = {
+    "PooledUCBVI": fu.PooledUCBVI(),
     "UCBVI": fu.UCBVI(),
     "UCBVI along trajectories": fu.UCBVI(planning="trajectory"),
     "UCBVI when counts double": fu.UCBVI(replan="doubling"),
@@ -37,6 +38,8 @@ def twin_of(learner):
     sizes, caps = (HORIZON, 3, 4), greatest_ahead(task).tolist()
     if isinstance(learner, fu.RMax):
         return naive.rmax.RMax(sizes, caps, learner)
+    if isinstance(learner, fu.PooledUCBVI):
+        return naive.pooled_ucbvi.PooledUCBVI(sizes, caps, least_ahead(task).tolist(), learner)
     kind = naive.ucbvi.UCBVI if isinstance(learner, fu.UCBVI) else naive.ucbq_bernstein.UCBQBernstein
     return kind(sizes, caps, return_range(task), EPISODES, learner)
 
