@@ -24,7 +24,7 @@ _VECTOR = ir.VectorType(ir.FloatType(), LANES)
 def use_vectors() -> None:
     """Let kernels compile `four_dots` to vector instructions. Call it once, before the first is compiled."""
 
-    @overload(four_dots, jit_options={"forceinline": True})  # type: ignore[untyped-decorator]
+    @overload(four_dots, jit_options={"forceinline": True})  # type: ignore[untyped-decorator]  # of Numba, as below
     def compiled(left: Any, a: Any, right: Any, b: Any) -> Any:
         def call(left: Any, a: Any, right: Any, b: Any) -> Any:
             return _vector_dots(left, a, right, b)
@@ -32,7 +32,7 @@ def use_vectors() -> None:
         return call
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # as above
 def _vector_dots(_typing: Any, left: Any, a: Any, right: Any, b: Any) -> Any:
     """Typed by Numba: two tables of float32 with whole rows, each with the number of a row."""
 

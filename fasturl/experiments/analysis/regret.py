@@ -193,7 +193,9 @@ def _make_room_for_slopes(figure: Figure, most_lines: int) -> None:
 
 
 def _grid(axes: Axes) -> GridSpec:
-    return cast(Any, axes.get_subplotspec()).get_gridspec()  # type: ignore[no-any-return]
+    """The grid that a panel of a figure of panels stands in."""
+    grid: GridSpec = cast(Any, axes.get_subplotspec()).get_gridspec()
+    return grid
 
 
 def _caption(frame: pandas.DataFrame, band: str, lines: Mapping[str, _Line]) -> str:
