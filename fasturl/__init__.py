@@ -19,6 +19,7 @@ from ._base.vector_dots import use_vectors as _use_vectors
 from ._version import __version__ as __version__
 from .agents.pcid import PCID
 from .agents.url import URL
+from .agents.url_as_published import URLAsPublished
 from .agents.url_as_written import URLAsWritten
 from .learners.compiled import CompiledLearner, learner_functions
 from .learners.opsrl import OPSRL
@@ -74,6 +75,7 @@ __all__ = [
     "RiverSwim",
     "Run",
     "UCBQBernstein",
+    "URLAsPublished",
     "URLAsWritten",
     "learner_functions",
     "register",

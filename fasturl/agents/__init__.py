@@ -13,4 +13,5 @@ from .ledger import Ledger as Ledger
 from .observation import ObservationAgent as ObservationAgent
 from .pcid import PCID as PCID
 from .url import URL as URL
+from .url_as_published import URLAsPublished as URLAsPublished
 from .url_as_written import URLAsWritten as URLAsWritten

@@ -1,9 +1,10 @@
-"""What both forms of URL share: an oracle, a learner, and a bound on the number of labels."""
+"""What all forms of URL share: an oracle, a learner, and a bound on the number of labels."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .._base import checks
 from .._base.names import components, make, name_of
@@ -13,8 +14,6 @@ from ..learners.pooled_ucbvi import PooledUCBVI
 from ..problems.description import Description
 from .agent import Agent
 
-DEFAULT_ORACLES = {"bits": "kmeans", "reals": "gmm"}
-"""The oracle for each kind of observations."""
 DEFAULT_LEARNER = PooledUCBVI()
 """One learner for every environment, which nobody has to tune: docs/learners.md has the evidence."""
 
@@ -22,6 +21,9 @@ DEFAULT_LEARNER = PooledUCBVI()
 @dataclass(frozen=True)
 class DecodingAgent(Agent):
     """An agent that learns to see with an oracle and to act with a tabular learner on (level, label)."""
+
+    default_oracles: ClassVar[Mapping[str, str]] = {"bits": "kmeans", "reals": "gmm"}
+    """The oracle for each kind of observations, where none is given."""
 
     oracle: Any = setting(
         None,
@@ -59,11 +61,13 @@ class DecodingAgent(Agent):
             )
 
     def oracle_name(self, description: Description) -> str:
-        return _default_oracle(description) if self.oracle is None else name_of("oracle", self.oracle)
+        return self._default_oracle(description) if self.oracle is None else name_of("oracle", self.oracle)
 
     def oracle_for(self, description: Description) -> Any:
         """The oracle that is fitted."""
-        return make("oracle", _default_oracle(description), {}) if self.oracle is None else self.oracle
+        if self.oracle is None:
+            return make("oracle", self._default_oracle(description), {})
+        return self.oracle
 
     def n_labels(self, description: Description) -> int:
         """How many labels there is room for: the bound on the number of states, and two at least."""
@@ -102,7 +106,6 @@ class DecodingAgent(Agent):
                     f"on {need} = {least} observations or more, got {trajectories}"
                 )
 
-
-def _default_oracle(description: Description) -> str:
-    assert description.observations is not None
-    return DEFAULT_ORACLES[description.observations.kind]
+    def _default_oracle(self, description: Description) -> str:
+        assert description.observations is not None
+        return self.default_oracles[description.observations.kind]

@@ -1,33 +1,30 @@
 """URL, practical form: an unsupervised oracle and a no-regret tabular learner explore together (Feng et al.,
 2020).
 
-It follows the procedure of the paper's experiments. All observations are kept and pooled over levels. An
+It betters the procedure of the paper's experiments. All observations are kept and pooled over levels. An
 iteration plays a batch of trajectories with the current policy on the current decoder (actions at random in
 the first), refits the oracle on everything, matches the new labels with the old ones, and feeds the learner
 one trajectory. Once the decoder is stable, the learner goes on alone. The level is part of the learner's
 state. Every trajectory counts.
 
-The form as written is in `url_as_written`.
+The procedure as the paper has it is in `url_as_published`, the form as written in `url_as_written`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._base.schema import Range, setting
-from ..decoders.decoder import Decoder
-from ..learners.learner import Learner, Memory, start
 from ..problems.description import Description
 from .agent import Outcome
+from .decoder_training import DecoderTraining
 from .decoding import DecodingAgent
-from .evaluation import DecodedPolicy
 from .game import Game
 from .label_matching import match_labels
-from .ledger import Ledger, Phases
+from .ledger import Ledger
 
 STABLE_AGREEMENT = 0.98
 """Two successive decoders must agree on at least this share of every label's observations. Below it lies a
@@ -89,86 +86,34 @@ class URL(DecodingAgent):
     def play(self, game: Game, ledger: Ledger) -> Outcome:
         known = game.description
         run = _Run(game, ledger, self.oracle_for(known), self.learner, self.n_labels(known))
-        run.learn_decoder(self.first_batch(known))
+        spent, stable = run.learn_decoder(self.first_batch(known))
         run.learn_policy()
-        return run.outcome()
+        return run.outcome(decoder_trajectories=spent, decoder_stable=stable)
 
 
-class _Run:
-    """One run: its observations, decoder and learner."""
+class _Run(DecoderTraining):
+    """One run, whose decoder is trained until it is stable."""
 
-    def __init__(self, game: Game, ledger: Ledger, oracle: Any, learner: Learner, n_states: int) -> None:
-        self.game, self.ledger, self.oracle, self.learner, self.n_states = (
-            game,
-            ledger,
-            oracle,
-            learner,
-            n_states,
-        )
-        self.oracle_seeds = game.generator("oracle")
-        self.observations: list[NDArray[np.generic]] = []
-        self.decoder: Decoder | None = None
-        self.memory: Memory | None = None
-        self.n_labels = 0
-        self.fits = 0
-        self.decoder_trajectories = 0
-        self.decoder_stable = False
-        self.phases = Phases("oracle", "exploration", "learning")
-
-    def outcome(self) -> Outcome:
-        assert self.decoder is not None
-        assert self.memory is not None
-        diagnostics = {
-            "oracle_fits": self.fits,
-            "decoder_trajectories": self.decoder_trajectories,
-            "decoder_stable": self.decoder_stable,
-            "seconds": self.phases.seconds,
-        }
-        return Outcome(DecodedPolicy(self.decoder, self.memory.final_policy()), diagnostics)
-
-    def learn_decoder(self, batch: int) -> None:
+    def learn_decoder(self, batch: int) -> tuple[int, bool]:
+        """Train the decoder; returns how many trajectories that took, and whether it is stable."""
         ledger, size = self.ledger, batch
         most = min(max(size, int(DECODER_SHARE * ledger.returns.size)), ledger.returns.size)
         stable = 0
         while stable < STABLE_ITERATIONS and ledger.played < most:
             with self.phases.timed("exploration"):
-                fresh = self._play_batch(min(size, most - ledger.played))
+                fresh = self.play_batch(min(size, most - ledger.played))
             with self.phases.timed("oracle"):
                 agreement = self._refit(fresh)
             stable = stable + 1 if agreement >= STABLE_AGREEMENT else 0
             with self.phases.timed("learning"):
-                self._learn(min(1, ledger.left))
+                self.learn(min(1, ledger.left))
             size = ledger.played
-        self.decoder_trajectories = ledger.played
-        self.decoder_stable = stable >= STABLE_ITERATIONS
-
-    def learn_policy(self) -> None:
-        with self.phases.timed("learning"):
-            while self.ledger.left:
-                self._learn(min(self.game.block_episodes, self.ledger.left))
-
-    def _play_batch(self, size: int) -> NDArray[np.generic]:
-        """The observations of `size` trajectories, [n, D]; they are kept."""
-        first, end = len(self.observations), self.ledger.played + size
-        while self.ledger.played < end:
-            count = min(self.game.block_episodes, end - self.ledger.played)
-            if self.decoder is None or self.memory is None:
-                trajectories = self.game.play_random(count)
-            else:
-                trajectories = self.game.explore(self.memory, self.decoder, count)
-            observations = trajectories.observations()
-            self.observations.append(observations.reshape(-1, observations.shape[-1]))
-            self.ledger.enter(trajectories.returns)
-        return np.concatenate(self.observations[first:])
+        return ledger.played, stable >= STABLE_ITERATIONS
 
     def _refit(self, fresh: NDArray[np.generic]) -> float:
         """Fit on all observations and match labels with the old decoder; returns how well the two agree on
         the fresh observations."""
-        from ..oracles.fitting import fit_decoder
-
-        seed = int(self.oracle_seeds.integers(2**31))
-        decoder = fit_decoder(self.oracle, np.concatenate(self.observations), seed, self.n_states)
-        self.fits += 1
+        decoder = self.fit()
         agreement = 0.0
         if self.decoder is not None:
             old, new = self.decoder.decode(fresh), decoder.decode(fresh)
@@ -177,20 +122,7 @@ class _Run:
             if self.game.description.max_states > 1 and new.min() == new.max():
                 agreement = 0.0  # two decoders that tell nothing apart agree on everything
         self.decoder = decoder
-        self._make_room(decoder.n_labels)
+        if self.memory is None or decoder.n_labels > self.n_labels:
+            # a learner that begins anew with room for every label forgets a few trajectories at most
+            self.begin_learning(max(decoder.n_labels, self.n_states))
         return agreement
-
-    def _make_room(self, n_labels: int) -> None:
-        """See that the learner has room for every label; one that begins anew forgets a few trajectories at
-        most."""
-        if self.memory is not None and n_labels <= self.n_labels:
-            return
-        self.n_labels = max(n_labels, self.n_states)
-        self.memory = start(self.learner, self.game.task(self.n_labels, self.ledger.returns.size))
-
-    def _learn(self, count: int) -> None:
-        if count == 0:
-            return
-        assert self.memory is not None
-        with self.ledger.entry(count) as returns:
-            self.game.learn(self.memory, self.decoder, returns)

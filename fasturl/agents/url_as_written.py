@@ -26,11 +26,11 @@ from .._base.schema import setting
 from .._kernels import labels as _labels
 from .._kernels import rng as _rng
 from ..decoders.by_level import LevelDecoder
-from ..decoders.decoder import Decoder, Labels
+from ..decoders.constant import ConstantDecoder
+from ..decoders.decoder import Decoder
 from ..learners.learner import Floats, Ints, Learner, check_policy, start
 from ..learners.playing import draw_policy
 from ..problems.block_mdp import policy_table
-from ..problems.blocks import Block
 from ..problems.description import Description
 from .agent import Outcome
 from .decoding import DecodingAgent
@@ -158,13 +158,6 @@ class Sizes:
         policies = (self.episodes + 1) * self.iterations
         sampled = (policies * (policies + 1) // 2 + policies) * self.batch
         return self.restarts * (sampled + self.episodes + 1 + self.test_episodes)
-
-
-class ConstantDecoder(Decoder):
-    """Label 0 for everything: the decoder before any training."""
-
-    def table(self, block: Block) -> Labels:
-        return np.full((block.n_episodes, block.n_levels, block.n_states), self.relabel[0])
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from .affine import AffineDecoder as AffineDecoder
 from .by_level import LevelDecoder as LevelDecoder
 from .c_decoder import CDecoder as CDecoder
 from .checked import check_decoder as check_decoder
+from .constant import ConstantDecoder as ConstantDecoder
 from .decoder import MAX_LABELS as MAX_LABELS
 from .decoder import Decoder as Decoder
 from .predict import PredictDecoder as PredictDecoder

@@ -6,5 +6,8 @@ beside these.
 
 from .dbscan import DBSCAN as DBSCAN
 from .fitting import fit_decoder as fit_decoder
+from .full_gmm import FullGMM as FullGMM
 from .gmm import GMM as GMM
 from .kmeans import KMeans as KMeans
+from .pca_dbscan import PCADBSCAN as PCADBSCAN
+from .pca_kmeans import PCAKMeans as PCAKMeans

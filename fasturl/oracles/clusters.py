@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans as _SklearnKMeans
 
 from .._base.schema import setting
+from ..decoders.affine import AffineDecoder
 from .oracle import Oracle
 from .projection import Floats, Projection
 
@@ -37,10 +38,7 @@ def weighted_kmeans(
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Centres [n_states, axes] and labels of weighted k-means; where there are fewer distinct points, some
     centres are the same."""
-    distinct = np.unique(projection.points[:, 0])
-    if distinct.size < n_states:
-        distinct = np.unique(projection.points, axis=0)
-    n_clusters = min(n_states, len(distinct))
+    n_clusters = n_distinct(projection.points, n_states)
     if n_clusters == 1:
         return np.tile(projection.points[0], (n_states, 1)), np.zeros(len(projection.points), np.int64)
     kmeans = _SklearnKMeans(n_clusters, n_init=n_init, random_state=random_state)
@@ -48,4 +46,23 @@ def weighted_kmeans(
     centres = kmeans.cluster_centers_
     return np.concatenate([centres, np.tile(centres[:1], (n_states - n_clusters, 1))]), kmeans.labels_.astype(
         np.int64
+    )
+
+
+def n_distinct(points: Floats, most: int) -> int:
+    """How many distinct points there are, counted up to `most`."""
+    distinct = np.unique(points[:, 0])
+    if distinct.size < most:
+        distinct = np.unique(points, axis=0)
+    return min(most, len(distinct))
+
+
+def nearest_centre_decoder(centres: Floats, projection: Projection) -> AffineDecoder:
+    """The decoder whose label is the nearest of the centres [n_states, axes] to the image of an
+    observation."""
+    # |A x + b - c|^2 is smallest where c' (A x + b) - |c|^2 / 2 is largest: nothing here grows with the
+    # square of b, which is great where observations are far from the origin, and would drown the rest in
+    # float32
+    return AffineDecoder(
+        centres @ projection.matrix, centres @ projection.offset - np.square(centres).sum(axis=1) / 2
     )

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..decoders.affine import AffineDecoder
-from .clusters import CentreOracle, weighted_kmeans
+from .clusters import CentreOracle, nearest_centre_decoder, weighted_kmeans
 from .oracle import Attempt
 from .projection import Observations, Projection, merged, separation
 
@@ -24,12 +21,7 @@ class KMeans(CentreOracle):
 
     def _attempt(self, data: Observations, projection: Projection) -> Attempt:
         centres, labels = weighted_kmeans(projection, self._n_clusters, self.n_init, self.random_state)
-        # |A x + b - c|^2 is smallest where c' (A x + b) - |c|^2 / 2 is largest: nothing here grows with the
-        # square of b, which is great where observations are far from the origin, and would drown the rest in
-        # float32
-        decoder = AffineDecoder(
-            centres @ projection.matrix, centres @ projection.offset - np.square(centres).sum(axis=1) / 2
-        )
+        decoder = nearest_centre_decoder(centres, projection)
         names = merged(
             self._n_clusters, separation(projection.points, labels, self._n_clusters), self.min_separation
         )

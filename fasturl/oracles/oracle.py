@@ -1,8 +1,8 @@
-"""What our oracles share, in scikit-learn's style: `fit` on observations, then `decoder_` and `predict`.
+"""What oracles share, in scikit-learn's style: `fit` on observations, then `decoder_` and `predict`.
 
-Each projects the observations on a few directions first (`projection`): of large fourth moments, in which
-rare clusters stand out, or plain principal components, as the paper's oracles do, where the former do not
-show as many clusters as there are states.
+Ours (`Oracle`) project the observations on a few directions first (`projection`): of large fourth moments, in
+which rare clusters stand out, or plain principal components, as the paper's oracles do, where the former do
+not show as many clusters as there are states. The paper's own are in `published`.
 
 Any other object with `fit` and `predict` (a clusterer or a pipeline) serves as an oracle as it is.
 """
@@ -50,9 +50,9 @@ class Attempt(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carries no types
-    """What the oracles share: checks, the choice of a projection, and prediction through the compiled
-    decoder.
+class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carries no types
+    """An oracle that learns a compiled decoder. Subclasses implement `_learn`; checks and prediction are
+    here.
 
     There is no `labels_`: `fit` would spend time on labels that few ask for, and `fit_predict` gives them.
     """
@@ -63,23 +63,6 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
         most=MAX_LABELS,
         none="the environment's bound on the states of a level",
         help="Number of clusters. An oracle that is fitted by itself must be told.",
-    )
-    n_directions: int | None = setting(
-        None, least=1, none="n_states - 1", help="Number of directions to project on.", kw_only=True
-    )
-    scale: bool | str = setting(
-        "auto",
-        values="true, false or auto",
-        help="Whether to divide coordinates by their standard deviation; auto does where the observations "
-        "are bits.",
-        kw_only=True,
-    )
-    projection: str = setting(
-        "auto",
-        choices=("auto", *KINDS),
-        help="On directions of large fourth moments, on principal components, or auto: the former unless "
-        "the latter show more clusters.",
-        kw_only=True,
     )
     random_state: int | None = setting(
         None,
@@ -96,29 +79,14 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X)
-        best: Attempt | None = None
-        problem: NoClusters | None = None
-        kinds = KINDS if self.projection == "auto" else (self.projection,)
-        for kind in kinds if data.shape[0] >= ENOUGH * self._n_clusters else kinds[:1]:
-            try:
-                attempt = self._attempt(data, Projection(data, self._n_axes(data.shape[1]), self.scale, kind))
-            except NoClusters as error:
-                problem = problem or error
-                continue
-            if best is None or attempt.doubt < best.doubt:
-                best = attempt
-            if not best.doubt:
-                break
-        if best is None:
-            assert problem is not None
-            raise problem
-        for name, value in best.learned.items():
+        for name, value in self._learn(data).items():
             setattr(self, name, value)
         self.n_features_in_ = data.shape[1]
         return self
 
     @abstractmethod
-    def _attempt(self, data: Observations, projection: Projection) -> Attempt: ...
+    def _learn(self, data: Observations) -> dict[str, Any]:
+        """The attributes of an oracle that is fitted on these observations; `decoder_` is among them."""
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """The label of each observation."""
@@ -144,21 +112,13 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
             raise ValueError(
                 "n_states must be an integer from 2 to 256 where an oracle is fitted by itself, got None"
             )
-        if not (
-            isinstance(self.scale, bool | np.bool_) or (isinstance(self.scale, str) and self.scale == "auto")
-        ):
-            raise ValueError(f"scale must be True, False or 'auto', got {checks.short_repr(self.scale)}")
-        self._n_axes(dimension)
 
     def least_observations(self) -> dict[str, int]:
         """The settings that ask for a number of observations, and how many."""
         return {"n_states": self._n_clusters}
 
-    _free_settings: ClassVar[tuple[str, ...]] = ("scale", "n_directions")
+    _free_settings: ClassVar[tuple[str, ...]] = ()
     """Settings whose types or limits no declaration can say, which an oracle checks itself."""
-
-    def _n_axes(self, dimension: int) -> int:
-        return n_axes(self.n_directions, self._n_clusters, dimension)
 
     @property
     def _n_clusters(self) -> int:
@@ -177,6 +137,63 @@ class Oracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-
             )
         _check_precision(data)
         return data
+
+
+@dataclass(eq=False, repr=False)
+class Oracle(DecodingOracle):
+    """What our oracles share: the choice of a projection."""
+
+    n_directions: int | None = setting(
+        None, least=1, none="n_states - 1", help="Number of directions to project on.", kw_only=True
+    )
+    scale: bool | str = setting(
+        "auto",
+        values="true, false or auto",
+        help="Whether to divide coordinates by their standard deviation; auto does where the observations "
+        "are bits.",
+        kw_only=True,
+    )
+    projection: str = setting(
+        "auto",
+        choices=("auto", *KINDS),
+        help="On directions of large fourth moments, on principal components, or auto: the former unless "
+        "the latter show more clusters.",
+        kw_only=True,
+    )
+    _free_settings: ClassVar[tuple[str, ...]] = ("scale", "n_directions")
+
+    def _learn(self, data: Observations) -> dict[str, Any]:
+        best: Attempt | None = None
+        problem: NoClusters | None = None
+        kinds = KINDS if self.projection == "auto" else (self.projection,)
+        for kind in kinds if data.shape[0] >= ENOUGH * self._n_clusters else kinds[:1]:
+            try:
+                attempt = self._attempt(data, Projection(data, self._n_axes(data.shape[1]), self.scale, kind))
+            except NoClusters as error:
+                problem = problem or error
+                continue
+            if best is None or attempt.doubt < best.doubt:
+                best = attempt
+            if not best.doubt:
+                break
+        if best is None:
+            assert problem is not None
+            raise problem
+        return best.learned
+
+    @abstractmethod
+    def _attempt(self, data: Observations, projection: Projection) -> Attempt: ...
+
+    def check_settings(self, dimension: int) -> None:
+        super().check_settings(dimension)
+        if not (
+            isinstance(self.scale, bool | np.bool_) or (isinstance(self.scale, str) and self.scale == "auto")
+        ):
+            raise ValueError(f"scale must be True, False or 'auto', got {checks.short_repr(self.scale)}")
+        self._n_axes(dimension)
+
+    def _n_axes(self, dimension: int) -> int:
+        return n_axes(self.n_directions, self._n_clusters, dimension)
 
     def _doubt(self, data: Observations, labels: NDArray[np.integer], of_bits: bool) -> float:
         """What speaks against these labels: that bits go together all the same, or that clusters are

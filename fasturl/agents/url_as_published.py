@@ -1,0 +1,171 @@
+"""URL as published: the procedure of the appendix on experiments of Feng et al. (2020).
+
+All observations are kept and pooled over levels. A fixed number of times,
+
+    1. play B trajectories with the learner's current policy on the current decoder, and add their
+       observations to the others; the first time, actions are uniformly random;
+    2. fit the oracle on all observations, which gives the new decoder; its labels are taken as they come;
+    3. play one trajectory with the new decoder and feed it to the learner.
+
+Then the decoder is kept and the learner goes on alone. The level is part of the learner's state. Every
+trajectory counts. The paper's oracles are `pca_kmeans`, `pca_dbscan` and `full_gmm`, its learner OracleQ with
+a constant rate.
+
+What the appendix leaves open is read off the published program: how many principal components there are and
+how they are scaled, the settings of the three oracles, and that a learner which has met a label keeps what it
+knows of it, whatever that label means to the next decoder. Its defaults of B and of the number of iterations
+are ours too; both are to be tuned. The program's `max_train_iter` is one more than `iterations`, and its
+curves count the batches' trajectories but not their rewards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .._base import checks
+from .._base.schema import Range, setting
+from ..learners.learner import Floats, Ints
+from ..learners.oracleq import OracleQ
+from ..problems.description import Description
+from .agent import Outcome
+from .decoder_training import DecoderTraining
+from .decoding import DecodingAgent
+from .game import Game
+from .ledger import Ledger
+
+PAPER_NAMES = {"kmeans": "pca-kmeans", "dbscan": "pca-dbscan", "gmm": "full-gmm"}
+"""What the paper calls its oracles, and what they are called here."""
+FULL_BATCHES = 5
+"""Iterations after which the published program plays shorter batches, where it does."""
+
+
+@dataclass(frozen=True)
+class URLAsPublished(DecodingAgent):
+    """Unsupervised reinforcement learning as the paper's experiments have it: a fixed number of batches of a
+    fixed size for the decoder, labels that nobody matches, OracleQ with a constant rate.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> from fasturl.registry import environment
+    >>> env = environment("lock-bernoulli", horizon=5)
+    >>> run = fu.train(env, fu.URLAsPublished(batch=50), episodes=2000)
+    >>> run.oracle, run.diagnostics[0]["decoder_trajectories"]
+    ('pca-kmeans', 100)
+    """
+
+    default_oracles: ClassVar[Mapping[str, str]] = {"bits": "pca-kmeans", "reals": "pca-kmeans"}
+
+    oracle: Any = setting(
+        None,
+        kind="oracle",
+        none="pca-kmeans",
+        help="What learns to see: pca-kmeans, pca-dbscan or full-gmm, which may also be written as in the "
+        "paper, kmeans, dbscan or gmm; or any object with fit and predict.",
+    )
+    learner: Any = setting(
+        OracleQ(),
+        kind="learner",
+        help="What learns to act: the name of a learner, or any object with start.",
+    )
+    batch: int = setting(
+        100,
+        least=1,
+        unit="trajectories",
+        search=Range(25, 400),
+        help="B: trajectories of an iteration.",
+    )
+    iterations: int = setting(
+        2, least=1, search=(1, 2, 5, 10), help="How often the decoder is trained before it is kept."
+    )
+    late_batch: int | None = setting(
+        None,
+        least=1,
+        unit="trajectories",
+        none="batch",
+        help=f"Trajectories of an iteration after the first {FULL_BATCHES}; the published program has 5 "
+        "where the oracle is a mixture.",
+    )
+
+    def __post_init__(self) -> None:
+        checks.keep(self, oracle=_by_our_name(self.oracle))
+        super().__post_init__()
+
+    def check(self, description: Description) -> None:
+        super().check(description)
+        self.check_first_fit(description, "batch", self.batch, description.horizon + 1)
+
+    def trajectories(self, description: Description, episodes: int) -> int:
+        self.check_first_fit(description, "episodes", episodes, description.horizon + 1)
+        return episodes
+
+    def batch_of(self, iteration: int) -> int:
+        """Trajectories of an iteration, which are counted from 0."""
+        if iteration < FULL_BATCHES or self.late_batch is None:
+            return self.batch
+        return self.late_batch
+
+    def play(self, game: Game, ledger: Ledger) -> Outcome:
+        known = game.description
+        run = _Run(game, ledger, self.oracle_for(known), self.learner, self.n_labels(known))
+        for iteration in range(self.iterations):
+            if ledger.left:
+                run.iterate(self.batch_of(iteration))
+        run.learn_policy()
+        return run.outcome(decoder_trajectories=run.training_trajectories, labels_found=run.labels_found)
+
+
+def _by_our_name(oracle: Any) -> Any:
+    """An oracle whose name is the paper's, by the name that it has here; any other as it is."""
+    if isinstance(oracle, Mapping) and "name" in oracle:
+        return {**oracle, "name": _by_our_name(oracle["name"])}
+    return PAPER_NAMES.get(oracle, oracle) if isinstance(oracle, str) else oracle
+
+
+class _Run(DecoderTraining):
+    """One run, whose decoder is trained a fixed number of times."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.training_trajectories = 0
+        self.fed: list[tuple[Ints, Ints, Floats]] = []
+        """What the learner was fed while the decoder was trained: labels, actions and rewards."""
+
+    @property
+    def labels_found(self) -> int:
+        """How many labels the decoder has."""
+        assert self.decoder is not None
+        return self.decoder.n_labels
+
+    def iterate(self, batch: int) -> None:
+        """Play a batch, or what is left of the trajectories, train the decoder, and feed the learner."""
+        size = min(batch, self.ledger.left)
+        with self.phases.timed("exploration"):
+            self.play_batch(size)
+        self.training_trajectories += size
+        with self.phases.timed("oracle"):
+            self.decoder = self.fit()
+        with self.phases.timed("learning"):
+            self._make_room(self.labels_found)
+            if self.ledger.left:
+                self._feed_one_trajectory()
+
+    def _make_room(self, n_labels: int) -> None:
+        """See that the learner has room for every label. It keeps what it has learned of the others: a larger
+        table is taught all that it was fed before."""
+        if self.memory is not None and n_labels <= self.n_labels:
+            return
+        memory = self.begin_learning(max(n_labels, self.n_states))
+        for trajectory in self.fed:
+            memory.update(*trajectory)
+
+    def _feed_one_trajectory(self) -> None:
+        assert self.memory is not None
+        assert self.decoder is not None
+        trajectories = self.game.explore(self.memory, self.decoder, 1)
+        trajectory = trajectories.labels[0], trajectories.actions[0], trajectories.rewards[0]
+        self.fed.append(trajectory)
+        self.memory.update(*trajectory)
+        self.ledger.enter(trajectories.returns)

@@ -1,0 +1,29 @@
+"""The paper's first oracle: principal component analysis, then k-means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .._base.schema import setting
+from .clusters import nearest_centre_decoder, weighted_kmeans
+from .principal import PrincipalOracle
+from .projection import Observations
+
+
+@dataclass(eq=False, repr=False)
+class PCAKMeans(PrincipalOracle):
+    """Principal component analysis, then k-means, as scikit-learn does both: all observations weigh the same,
+    every cluster keeps its own label.
+
+    A state that is rarely met has little variance, so its cluster is found once play meets it often enough.
+    """
+
+    n_init: int = setting(
+        10, least=1, help="Number of starts of k-means; ten was scikit-learn's default in 2020.", kw_only=True
+    )
+
+    def _learn(self, data: Observations) -> dict[str, Any]:
+        projection = self._project(data)
+        centres, _ = weighted_kmeans(projection, self._n_clusters, self.n_init, self.random_state)
+        return {"decoder_": nearest_centre_decoder(centres, projection)}
