@@ -146,11 +146,13 @@ class Run:
         - URL: `decoder_accuracy`, the share of right labels by level; `oracle_fits`, how often the oracle
           was fitted; `decoder_trajectories`, how many trajectories were spent on decoders; `decoder_stable`,
           whether the decoder was stable in time.
+        - URLAsPublished: `decoder_accuracy` and `oracle_fits` as for URL; `decoder_trajectories`, how many
+          trajectories the decoder was fitted on; `labels_found`, how many labels it has.
         - URLAsWritten: `decoder_accuracy`, `oracle_fits` and `decoder_trajectories` as for URL, and
           `restart_means`, the mean return of each restart's policy in the test episodes.
         - PCID: `states_found` and `decoder_accuracy` by level; `exploration_trajectories`, how many were
           spent on learning the levels.
-        - These three: `seconds`, how long each part took: `exploration` and `evaluation`; of both forms of
+        - These four: `seconds`, how long each part took: `exploration` and `evaluation`; of all forms of
           URL `oracle` and `learning`, of URLAsWritten `selection`; of PCID `regression` and `exploitation`.
     wall_seconds
         How long it took, all seeds together.

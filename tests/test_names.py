@@ -384,12 +384,12 @@ def test_ours_are_registered_like_anybodys():
             *("lock-bernoulli", "lock-gaussian", "rich-lock", "bidirectional-lock"),
             *("bandit", "river-swim", "deep-sea", "random-mdp", "maze"),
         },
-        "oracle": {"kmeans", "gmm", "dbscan"},
+        "oracle": {"kmeans", "gmm", "dbscan", "pca-kmeans", "pca-dbscan", "full-gmm"},
         "learner": {
             *("oracleq", "qlearning", "ucbq-bernstein", "ucbvi", "pooled-ucbvi", "rmax"),
             *("psrl", "opsrl", "rlsvi"),
         },
-        "agent": {"url", "url-as-written", "pcid"},
+        "agent": {"url", "url-as-published", "url-as-written", "pcid"},
     }
     for kind, known in ours.items():
         for name in known:

@@ -22,7 +22,7 @@ from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.decoder import Decoder
 from fasturl.decoders.quadratic import QuadraticDecoder
 from fasturl.decoders.support_vector import SupportVectorDecoder
-from fasturl.oracles import DBSCAN, GMM, KMeans
+from fasturl.oracles import DBSCAN, GMM, PCADBSCAN, FullGMM, KMeans, PCAKMeans
 from fasturl.oracles.gmm import mixture_decoder
 from fasturl.problems.environment import emission_rngs
 
@@ -37,6 +37,9 @@ ORACLES = {
     "kmeans": KMeans(3, random_state=0),
     "gmm": GMM(3, random_state=0),
     "dbscan": DBSCAN(3, random_state=0),
+    "pca-kmeans": PCAKMeans(3),
+    "pca-dbscan": PCADBSCAN(3),
+    "full-gmm": FullGMM(3),
 }
 
 
@@ -142,7 +145,14 @@ def test_a_fitted_oracle_knows_how_many_coordinates_it_saw(name):
 
 def test_oracles_have_names():
     ours = {name: one.cls for name, one in components("oracle").items() if one.package == "fasturl"}
-    assert ours == {"kmeans": KMeans, "dbscan": DBSCAN, "gmm": GMM}
+    assert ours == {
+        "kmeans": KMeans,
+        "dbscan": DBSCAN,
+        "gmm": GMM,
+        "pca-kmeans": PCAKMeans,
+        "pca-dbscan": PCADBSCAN,
+        "full-gmm": FullGMM,
+    }
 
 
 # --- what they find ---

@@ -16,8 +16,16 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent / "plugin_package"
-AGENTS = ["url", "url-as-written", "pcid", "scout", "oracleq-lat", "qlearning-lat", "counts-lat"]
-AGENTS += ["means-lat", "oracleq-obs", "qlearning-obs", "means-obs"]
+AGENTS = ["url", "url-as-published", "url-as-written", "pcid", "scout"]
+AGENTS += [
+    "oracleq-lat",
+    "qlearning-lat",
+    "counts-lat",
+    "means-lat",
+    "oracleq-obs",
+    "qlearning-obs",
+    "means-obs",
+]
 
 
 class Installation:

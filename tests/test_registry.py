@@ -29,9 +29,12 @@ def test_settings_reach_the_learner():
     assert agent == ObservationAgent(fu.OracleQ(learning_rate=0.7))
 
 
-@pytest.mark.parametrize("name", ["url", "url-as-written"])
-def test_an_agent_by_name_has_the_defaults_of_its_class(name):
-    assert registry.agent(name) == {"url": fu.URL, "url-as-written": fu.URLAsWritten}[name]()
+@pytest.mark.parametrize(
+    ("name", "agent"),
+    [("url", fu.URL), ("url-as-published", fu.URLAsPublished), ("url-as-written", fu.URLAsWritten)],
+)
+def test_an_agent_by_name_has_the_defaults_of_its_class(name, agent):
+    assert registry.agent(name) == agent()
 
 
 @pytest.mark.parametrize("written", ["confidence", "learner.confidence"])

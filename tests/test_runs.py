@@ -83,6 +83,7 @@ def test_runs_can_be_compared_and_kept_in_sets(run):
 AGENTS = [
     fu.OracleQ(),
     fu.URL(batch=20),
+    fu.URLAsPublished(batch=20),
     fu.URLAsWritten(epsilon=0.9, delta=0.9, batch=10),
     fu.PCID(samples_per_level=60),
     as_agent(fu.OracleQ(), "observation"),

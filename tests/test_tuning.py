@@ -94,6 +94,12 @@ def test_spaces_come_from_what_agents_and_their_learners_declare():
     }
     assert default_space("url", {}) == {"batch": Range(25, 400)} | of_learner
     assert default_space("url-as-written", {}) == of_learner
+    assert default_space("url-as-published", {}) == {
+        "batch": Range(25, 400),
+        "iterations": (1, 2, 5, 10),
+        "learner.learning_rate": step,
+        "learner.confidence": step,
+    }
     assert set(default_space("pcid", {})) == {"n_clusters", "samples_per_level", "model"}
 
 

@@ -46,6 +46,7 @@ SETTINGS = {
     "rlsvi-lat": [{}],
     "rlsvi-obs": [{}],
     "url": [{}, {"oracle": "kmeans"}, {"oracle": "gmm"}, {"oracle": "dbscan"}, {"n_states": 5}],
+    "url-as-published": [{"batch": 40}, {"batch": 40, "oracle": "gmm"}, {"batch": 40, "oracle": "dbscan"}],
     "url-as-written": [SMALL, {**SMALL, "n_states": 4}],
     "pcid": [{"samples_per_level": 60}, {"samples_per_level": 60, "model": "neural"}],
 }

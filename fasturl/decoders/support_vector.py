@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,12 @@ from numpy.typing import ArrayLike
 
 from .._kernels import decoding as _decoding
 from .._kernels.records import SupportVectors, VotingWorkspace
-from ..problems.blocks import Block
+from ..problems.blocks import BitBlock, Block
 from .affine import AffineMap
 from .decoder import Decoder, Labels
+
+_MOST_LOOKED_UP_BITS = 14
+"""Observations of so many bits are looked up: there are at most 16,384 of them, fewer than a run meets."""
 
 
 class SupportVectorDecoder(Decoder):
@@ -33,10 +37,22 @@ class SupportVectorDecoder(Decoder):
 
     def table(self, block: Block) -> Labels:
         self._check(block, self._image.dimension)
-        labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
+        if isinstance(block, BitBlock) and block.dimension <= _MOST_LOOKED_UP_BITS:
+            return np.asarray(self.relabel[self._classes_of_words[block.words[..., 0]]])
+        return np.asarray(self.relabel[self._classes(block)])
+
+    @cached_property
+    def _classes_of_words(self) -> Labels:
+        """The class of everything that so few bits can be: [2^D]. The votes are counted once for each."""
+        words = np.arange(2**self._image.dimension, dtype=np.uint64)
+        return self._classes(BitBlock(words.reshape(-1, 1, 1, 1), self._image.dimension)).ravel()
+
+    def _classes(self, block: Block) -> Labels:
+        classes = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
+        n_classes = self._classifier.starts.size - 1
         workspace = VotingWorkspace(
-            similarities=np.empty(self._classifier.vectors.shape[0]),
-            votes=np.empty(self._classifier.starts.size - 1, np.int64),
+            similarities=np.empty(self._classifier.vectors.shape[0]), votes=np.empty(n_classes, np.int64)
         )
-        _decoding.support_vector_labels(self._image(block), self._classifier, workspace, self.relabel, labels)
-        return labels
+        names = np.arange(n_classes, dtype=np.uint8)
+        _decoding.support_vector_labels(self._image(block), self._classifier, workspace, names, classes)
+        return classes
