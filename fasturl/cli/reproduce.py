@@ -49,6 +49,7 @@ def reproduce_command(
 ) -> None:
     """Run the experiments of Feng et al. (2020): figures, success rates and claims."""
     from ..experiments.paper.claims import success_table
+    from ..experiments.paper.published import oracle_table
     from ..experiments.paper.reproduce import planned
     from ..experiments.running.backends import Local
 
@@ -64,12 +65,13 @@ def reproduce_command(
     console.print(plan.to_do)
     reproduction = plan.carry_out()
     console.print(success_table(reproduction.summary))
+    console.print(oracle_table(reproduction.oracles))
     if reproduction.caveat:
         console.print(f"[yellow]{reproduction.caveat}[/]", highlight=False)
     for claim in reproduction.claims:
         verdict = "[green]holds[/]" if claim.holds else "[red]fails[/]"
         console.print(f"{verdict} {claim.claim}: {claim.figures}", highlight=False)
     figures = ", ".join(f"{figure}.png" for figure in reproduction.figures)
-    tables = "summary.csv" if reproduction.models is None else "summary.csv, models.csv"
+    tables = "summary.csv, oracles.csv" + ("" if reproduction.models is None else ", models.csv")
     console.print(f"figures {figures} (and PDF), {tables} and claims.json are in {out}")
     console.print(f"took {reproduction.seconds:.1f} s")

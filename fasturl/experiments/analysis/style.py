@@ -47,6 +47,7 @@ def mixed(paint: str, ink: str, depth: float) -> str:
 # listed gets one of the colours below.
 COLOURS = {
     "url": Paint("#D55E00", "#F5843F"),
+    "url-as-published": Paint("#000000", "#E0E0E0"),
     "url-as-written": Paint("#8C564B", "#C49A8E"),
     "oracleq-lat": Paint("#0072B2", "#58A9E0"),
     "qlearning-lat": Paint("#56B4E9", "#9AD4F5"),
@@ -90,6 +91,7 @@ _VARIANT_LINES: tuple[Any, ...] = (
     (0, (3, 1, 1, 1, 1, 1)),
 )
 _LINES: dict[str, Any] = {
+    "url-as-published": (0, (2.5, 1)),
     "url-as-written": (0, (4, 1, 1, 1)),
     "qlearning-lat": (0, (5, 1.5)),
     "pcid": (0, (6, 1.5, 1.5, 1.5)),

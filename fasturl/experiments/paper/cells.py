@@ -3,6 +3,9 @@
 A figure is one environment in nine panels: horizons 5, 10 and 20 across, switch 0, 0.2 and 0.5 down. Of PCID
 a panel shows the better of its linear and its neural model. Which that is was found in tuning, on other seeds
 than those of the figures.
+
+Of URL there are two agents: `url`, our practical form, and `url-as-published`, the paper's procedure, which
+runs with several of the paper's oracles; a panel shows one of them.
 """
 
 from __future__ import annotations
@@ -27,12 +30,23 @@ SWITCHES = (0.0, 0.2, 0.5)
 EPISODES = {5: 20_000, 10: 20_000, 20: 50_000}
 """Trajectories of a run, by horizon."""
 SEEDS = 50
-AGENTS = ("url", "oracleq-lat", "qlearning-lat", "pcid")
+PUBLISHED = "url-as-published"
+AGENTS = ("url", PUBLISHED, "oracleq-lat", "qlearning-lat", "pcid")
 """The agents of all figures, in the order of their legends."""
 BITS_ONLY = ("oracleq-obs", "qlearning-obs")
 """The agents of the figure whose observations are bits."""
 MODELS = ("linear", "neural")
 """The models of PCID; each has an entry of its own in `hyperparameters.toml`, as "pcid-linear"."""
+
+PUBLISHED_ORACLES = {
+    "lock-bernoulli": ("pca-kmeans", "pca-dbscan", "full-gmm"),
+    "lock-gaussian": ("full-gmm", "pca-kmeans"),
+}
+"""The oracles of URL as published on each environment. The first did best in tuning, and is the one that
+figures show; each has an entry of its own in `hyperparameters.toml`, as "url-as-published-full-gmm"."""
+LONGEST_OF_ALL_ORACLES = 10
+"""The longest horizon at which all oracles are run, and not the first alone: at H = 20 the others take
+minutes."""
 
 
 def cells(figures: Iterable[str], episodes_scale: float = 1.0, *, all_models: bool = False) -> list[Cell]:
@@ -52,11 +66,18 @@ def _panel(figure: str, horizon: int, switch: float, episodes_scale: float, all_
     place = {"horizon": horizon, "switch": switch, **settings}
     episodes = max(1, round(EPISODES[horizon] * episodes_scale))
     models = MODELS if all_models else (best_model(figure, horizon, switch),)
+    variants = {"pcid": models, PUBLISHED: published_oracles(env, horizon)}
     return [
         Cell.make(env, place, agent, tuned_settings(entry, env, horizon, switch), episodes)
         for agent in (*AGENTS, *(BITS_ONLY if env == "lock-bernoulli" else ()))
-        for entry in ([f"pcid-{model}" for model in models] if agent == "pcid" else [agent])
+        for entry in ([f"{agent}-{variant}" for variant in variants[agent]] if agent in variants else [agent])
     ]
+
+
+def published_oracles(env: str, horizon: int) -> tuple[str, ...]:
+    """The oracles that URL as published is run with; the first is the one that figures show."""
+    oracles = PUBLISHED_ORACLES[env]
+    return oracles if horizon <= LONGEST_OF_ALL_ORACLES else oracles[:1]
 
 
 def figure_name(figure: str) -> str:
@@ -76,8 +97,11 @@ def figure_rows(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
 
 
 def shown_rows(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
-    """The rows of a frame that a figure shows: of PCID those of the best model of a panel."""
+    """The rows of a frame that a figure shows: of PCID those of the best model of a panel, of URL as
+    published those of the first of its oracles."""
     rows = figure_rows(frame, figure)
+    shown_oracle = PUBLISHED_ORACLES[FIGURES[figure][0]][0]
+    rows = rows[(rows["agent"] != PUBLISHED) | (rows["oracle"] == shown_oracle)]
     of_pcid = rows[rows["agent"] == "pcid"].drop_duplicates("cell")
     others = [
         row.cell

@@ -1,6 +1,7 @@
 """The figures of Feng et al. (2020): average reward against the number of trajectories, in nine panels.
 
-Of PCID the better of its two models in a panel is drawn, as the paper does; the panel says which.
+Of PCID the better of its two models in a panel is drawn, as the paper does; the panel says which, and which
+oracles our URL and URL as published have.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..._base import optional
 from ..analysis import style
 from ..analysis.figures import curve_panel
-from .cells import AGENTS, BITS_ONLY, HORIZONS, SWITCHES, figure_name, shown_rows
+from .cells import AGENTS, BITS_ONLY, HORIZONS, PUBLISHED, SWITCHES, figure_name, shown_rows
 from .hyperparameters import best_model
 
 if TYPE_CHECKING:
@@ -33,16 +34,24 @@ def draw(frame: pandas.DataFrame, figure: str) -> matplotlib.figure.Figure:
                 axes = grid[down, across]
                 panel = rows[(rows["horizon"] == horizon) & (rows["switch"] == switch)]
                 curve_panel(axes, panel, labels=names)
-                oracle = panel.loc[panel["agent"] == "url", "oracle"].iloc[0]
-                model = best_model(figure, horizon, switch)
-                axes.set_title(f"H = {horizon}, switch {switch:g}\nURL: {oracle}, PCID: {model}")
+                axes.set_title(_title(panel, figure, horizon, switch))
                 axes.set_xlabel("number of trajectories" if down == len(SWITCHES) - 1 else "")
                 axes.set_ylabel("average reward" if across == 0 else "")
         handles, labels = grid[0, 0].get_legend_handles_labels()
-        drawing.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        drawing.legend(handles, labels, loc="outside lower center", ncols=-(-len(labels) // 2))
         seeds = f"mean of {rows['seed'].nunique()} seeds, one standard deviation shaded"
         drawing.suptitle(f"{figure_name(figure)}: {seeds}", fontsize=8)
     return drawing
+
+
+def _title(panel: pandas.DataFrame, figure: str, horizon: int, switch: float) -> str:
+    """What a panel is of, and what the agents see with there."""
+    oracles = panel.drop_duplicates("agent").set_index("agent")["oracle"]
+    return (
+        f"H = {horizon}, switch {switch:g}\n"
+        f"url: {oracles['url']}, as published: {oracles[PUBLISHED]}\n"
+        f"pcid: {best_model(figure, horizon, switch)}"
+    )
 
 
 def _legend_names(rows: pandas.DataFrame) -> dict[str, str]:

@@ -17,6 +17,7 @@ from ..running.store import Store, stored_seeds
 from ..running.sweeping import SeedBlock, chosen_backend, complete, plan
 from .cells import FIGURES, SEEDS, cells
 from .claims import Claim, compare_models, judge, summarise, write_claims
+from .published import compare_oracles
 from .view import VIEW, View
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.csv"
 MODELS = "models.csv"
+ORACLES = "oracles.csv"
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,9 @@ class Reproduction:
     models
         If all models of PCID were asked for, as `summary` for each of them, and which one the figures show;
         else None.
+    oracles
+        As `summary`, for each oracle of URL as published, with what its decoder took and what the paper says
+        of both.
     claims
         The claims of the paper, and whether these runs bear them out.
     caveat
@@ -50,6 +55,7 @@ class Reproduction:
     figures: tuple[str, ...]
     summary: pandas.DataFrame
     models: pandas.DataFrame | None
+    oracles: pandas.DataFrame
     claims: list[Claim]
     caveat: str
     seconds: float
@@ -69,7 +75,8 @@ def reproduce(
     """Run the experiments of Feng et al. (2020), as the command `fasturl reproduce` does.
 
     out
-        Folder of results, figures, summary.csv and claims.json; what is there is not computed again.
+        Folder of results, figures, summary.csv, oracles.csv and claims.json; what is there is not computed
+        again.
     seeds
         A count n, for the seeds 0..n-1, or the seeds.
     only
@@ -88,7 +95,7 @@ def reproduce(
     >>> with tempfile.TemporaryDirectory() as out:
     ...     done = reproduce(out, seeds=1, only="fig2", episodes_scale=0.005, n_jobs=1)
     >>> len(done.summary)
-    36
+    45
     """
     place = chosen_backend(backend, n_jobs)
     return planned(
@@ -130,12 +137,14 @@ class Plan:
         frame = frame[frame["cell"].isin(ids) & frame["seed"].isin(view.seeds)]
         _write_figures(frame, view, folder)
         summary, models = summarise(frame), compare_models(frame) if view.all_models else None
+        oracles = compare_oracles(frame, self.store.about())
         claims = judge(summary)
         if models is not None:
             _write_table(models, folder / MODELS)
+        _write_table(oracles, folder / ORACLES)
         _write_verdicts(summary, claims, view, folder)
         seconds = time.perf_counter() - begin
-        return Reproduction(folder, view.figures, summary, models, claims, view.caveat, seconds)
+        return Reproduction(folder, view.figures, summary, models, oracles, claims, view.caveat, seconds)
 
 
 def planned(
