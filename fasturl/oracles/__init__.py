@@ -11,3 +11,4 @@ from .gmm import GMM as GMM
 from .kmeans import KMeans as KMeans
 from .pca_dbscan import PCADBSCAN as PCADBSCAN
 from .pca_kmeans import PCAKMeans as PCAKMeans
+from .splits import Splits as Splits

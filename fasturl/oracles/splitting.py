@@ -305,7 +305,7 @@ def _excess_of_bits(pair: _Pair, shares: Floats, patience: float) -> float:
     both = (a * shares[0] + b * shares[1]) / pair.n
     free = (both > 0.0) & (both < 1.0)
     inner, outer, both = shares[0, free], shares[1, free], both[free]
-    gains = 2.0 * (a * _divergence(inner, both) + b * _divergence(outer, both))
+    gains = 2.0 * (a * divergence(inner, both) + b * divergence(outer, both))
     # how many rows a bit puts on another side than the split does
     mismatches = a * (1.0 - inner) + b * outer
     mismatches = np.rint(np.minimum(mismatches, pair.n - mismatches))
@@ -324,7 +324,7 @@ def _bits_excess(gains: Floats, choices: float) -> float:
     return max(float(dense[0]), _sparse_excess(gains, choices))
 
 
-def _divergence(share: Floats, of: Floats) -> Floats:
+def divergence(share: Floats, of: Floats) -> Floats:
     """Kullback and Leibler's divergence of one coin from another."""
     return np.asarray(
         xlogy(share, share / of) + xlogy(1.0 - share, (1.0 - share) / (1.0 - of)),
