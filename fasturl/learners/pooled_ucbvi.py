@@ -55,7 +55,11 @@ class PooledTables(NamedTuple):
     met: np.ndarray  # bool[H, X], whether the label was met
     next_plan: np.ndarray  # float64[H, X, A], visits at which a plan is due
     deepest_due: np.ndarray  # int64[1], the deepest level at which a plan is due, or -1
+    means: np.ndarray  # float64[H, X, A], r + sum of p V of the optimistic plan
     variances: np.ndarray  # float64[H, X, A], v of the head of this file
+    rarities: np.ndarray  # float64[H, X, A], log(1 + N / n)
+    met_then: np.ndarray  # float64[H, X], the N of these
+    unused: np.ndarray  # float64[A], variances of the plan without bonuses, which needs none
     q: np.ndarray  # float64[H, X, A], of the optimistic plan
     values: np.ndarray  # float64[H+1, X]
     plain_q: np.ndarray  # float64[H, X, A], of the plan without bonuses
@@ -85,8 +89,11 @@ def take_step(
 def end_episode(tables: PooledTables, rng: Stream) -> None:
     """Plan, where it is due: nothing has changed below the deepest level of news."""
     for h in range(tables.deepest_due[0], -1, -1):
-        pooled = fill_means(tables, h, tables.values[h + 1], tables.q[h])
-        add_bonuses(tables, h, pooled)
+        for x in range(tables.q.shape[1]):
+            if tables.met[h, x]:
+                fill_means(tables, h, x, tables.values[h + 1], tables.means[h, x], tables.variances[h, x])
+                refresh_rarities(tables, h, x)
+        add_bonuses(tables, h, pooled_variance(tables, h))
         for x in range(tables.q.shape[1]):
             if tables.met[h, x]:
                 tables.values[h, x] = greatest(tables.q[h, x])
@@ -94,28 +101,53 @@ def end_episode(tables: PooledTables, rng: Stream) -> None:
 
 
 @njit
-def fill_means(tables: PooledTables, h: int, next_values: Floats, q: Floats) -> float:
-    """r + sum of p V for the visited pairs of a level, with their variances v; returns the pooled one, u."""
+def fill_means(
+    tables: PooledTables, h: int, x: int, next_values: Floats, means: Floats, variances: Floats
+) -> None:
+    """r + sum of p V for the visited actions of a label, and their variances v."""
+    for a in range(means.size):
+        n = tables.visits[h, x, a]
+        if n == 0.0:
+            continue
+        counts = tables.transitions[h, x, a]
+        mean, square = 0.0, 0.0
+        for y in range(counts.size):
+            mean += counts[y] * next_values[y]
+            square += counts[y] * next_values[y] * next_values[y]
+        mean, reward = mean / n, tables.rewards[h, x, a] / n
+        of_values = max(square / n - mean * mean, 0.0)
+        of_rewards = max(tables.reward_squares[h, x, a] / n - reward * reward, 0.0)
+        means[a] = reward + mean
+        variances[a] = of_values + of_rewards
+
+
+@njit
+def refresh_rarities(tables: PooledTables, h: int, x: int) -> None:
+    """log(1 + N / n) for the visited actions of a label, where it was met since this was last computed."""
+    met = 0.0
+    for a in range(tables.q.shape[2]):
+        met += tables.visits[h, x, a]
+    if met == tables.met_then[h, x]:
+        return
+    tables.met_then[h, x] = met
+    for a in range(tables.q.shape[2]):
+        n = tables.visits[h, x, a]
+        if n > 0.0:
+            tables.rarities[h, x, a] = math.log(1.0 + met / n)
+
+
+@njit
+def pooled_variance(tables: PooledTables, h: int) -> float:
+    """The variance u that the visited pairs of a level share."""
     squares, freedom = 0.0, 0.0
-    for x in range(q.shape[0]):
+    for x in range(tables.q.shape[1]):
         if not tables.met[h, x]:
             continue
-        for a in range(q.shape[1]):
+        for a in range(tables.q.shape[2]):
             n = tables.visits[h, x, a]
-            if n == 0.0:
-                continue
-            counts = tables.transitions[h, x, a]
-            mean, square = 0.0, 0.0
-            for y in range(counts.size):
-                mean += counts[y] * next_values[y]
-                square += counts[y] * next_values[y] * next_values[y]
-            mean, reward = mean / n, tables.rewards[h, x, a] / n
-            of_values = max(square / n - mean * mean, 0.0)
-            of_rewards = max(tables.reward_squares[h, x, a] / n - reward * reward, 0.0)
-            q[x, a] = reward + mean
-            tables.variances[h, x, a] = of_values + of_rewards
-            squares += n * (of_values + of_rewards)
-            freedom += n - 1.0
+            if n > 0.0:
+                squares += n * tables.variances[h, x, a]
+                freedom += n - 1.0
     return squares / max(freedom, 1.0)
 
 
@@ -123,27 +155,26 @@ def fill_means(tables: PooledTables, h: int, next_values: Floats, q: Floats) -> 
 def add_bonuses(tables: PooledTables, h: int, pooled: float) -> None:
     """Both bonuses for the visited pairs of a level, whose pooled variance is given."""
     k, novelty = tables.pooled_visits, tables.novelty * (tables.caps[h] - tables.floors[h])
+    cap = tables.caps[h]
     for x in range(tables.q.shape[1]):
         if not tables.met[h, x]:
             continue
-        met = 0.0
-        for a in range(tables.q.shape[2]):
-            met += tables.visits[h, x, a]
+        # without branches, so that several actions are computed at once; those never taken keep their value
         for a in range(tables.q.shape[2]):
             n = tables.visits[h, x, a]
-            if n > 0.0:
-                variance = (n * tables.variances[h, x, a] + k * pooled) / (n + k)
-                standard_error = math.sqrt(variance * math.log(1.0 + met / n) / n)
-                bonus = tables.deviations * standard_error + novelty / n
-                tables.q[h, x, a] = min(tables.caps[h], tables.q[h, x, a] + bonus)
+            variance = (n * tables.variances[h, x, a] + k * pooled) / (n + k)
+            standard_error = math.sqrt(variance * tables.rarities[h, x, a] / n)
+            value = tables.means[h, x, a] + (tables.deviations * standard_error + novelty / n)
+            value = cap if value > cap else value
+            tables.q[h, x, a] = value if n > 0.0 else tables.q[h, x, a]
 
 
 @njit
 def fill_policy(tables: PooledTables, chances: Floats) -> None:
     """Greedy in the model without bonuses, ties as equal probabilities."""
     for h in range(chances.shape[0] - 1, -1, -1):
-        fill_means(tables, h, tables.plain_values[h + 1], tables.plain_q[h])
         for x in range(chances.shape[1]):
+            fill_means(tables, h, x, tables.plain_values[h + 1], tables.plain_q[h, x], tables.unused)
             tables.plain_values[h, x] = greatest(tables.plain_q[h, x])
             fill_greedy(tables.plain_q[h, x], chances[h, x])
 
@@ -198,7 +229,11 @@ class PooledUCBVI(CompiledLearner):
             met=np.zeros(shape[:2], np.bool_),
             next_plan=np.ones(shape),
             deepest_due=np.full(1, -1),
+            means=np.zeros(shape),
             variances=np.zeros(shape),
+            rarities=np.zeros(shape),
+            met_then=np.zeros(shape[:2]),
+            unused=np.zeros(task.n_actions),
             q=np.tile(caps[:-1, None, None], (1, *shape[1:])),
             values=np.tile(caps[:, None], (1, task.n_labels)),
             plain_q=np.tile(floors[:-1, None, None], (1, *shape[1:])),
