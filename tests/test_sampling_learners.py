@@ -18,22 +18,14 @@ pytestmark = pytest.mark.kernel
 EPISODES = 12
 
 
-class ClippingOPSRL(NaiveOPSRL):
-    """A reward outside of its range counts as the limit that is nearest: a share is from 0 to 1."""
-
-    def take_step(self, h, x, a, reward, next_label):
-        least, greatest = self.task.reward_range
-        super().take_step(h, x, a, min(max(reward, least), greatest), next_label)
-
-
 LEARNERS = {
     "psrl": (fu.PSRL(), NaivePSRL),
     "psrl-small-priors": (fu.PSRL(transition_prior=None, reward_alpha=0.1, reward_beta=0.5), NaivePSRL),
-    "opsrl": (fu.OPSRL(), ClippingOPSRL),
-    "opsrl-three-samples": (fu.OPSRL(samples=3, n0=2.0, r0=0.8), ClippingOPSRL),
-    "opsrl-paper": (fu.OPSRL(samples=8, n0=1.0, shared_optimism=False), ClippingOPSRL),
-    "opsrl-inflated": (fu.OPSRL(samples=3, n0=0.5, r0=2.0, kappa=2.0, shared_optimism=False), ClippingOPSRL),
-    "opsrl-no-optimism": (fu.OPSRL(samples=1, n0=0.0, shared_optimism=False), ClippingOPSRL),
+    "opsrl": (fu.OPSRL(), NaiveOPSRL),
+    "opsrl-three-samples": (fu.OPSRL(samples=3, n0=2.0, r0=0.8), NaiveOPSRL),
+    "opsrl-paper": (fu.OPSRL(samples=8, n0=1.0, shared_optimism=False), NaiveOPSRL),
+    "opsrl-inflated": (fu.OPSRL(samples=3, n0=0.5, r0=2.0, kappa=2.0, shared_optimism=False), NaiveOPSRL),
+    "opsrl-no-optimism": (fu.OPSRL(samples=1, n0=0.0, shared_optimism=False), NaiveOPSRL),
     "rlsvi": (fu.RLSVI(), NaiveRLSVI),
     "rlsvi-wide": (fu.RLSVI(sigma=2.0, ridge=0.1), NaiveRLSVI),
 }

@@ -31,7 +31,7 @@ from numba import njit
 
 from .._base.schema import Range, setting
 from .._kernels.tabular import greatest
-from .bounds import level_caps, return_range
+from .bounds import constants_setting, failure_probability_setting, level_caps, return_range
 from .compiled import CompiledLearner, learner_functions
 from .learner import Task
 from .q_table import choose, fill_policy
@@ -93,11 +93,7 @@ class UCBQBernstein(CompiledLearner):
     1.0
     """
 
-    constants: str = setting(
-        "practical",
-        choices=("paper", "practical"),
-        help="Of the bonus: those of Jin et al. (2018), or smaller ones that learn in fewer episodes.",
-    )
+    constants: str = constants_setting("Jin et al. (2018)")
     c1: float = setting(
         1.0,
         least=0,
@@ -110,9 +106,7 @@ class UCBQBernstein(CompiledLearner):
         search=Range(1e-2, 10.0),
         help="Scale of the greatest bonus, which comes from the range of returns.",
     )
-    failure_probability: float = setting(
-        0.05, above=0, below=1, help="Probability that some bonus of the paper is too small."
-    )
+    failure_probability: float = failure_probability_setting()
 
     functions = learner_functions(choose=choose, take_step=take_step, fill_policy=fill_policy)
 

@@ -40,29 +40,29 @@ import numpy as np
 from numba import njit
 
 from .._base.schema import Range, setting
-from .bounds import return_range
+from .bounds import constants_setting, failure_probability_setting, return_range
 from .compiled import CompiledLearner, learner_functions
 from .learner import Stream, Task
-from .model import count_step, expected_next
-from .planning import PLANNING, is_power_of_two, note_step, plan_all, plan_along_path, planning_tables
+from .model import ModelTables, count_step, expected_next
+from .planning import (
+    PlanTables,
+    is_power_of_two,
+    note_step,
+    plan_all,
+    plan_along_path,
+    planning_setting,
+    planning_tables,
+)
 from .q_table import choose, fill_policy
+from .table_records import extending
 
 PRACTICAL_SCALE = 0.3
 
 
+@extending(ModelTables, PlanTables)
 class UCBVITables(NamedTuple):
-    """The model and the plan (see `model` and `planning`), and the parts of the bonus."""
+    """The model, the plan, and the parts of the bonus."""
 
-    visits: np.ndarray
-    transitions: np.ndarray
-    rewards: np.ndarray
-    q: np.ndarray
-    values: np.ndarray
-    label_visits: np.ndarray
-    fresh: np.ndarray
-    changed: np.ndarray
-    path: np.ndarray
-    caps: np.ndarray
     reward_squares: np.ndarray  # float64[H, X, A], sum of (r - mean)^2
     due: np.ndarray  # bool[1], whether to plan at the end of the episode
     by_root: float  # what is divided by sqrt(n)
@@ -86,7 +86,7 @@ _NO_BONUS = {
 
 @njit
 def take_step(
-    tables: UCBVITables, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
 ) -> None:
     """Add the step to the model, and note whether there is something to plan with."""
     n, total = tables.visits[level, label, action], tables.rewards[level, label, action]
@@ -102,7 +102,7 @@ def take_step(
 
 
 @njit
-def bonus(tables: UCBVITables, level: int, label: int, action: int, mean: float) -> float:
+def bonus(tables: Any, level: int, label: int, action: int, mean: float) -> float:
     """The bonus of the head of this file, where the next value has this mean."""
     n = tables.visits[level, label, action]
     counts, values = tables.transitions[level, label, action], tables.values[level + 1]
@@ -125,7 +125,7 @@ def bonus(tables: UCBVITables, level: int, label: int, action: int, mean: float)
 
 
 @njit
-def pair_value(tables: UCBVITables, level: int, label: int, action: int) -> float:
+def pair_value(tables: Any, level: int, label: int, action: int) -> float:
     """Q of the head of this file."""
     n = tables.visits[level, label, action]
     mean = expected_next(tables.transitions[level, label, action], tables.values[level + 1]) / n
@@ -135,7 +135,7 @@ def pair_value(tables: UCBVITables, level: int, label: int, action: int) -> floa
 
 
 @njit
-def end_episode(tables: UCBVITables, rng: Stream) -> None:
+def end_episode(tables: Any, rng: Stream) -> None:
     """Plan, where that is due."""
     if not tables.due[0]:
         return
@@ -164,11 +164,7 @@ class UCBVI(CompiledLearner):
         choices=("hoeffding", "bernstein"),
         help="From the range of returns alone, or from the variance of what was seen as well.",
     )
-    constants: str = setting(
-        "practical",
-        choices=("paper", "practical"),
-        help="Of the bonus: those of Azar et al. (2017), or smaller ones that learn in fewer episodes.",
-    )
+    constants: str = constants_setting("Azar et al. (2017)")
     scale: float | None = setting(
         None,
         least=0,
@@ -176,14 +172,8 @@ class UCBVI(CompiledLearner):
         search=Range(1e-2, 1.0),
         help="What the bonus is multiplied with.",
     )
-    failure_probability: float = setting(
-        0.05, above=0, below=1, help="Probability that some bonus of the paper is too small."
-    )
-    planning: str = setting(
-        "full",
-        choices=PLANNING,
-        help="Back up all labels that were met, or those of the last episode alone.",
-    )
+    failure_probability: float = failure_probability_setting()
+    planning: str = planning_setting()
     replan: str = setting(
         "episode",
         choices=("episode", "doubling"),

@@ -21,9 +21,10 @@ class OPSRL(Counts):
         self.q = [[[self.optimism[h]] * task.n_actions for _ in range(task.n_labels)] for h in levels]
 
     def take_step(self, h, x, a, reward, next_label):
-        """A reward in between is a share of the greatest and a share of the least."""
+        """A reward in between is a share of the greatest and a share of the least; one outside of its range
+        counts as the limit that is nearest."""
         least, greatest = self.task.reward_range
-        share = (reward - least) / (greatest - least)
+        share = (min(max(reward, least), greatest) - least) / (greatest - least)
         y = next_label if h + 1 < self.task.horizon else 0
         self.visits[h, x, a] += 1
         counts = self.counts.setdefault((h, x, a), {})
