@@ -135,7 +135,7 @@ def test_opsrl_draws_nothing_where_the_value_is_known():
     """An action that was not taken is worth all that can be ahead, and so is one that leads to such labels
     only."""
     memory = memory_of(fu.OPSRL(shared_optimism=False), horizon=2, n_labels=2, max_return=1.0)
-    memory.tables.label_visits[0, 0] = 1
+    memory.tables.met[0, 0] = True
     memory.tables.visits[0, 0, 0] = memory.tables.outcomes[0, 0, 0, 1, 0] = 1
     before = memory.task.policy_rng.copy()
     memory.learner.functions.begin_episode(memory.tables, memory.task.policy_rng)

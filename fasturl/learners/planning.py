@@ -158,6 +158,16 @@ def note_meeting(tables: Any, level: int, label: int) -> None:
 
 
 @njit
+def plan_met(tables: Any, back_up: Any, rng: Stream) -> None:
+    """Back up all labels that were met, from the last level to the first."""
+    n_levels, n_labels = tables.met.shape
+    for h in range(n_levels - 1, -1, -1):
+        for x in range(n_labels):
+            if tables.met[h, x]:
+                back_up(tables, h, x, rng)
+
+
+@njit
 def plan_in_turn(tables: Any, back_up: Any, rng: Stream) -> None:
     """Back up the labels of the last episode, and at each level one that was met before."""
     for h in range(tables.path.size - 1, -1, -1):

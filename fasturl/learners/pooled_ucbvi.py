@@ -21,15 +21,24 @@ as often as it takes to tell coins apart. The second bonus, with c = `novelty`, 
 than their level tells.
 
 The agent plans at the end of an episode in which the visits of some pair have grown by a quarter since they
-last led to a plan. What it has learned in the end is the policy that is greedy in the model itself, without
-bonuses; a pair that was never tried is worth the least there is.
+last led to a plan. With `planning="trajectory"` it plans after every episode, but backs up only the labels of
+that episode and one more of each level in turn (see `planning`). The sums of u are then those of each label's
+last backup,
+
+    u = sum over x of squares(x) / sum over x of freedom(x),
+    squares(x) = sum over a of n v,   freedom(x) = sum over a of (n - 1),
+
+and a label whose bonuses came from a smaller u than there is now gets its turn.
+
+What it has learned in the end is the policy that is greedy in the model itself, without bonuses; a pair that
+was never tried is worth the least there is.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -38,21 +47,20 @@ from .._base.schema import Range, setting
 from .._kernels.tabular import fill_greedy, greatest
 from .compiled import CompiledLearner, learner_functions
 from .learner import Floats, Stream, Task
-from .model import count_step, greatest_ahead, least_ahead
+from .model import ModelTables, count_step, greatest_ahead, least_ahead, model_tables
+from .planning import TurnTables, note_meeting, plan_in_turn, planning_setting, turn_tables
 from .q_table import choose
+from .table_records import extending
 
 GROWTH = 1.25
 """How much more often a pair has been visited when a plan is due."""
 
 
+@extending(ModelTables, TurnTables)
 class PooledTables(NamedTuple):
-    """The model, the plan, and the settings."""
+    """The model with the values of the optimistic plan, what those are made of, and the settings."""
 
-    visits: np.ndarray  # float64[H, X, A]
-    transitions: np.ndarray  # float64[H, X, A, X]
-    rewards: np.ndarray  # float64[H, X, A]
     reward_squares: np.ndarray  # float64[H, X, A], sum of squared rewards
-    met: np.ndarray  # bool[H, X], whether the label was met
     next_plan: np.ndarray  # float64[H, X, A], visits at which a plan is due
     deepest_due: np.ndarray  # int64[1], the deepest level at which a plan is due, or -1
     means: np.ndarray  # float64[H, X, A], r + sum of p V of the optimistic plan
@@ -60,8 +68,8 @@ class PooledTables(NamedTuple):
     rarities: np.ndarray  # float64[H, X, A], log(1 + N / n)
     met_then: np.ndarray  # float64[H, X], the N of these
     unused: np.ndarray  # float64[A], variances of the plan without bonuses, which needs none
-    q: np.ndarray  # float64[H, X, A], of the optimistic plan
-    values: np.ndarray  # float64[H+1, X]
+    squares: np.ndarray  # float64[H, X], sum of n v over the actions of a label, when it was last backed up
+    freedom: np.ndarray  # float64[H, X], sum of n - 1, likewise
     plain_q: np.ndarray  # float64[H, X, A], of the plan without bonuses
     plain_values: np.ndarray  # float64[H+1, X]
     caps: np.ndarray  # float64[H+1]
@@ -73,12 +81,12 @@ class PooledTables(NamedTuple):
 
 @njit
 def take_step(
-    tables: PooledTables, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
 ) -> None:
     """Add the step to the model, and note whether a plan is due."""
     count_step(tables, level, label, action, reward, next_level, next_label)
     tables.reward_squares[level, label, action] += reward * reward
-    tables.met[level, label] = True
+    note_meeting(tables, level, label)
     n = tables.visits[level, label, action]
     if n >= tables.next_plan[level, label, action]:
         tables.next_plan[level, label, action] = GROWTH * n
@@ -86,24 +94,44 @@ def take_step(
 
 
 @njit
-def end_episode(tables: PooledTables, rng: Stream) -> None:
-    """Plan, where it is due: nothing has changed below the deepest level of news."""
+def end_episode(tables: Any, rng: Stream) -> None:
+    """Plan: along the episode, or where it is due, nothing having changed below the deepest level of news."""
+    if tables.along_path:
+        plan_in_turn(tables, back_up, rng)
+        return
     for h in range(tables.deepest_due[0], -1, -1):
         for x in range(tables.q.shape[1]):
             if tables.met[h, x]:
                 fill_means(tables, h, x, tables.values[h + 1], tables.means[h, x], tables.variances[h, x])
                 refresh_rarities(tables, h, x)
-        add_bonuses(tables, h, pooled_variance(tables, h))
+        pooled = pooled_variance(tables, h)
         for x in range(tables.q.shape[1]):
             if tables.met[h, x]:
-                tables.values[h, x] = greatest(tables.q[h, x])
+                add_bonuses(tables, h, x, pooled)
     tables.deepest_due[0] = -1
 
 
 @njit
-def fill_means(
-    tables: PooledTables, h: int, x: int, next_values: Floats, means: Floats, variances: Floats
-) -> None:
+def back_up(tables: Any, h: int, x: int, rng: Stream) -> None:
+    """Set the values of one label, with what the others of its level had when they were last backed up."""
+    fill_means(tables, h, x, tables.values[h + 1], tables.means[h, x], tables.variances[h, x])
+    refresh_rarities(tables, h, x)
+    squares, freedom = 0.0, 0.0
+    for a in range(tables.q.shape[2]):
+        n = tables.visits[h, x, a]
+        if n > 0.0:
+            squares += n * tables.variances[h, x, a]
+            freedom += n - 1.0
+    tables.squares[h, x], tables.freedom[h, x] = squares, freedom
+    squares, freedom = 0.0, 0.0
+    for y in range(tables.q.shape[1]):
+        squares += tables.squares[h, y]
+        freedom += tables.freedom[h, y]
+    add_bonuses(tables, h, x, squares / max(freedom, 1.0))
+
+
+@njit
+def fill_means(tables: Any, h: int, x: int, next_values: Floats, means: Floats, variances: Floats) -> None:
     """r + sum of p V for the visited actions of a label, and their variances v."""
     for a in range(means.size):
         n = tables.visits[h, x, a]
@@ -122,7 +150,7 @@ def fill_means(
 
 
 @njit
-def refresh_rarities(tables: PooledTables, h: int, x: int) -> None:
+def refresh_rarities(tables: Any, h: int, x: int) -> None:
     """log(1 + N / n) for the visited actions of a label, where it was met since this was last computed."""
     met = 0.0
     for a in range(tables.q.shape[2]):
@@ -137,7 +165,7 @@ def refresh_rarities(tables: PooledTables, h: int, x: int) -> None:
 
 
 @njit
-def pooled_variance(tables: PooledTables, h: int) -> float:
+def pooled_variance(tables: Any, h: int) -> float:
     """The variance u that the visited pairs of a level share."""
     squares, freedom = 0.0, 0.0
     for x in range(tables.q.shape[1]):
@@ -152,25 +180,24 @@ def pooled_variance(tables: PooledTables, h: int) -> float:
 
 
 @njit
-def add_bonuses(tables: PooledTables, h: int, pooled: float) -> None:
-    """Both bonuses for the visited pairs of a level, whose pooled variance is given."""
+def add_bonuses(tables: Any, h: int, x: int, pooled: float) -> None:
+    """Values of a label and its visited actions: means and both bonuses, with the pooled variance of the
+    level."""
     k, novelty = tables.pooled_visits, tables.novelty * (tables.caps[h] - tables.floors[h])
     cap = tables.caps[h]
-    for x in range(tables.q.shape[1]):
-        if not tables.met[h, x]:
-            continue
-        # without branches, so that several actions are computed at once; those never taken keep their value
-        for a in range(tables.q.shape[2]):
-            n = tables.visits[h, x, a]
-            variance = (n * tables.variances[h, x, a] + k * pooled) / (n + k)
-            standard_error = math.sqrt(variance * tables.rarities[h, x, a] / n)
-            value = tables.means[h, x, a] + (tables.deviations * standard_error + novelty / n)
-            value = cap if value > cap else value
-            tables.q[h, x, a] = value if n > 0.0 else tables.q[h, x, a]
+    # without branches, so that several actions are computed at once; those never taken keep their value
+    for a in range(tables.q.shape[2]):
+        n = tables.visits[h, x, a]
+        variance = (n * tables.variances[h, x, a] + k * pooled) / (n + k)
+        standard_error = math.sqrt(variance * tables.rarities[h, x, a] / n)
+        value = tables.means[h, x, a] + (tables.deviations * standard_error + novelty / n)
+        value = cap if value > cap else value
+        tables.q[h, x, a] = value if n > 0.0 else tables.q[h, x, a]
+    tables.values[h, x] = greatest(tables.q[h, x])
 
 
 @njit
-def fill_policy(tables: PooledTables, chances: Floats) -> None:
+def fill_policy(tables: Any, chances: Floats) -> None:
     """Greedy in the model without bonuses, ties as equal probabilities."""
     for h in range(chances.shape[0] - 1, -1, -1):
         for x in range(chances.shape[1]):
@@ -212,6 +239,7 @@ class PooledUCBVI(CompiledLearner):
         unit="visits",
         help="How many visits the variance that the pairs of a level share weighs as much as.",
     )
+    planning: str = planning_setting(in_turn=True)
 
     functions = learner_functions(
         choose=choose, take_step=take_step, fill_policy=fill_policy, end_episode=end_episode
@@ -222,11 +250,9 @@ class PooledUCBVI(CompiledLearner):
         shape = task.n_levels, task.n_labels, task.n_actions
         caps, floors = greatest_ahead(task), least_ahead(task)
         return PooledTables(
-            visits=np.zeros(shape),
-            transitions=np.zeros((*shape, task.n_labels)),
-            rewards=np.zeros(shape),
+            **model_tables(task, caps),
+            **turn_tables(task, self.planning),
             reward_squares=np.zeros(shape),
-            met=np.zeros(shape[:2], np.bool_),
             next_plan=np.ones(shape),
             deepest_due=np.full(1, -1),
             means=np.zeros(shape),
@@ -234,8 +260,8 @@ class PooledUCBVI(CompiledLearner):
             rarities=np.zeros(shape),
             met_then=np.zeros(shape[:2]),
             unused=np.zeros(task.n_actions),
-            q=np.tile(caps[:-1, None, None], (1, *shape[1:])),
-            values=np.tile(caps[:, None], (1, task.n_labels)),
+            squares=np.zeros(shape[:2]),
+            freedom=np.zeros(shape[:2]),
             plain_q=np.tile(floors[:-1, None, None], (1, *shape[1:])),
             plain_values=np.tile(floors[:, None], (1, task.n_labels)),
             caps=caps,

@@ -11,14 +11,13 @@ class OPSRL(Counts):
     reward)."""
 
     def __init__(self, learner, task):
-        super().__init__(task)
-        self.learner, self.counts = learner, {}
+        self.counts, self.excesses = {}, [0.0] * learner.samples
         (least, greatest), levels = task.reward_range, range(task.horizon)
         greatest_ahead = [min((task.horizon - h) * greatest, task.max_return) for h in levels]
         least_ahead = [(task.horizon - h) * least for h in levels]
         self.optimism = [least_ahead[h] + learner.r0 * (greatest_ahead[h] - least_ahead[h]) for h in levels]
         self.most = [max(self.optimism[h], greatest_ahead[h]) for h in levels]
-        self.q = [[[self.optimism[h]] * task.n_actions for _ in range(task.n_labels)] for h in levels]
+        super().__init__(learner, task, self.optimism)
 
     def take_step(self, h, x, a, reward, next_label):
         """A reward in between is a share of the greatest and a share of the least; one outside of its range
@@ -31,21 +30,11 @@ class OPSRL(Counts):
         for outcome, part in (((y, least), 1 - share), ((y, greatest), share)):
             counts[outcome] = counts.get(outcome, 0.0) + part
 
-    def begin_episode(self, rng):
-        """Backward induction, each action worth its best sample."""
-        task, excesses = self.task, [0.0] * self.learner.samples
+    def begin_sample(self, rng):
         if self.learner.shared_optimism:
-            excesses = [variates.exponential(rng) for _ in excesses]
-        values = [0.0] * task.n_labels
-        for h in reversed(range(task.horizon)):
-            following, values = values, [self.optimism[h]] * task.n_labels
-            for x in range(task.n_labels):
-                if any((h, x, a) in self.counts for a in range(task.n_actions)):
-                    for a in range(task.n_actions):
-                        self.q[h][x][a] = self.best_sample(rng, (h, x, a), following, excesses)
-                    values[x] = max(self.q[h][x])
+            self.excesses = [variates.exponential(rng) for _ in self.excesses]
 
-    def best_sample(self, rng, pair, following, excesses):
+    def sample_pair(self, rng, pair, following):
         """The best of J samples; nothing is drawn where the result is certain."""
         h, n0, kappa = pair[0], self.learner.n0, self.learner.kappa
         if pair not in self.counts:
@@ -57,11 +46,11 @@ class OPSRL(Counts):
         if len(certain) == 1:
             return certain.pop()
         if not self.learner.shared_optimism:
-            return max(mean_of_sample(rng, weights, worths) for _ in excesses)
+            return max(mean_of_sample(rng, weights, worths) for _ in self.excesses)
         best, total = -math.inf, 0.0
         for weight in weights[1:]:
             total += weight
-        for excess in excesses:
+        for excess in self.excesses:
             optimistic_share = -math.expm1(-excess * weights[0] / total)
             mean = mean_of_sample(rng, weights[1:], worths[1:])
             best = max(best, mean + optimistic_share * (worths[0] - mean))
