@@ -26,8 +26,13 @@ def constants_setting(paper: str) -> Any:
 
 
 def failure_probability_setting() -> Any:
-    """The setting `failure_probability` of such a learner."""
-    return setting(0.05, above=0, below=1, help="Probability that some bonus of the paper is too small.")
+    """The setting `failure_probability` of a learner with the constants of a paper."""
+    return setting(
+        0.05,
+        above=0,
+        below=1,
+        help="Probability that a bound fails which the constants of the paper come from.",
+    )
 
 
 def return_range(task: Task) -> float:

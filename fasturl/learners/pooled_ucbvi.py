@@ -187,12 +187,12 @@ def add_bonuses(tables: Any, h: int, x: int, pooled: float) -> None:
     cap = tables.caps[h]
     # without branches, so that several actions are computed at once; those never taken keep their value
     for a in range(tables.q.shape[2]):
-        n = tables.visits[h, x, a]
+        n = max(tables.visits[h, x, a], 1.0)
         variance = (n * tables.variances[h, x, a] + k * pooled) / (n + k)
         standard_error = math.sqrt(variance * tables.rarities[h, x, a] / n)
         value = tables.means[h, x, a] + (tables.deviations * standard_error + novelty / n)
         value = cap if value > cap else value
-        tables.q[h, x, a] = value if n > 0.0 else tables.q[h, x, a]
+        tables.q[h, x, a] = value if tables.visits[h, x, a] > 0.0 else tables.q[h, x, a]
     tables.values[h, x] = greatest(tables.q[h, x])
 
 

@@ -13,9 +13,10 @@ W_t is the variance of the t values V[h+1, y] that followed, each as it was then
 certain; ours may be random, so W_t is the variance of r + V[h+1, y], which is the same where they are not. Q
 itself is not capped, and a bonus can be below 0, where the variance has become smaller.
 
-Those are the paper's constants for returns in [0, H]. With R the range of returns and u = R / H (see
-`bounds`), the three terms without W_t are multiplied with u^2, u and u. The practical constants leave out the
-powers of H there, so that the H levels share what they would have each,
+Those are the paper's constants, where c1 and c2 are absolute ones that it does not give, for returns in [0,
+H]. With R the range of returns and u = R / H (see `bounds`), the three terms without W_t are multiplied with
+u^2, u and u. The practical constants leave out the powers of H there, so that the H levels share what they
+would have each,
 
     beta_t = min(c1 (sqrt(H / t W_t iota) + u iota / t), c2 u sqrt(iota / t)).
 """

@@ -16,10 +16,12 @@ and, with D^2 the variance of V[h+1, y] under p, in its Algorithm 4,
     bernstein:  sqrt(8 L) D / sqrt(n) + 14 R L / (3 n)
                 + sqrt(8 sum over y of p(y) min(100^2 H S^2 A L^2 R^2 / n(h+1, y), R^2)) / sqrt(n),
 
-where n(h+1, y) counts the visits of a label; there is no third term at the last level. The paper also keeps
-the least Q of all plans so far. It pools the steps of all levels, where we count each by itself, and it knows
-the rewards: ours may be random, so D is the sum of the standard deviations of the next value and of the
-rewards (Zhang, Ji and Du, 2021, have the same two terms). Where rewards are certain the bonus is the paper's.
+where n(h+1, y) counts the visits of a label. The third term makes up for what V[h+1] may be above the
+optimum; at the last level, where both are 0, we leave it out. L is that of the algorithms; the paper's
+Theorem 2 has log(5 H S A T / failure_probability) in its bound. The paper also keeps the least Q of all plans
+so far (Algorithm 2). It pools the steps of all levels, where we count each by itself, and it knows the
+rewards: ours may be random, so D is the sum of the standard deviations of the next value and of the rewards
+(Zhang, Ji and Du, 2021, have the same two terms). Where rewards are certain the bonus is the paper's.
 
 Those constants make proofs short, and learning long: even at n = 1,000 every bonus is more than what can be
 earned. The practical ones share what does not come from the spread of outcomes among the H levels,
