@@ -64,6 +64,23 @@ def test_replaying_trajectories_is_learning_them_in_that_order(planning):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("planning", ["full", "trajectory"])
+def test_a_memory_that_has_grown_knows_what_it_knew(planning):
+    """New labels are as good as can be, and the old ones go on as if nothing had happened."""
+    sizes = 4, 3, 2
+    world, labels = dynamics(np.random.default_rng(2), *sizes), latent_labels(EPISODES, 4, 3)
+    memory = fu.PooledUCBVI(planning=planning).start(task_of(sizes)._replace(most_labels=5))
+    memory.learn_episodes(world, labels[:60], row(DYNAMICS_RNG), np.empty(60))
+    grown = memory.grown(5)
+    stream = memory.task.policy_rng.copy()
+    memory.learn_episodes(world, labels[60:], row(DYNAMICS_RNG), np.empty(60))
+    grown.task.policy_rng[:] = stream
+    grown.learn_episodes(world, labels[60:], row(DYNAMICS_RNG), np.empty(60))
+    np.testing.assert_array_equal(grown.tables.q[:, :3], memory.tables.q)
+    caps = np.tile(memory.tables.caps[:4, None, None], (1, 2, 2))
+    np.testing.assert_array_equal(grown.tables.q[:, 3:], caps)
+
+
 def pulls(memory, *arms_and_rewards):
     for arm, reward in arms_and_rewards:
         memory.update([0, 0], [arm], [reward])

@@ -38,7 +38,8 @@ class Counts:
             self.begin_sample(rng)
             for h in reversed(range(self.task.horizon)):
                 for x in range(self.task.n_labels):
-                    if self.samples_unmet_labels or x in self.turns.met[h]:
+                    met = any(self.visits[h, x, a] for a in range(self.task.n_actions))
+                    if self.samples_unmet_labels or met:
                         self.sample_label(rng, h, x)
 
     def end_episode(self, rng, path):
