@@ -16,7 +16,7 @@ from fasturl.learners.learner import Task
 LEARNERS = {
     "psrl": (fu.PSRL(), NaivePSRL),
     "opsrl": (fu.OPSRL(), NaiveOPSRL),
-    "opsrl, 8 samples": (fu.OPSRL(samples=8, shared_optimism=False), NaiveOPSRL),
+    "opsrl, 8 samples": (fu.OPSRL(constants="experiments"), NaiveOPSRL),
     "rlsvi": (fu.RLSVI(), NaiveRLSVI),
 }
 HORIZON = 20

@@ -1,4 +1,4 @@
-"""What UCBVI, R-MAX and UCB-Bernstein achieve, on problems that differ in what is hard."""
+"""What learners with a bonus achieve, on problems that differ in what is hard."""
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ EVERY_FORM = [
     fu.UCBVI(planning="trajectory", replan="doubling"),
     fu.RMax(20, model="frozen"),
     fu.RMax(planning="trajectory"),
+    fu.PooledUCBVI(planning="trajectory"),
 ]
 
 

@@ -1,5 +1,6 @@
 """Optimistic planning with standard errors that the pairs of a level share."""
 
+import dataclasses
 import math
 
 import naive
@@ -20,6 +21,7 @@ LEARNERS = [
     fu.PooledUCBVI(deviations=0.5, novelty=0.0, pooled_visits=1.0),
     fu.PooledUCBVI(deviations=0.0, novelty=2.0, pooled_visits=0.0),
 ]
+LEARNERS += [dataclasses.replace(learner, planning="trajectory") for learner in LEARNERS]
 
 
 def task_of(sizes, reward_range=(0.0, 1.0), max_return=None, episodes=EPISODES):
@@ -48,10 +50,11 @@ def test_learning_equals_the_slow_twin(learner, sizes):
     np.testing.assert_array_equal(memory.final_policy(), best / best.sum(axis=2, keepdims=True))
 
 
-def test_replaying_trajectories_is_learning_them_in_that_order():
+@pytest.mark.parametrize("planning", ["full", "trajectory"])
+def test_replaying_trajectories_is_learning_them_in_that_order(planning):
     sizes = 4, 3, 2
     world, labels = dynamics(np.random.default_rng(1), *sizes), latent_labels(EPISODES, 4, 3)
-    learned, replayed = (fu.PooledUCBVI().start(task_of(sizes)) for _ in range(2))
+    learned, replayed = (fu.PooledUCBVI(planning=planning).start(task_of(sizes)) for _ in range(2))
     dynamics_row, episodes = row(DYNAMICS_RNG), []
     for e in range(EPISODES):
         episodes.append(learned.play_episodes(world, labels[e : e + 1], dynamics_row))
@@ -59,6 +62,23 @@ def test_replaying_trajectories_is_learning_them_in_that_order():
     replayed.replay(*(np.concatenate(part) for part in zip(*episodes, strict=True)))
     for one, other in zip(learned.tables, replayed.tables, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("planning", ["full", "trajectory"])
+def test_a_memory_that_has_grown_knows_what_it_knew(planning):
+    """New labels are as good as can be, and the old ones go on as if nothing had happened."""
+    sizes = 4, 3, 2
+    world, labels = dynamics(np.random.default_rng(2), *sizes), latent_labels(EPISODES, 4, 3)
+    memory = fu.PooledUCBVI(planning=planning).start(task_of(sizes)._replace(most_labels=5))
+    memory.learn_episodes(world, labels[:60], row(DYNAMICS_RNG), np.empty(60))
+    grown = memory.grown(5)
+    stream = memory.task.policy_rng.copy()
+    memory.learn_episodes(world, labels[60:], row(DYNAMICS_RNG), np.empty(60))
+    grown.task.policy_rng[:] = stream
+    grown.learn_episodes(world, labels[60:], row(DYNAMICS_RNG), np.empty(60))
+    np.testing.assert_array_equal(grown.tables.q[:, :3], memory.tables.q)
+    caps = np.tile(memory.tables.caps[:4, None, None], (1, 2, 2))
+    np.testing.assert_array_equal(grown.tables.q[:, 3:], caps)
 
 
 def pulls(memory, *arms_and_rewards):
@@ -88,6 +108,21 @@ def test_values_lie_between_the_bounds_whatever_the_rewards():
     memory = fu.PooledUCBVI(novelty=0.25).start(task_of((1, 1, 2), (-3.0, -1.0)))
     assert memory.tables.q.tolist() == [[[-1.0, -1.0]]]
     assert pulls(memory, (0, -3.0)).tolist() == pytest.approx([-2.5, -1.0])
+
+
+def test_along_trajectories_a_label_that_looked_settled_is_raised_when_its_turn_comes():
+    """Label 0 paid nothing once, and nothing random had been seen: its bonus is the novelty. Then label 1
+    pays now this and now that, so that the level has a variance, and label 0 gets its share of it although
+    nobody goes there."""
+    task = task_of((1, 2, 1))
+    memory = fu.PooledUCBVI(novelty=0.1, planning="trajectory").start(task)
+    memory.update([0, 0], [0], [0.0])
+    assert memory.tables.q[0, 0].tolist() == pytest.approx([0.1])
+    for reward in (1.0, 0.0, 1.0, 0.0):
+        memory.update([1, 0], [0], [reward])
+    pooled = 4 * 0.25 / 3
+    raised = 1.7 * math.sqrt(4 * pooled / 5 * math.log(2)) + 0.1
+    assert memory.tables.q[0, 0].tolist() == pytest.approx([raised])
 
 
 def test_what_was_never_tried_is_not_part_of_the_final_policy():

@@ -135,12 +135,31 @@ def test_opsrl_draws_nothing_where_the_value_is_known():
     """An action that was not taken is worth all that can be ahead, and so is one that leads to such labels
     only."""
     memory = memory_of(fu.OPSRL(shared_optimism=False), horizon=2, n_labels=2, max_return=1.0)
-    memory.tables.label_visits[0, 0] = 1
+    memory.tables.met[0, 0] = True
     memory.tables.visits[0, 0, 0] = memory.tables.outcomes[0, 0, 0, 1, 0] = 1
     before = memory.task.policy_rng.copy()
     memory.learner.functions.begin_episode(memory.tables, memory.task.policy_rng)
     np.testing.assert_array_equal(memory.task.policy_rng, before)
     assert (memory.tables.q == 1.0).all()
+
+
+def test_the_constants_of_opsrl_by_hand():
+    """H = 2, S = 3, A = 4, T = 1,000, delta = 1/2: c_J = 12.09 and log(2 * 24 * 1,000 / 0.5) = 11.47; kappa
+    is 2 (log(576) + 3 log(2,001 e pi)) = 71.19, and log(1,000) / log(17 / 16) = 113.9."""
+    task = Task(2, 3, 4, 2.0, 1_000, row([1, 2, 3, 4]))
+    samples, n0, r0, kappa, shared = fu.OPSRL(constants="theorem", failure_probability=0.5).constants_for(
+        task
+    )
+    assert (samples, n0, r0, shared) == (139, 8112.0, 2.0, False)
+    assert kappa == pytest.approx(71.19, abs=0.01)
+    with_c0 = fu.OPSRL(constants="theorem", failure_probability=0.5, c0=10.0).constants_for(task)
+    assert with_c0.n0 - n0 == pytest.approx(711.9, abs=1.0)
+    assert fu.OPSRL().constants_for(task) == (1, 1.0, 1.0, 1.0, True)
+    assert fu.OPSRL(constants="experiments").constants_for(task) == (8, 1.0, 1.0, 1.0, False)
+    assert fu.OPSRL(constants="experiments", n0=0.0, shared_optimism=True).constants_for(task) == (
+        *(8, 0.0, 1.0, 1.0),
+        True,
+    )
 
 
 @pytest.mark.parametrize("sigma", [0.5, 2.0])

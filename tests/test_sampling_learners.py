@@ -1,5 +1,7 @@
 """Learners that draw a sample before each episode, beside their slow twins: the same draws, the same bits."""
 
+import dataclasses
+
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
@@ -18,26 +20,24 @@ pytestmark = pytest.mark.kernel
 EPISODES = 12
 
 
-class ClippingOPSRL(NaiveOPSRL):
-    """A reward outside of its range counts as the limit that is nearest: a share is from 0 to 1."""
-
-    def take_step(self, h, x, a, reward, next_label):
-        least, greatest = self.task.reward_range
-        super().take_step(h, x, a, min(max(reward, least), greatest), next_label)
-
-
 LEARNERS = {
     "psrl": (fu.PSRL(), NaivePSRL),
     "psrl-small-priors": (fu.PSRL(transition_prior=None, reward_alpha=0.1, reward_beta=0.5), NaivePSRL),
-    "opsrl": (fu.OPSRL(), ClippingOPSRL),
-    "opsrl-three-samples": (fu.OPSRL(samples=3, n0=2.0, r0=0.8), ClippingOPSRL),
-    "opsrl-paper": (fu.OPSRL(samples=8, n0=1.0, shared_optimism=False), ClippingOPSRL),
-    "opsrl-inflated": (fu.OPSRL(samples=3, n0=0.5, r0=2.0, kappa=2.0, shared_optimism=False), ClippingOPSRL),
-    "opsrl-no-optimism": (fu.OPSRL(samples=1, n0=0.0, shared_optimism=False), ClippingOPSRL),
+    "opsrl": (fu.OPSRL(), NaiveOPSRL),
+    "opsrl-three-samples": (fu.OPSRL(samples=3, n0=2.0, r0=0.8), NaiveOPSRL),
+    "opsrl-experiments": (fu.OPSRL(constants="experiments"), NaiveOPSRL),
+    "opsrl-theorem": (fu.OPSRL(constants="theorem", samples=2), NaiveOPSRL),
+    "opsrl-inflated": (fu.OPSRL(samples=3, n0=0.5, r0=2.0, kappa=2.0, shared_optimism=False), NaiveOPSRL),
+    "opsrl-no-optimism": (fu.OPSRL(samples=1, n0=0.0, shared_optimism=False), NaiveOPSRL),
     "rlsvi": (fu.RLSVI(), NaiveRLSVI),
     "rlsvi-wide": (fu.RLSVI(sigma=2.0, ridge=0.1), NaiveRLSVI),
 }
-NAMES = st.sampled_from(sorted(LEARNERS))
+IN_TURN = {
+    f"{name}-trajectory": (dataclasses.replace(learner, planning="trajectory"), twin)
+    for name, (learner, twin) in LEARNERS.items()
+}
+EVERY_LEARNER = LEARNERS | IN_TURN
+NAMES = st.sampled_from(sorted(EVERY_LEARNER))
 RANGES = st.sampled_from([((0.0, 1.0), 1.0), ((0.0, 1.0), 5.0), ((-1.0, 2.0), 10.0)])
 N_LABELS = st.integers(1, 4)
 
@@ -54,7 +54,7 @@ def random_labels(draw, sizes, n_labels):
 
 @hypothesis.given(NAMES, DRAWS, SIZES, N_LABELS, RANGES, GENERATORS, GENERATORS)
 def test_episodes_equal_those_of_the_twin(name, draw, sizes, n_labels, limits, dynamics_rng, policy_rng):
-    learner, twin = LEARNERS[name]
+    learner, twin = EVERY_LEARNER[name]
     tables, labels = dynamics(draw, *sizes), random_labels(draw, sizes, n_labels)
     dynamics_row, policy_row = row(dynamics_rng), row(policy_rng)
     ref = twin(learner, task_of(sizes, n_labels, *limits, policy_rng))
@@ -64,6 +64,7 @@ def test_episodes_equal_those_of_the_twin(name, draw, sizes, n_labels, limits, d
     comp.learn_episodes(tables, labels, dynamics_row, comp_returns)
     np.testing.assert_array_equal(ref_returns, comp_returns)
     np.testing.assert_array_equal(ref.q, comp.tables.q)
+    np.testing.assert_array_equal(ref.values, comp.tables.values)
     assert policy_row.tolist() == policy_rng
     chances = np.zeros_like(comp.tables.q)
     for (h, x), actions in ref.best_actions().items():
@@ -95,6 +96,42 @@ def test_replay_is_learning_in_that_order(name):
     np.testing.assert_array_equal(whole.tables.q, single.tables.q)
 
 
+@pytest.mark.parametrize("name", sorted(IN_TURN))
+def test_along_trajectories_replay_is_learning_in_that_order_and_playing_changes_nothing(name):
+    """Samples are drawn when an episode is learned from, and kept: acting on them draws ties alone."""
+    draw = np.random.default_rng(6)
+    task = task_of((4, 3, 2), 3, (0.0, 1.0), 4.0, row([1, 2, 3, 4]))
+    trajectories = draw.integers(3, size=(12, 5)), draw.integers(2, size=(12, 4)), draw.random((12, 4))
+    whole, single = (IN_TURN[name][0].start(task._replace(policy_rng=row([1, 2, 3, 4]))) for _ in range(2))
+    whole.replay(*trajectories)
+    for one in zip(*trajectories, strict=True):
+        stream = single.task.policy_rng.copy()
+        single.policy()
+        single.task.policy_rng[:] = stream
+        single.update(*one)
+    for first, second in zip(whole.tables, single.tables, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", sorted(IN_TURN))
+def test_along_trajectories_a_label_keeps_its_sample_until_it_is_met_or_has_its_turn(name):
+    """Three labels of one level were met. Label 0 is met again and again: it is drawn each time, and so is
+    the next of the three; the third keeps what it has."""
+    task = task_of((1, 3, 2), 3, (0.0, 1.0), 1.0, row([1, 2, 3, 4]))
+    memory = IN_TURN[name][0].start(task._replace(episodes=18))
+    for label in (0, 1, 2):
+        for action in (0, 1, 0, 1):
+            memory.update([label, 0], [action], [0.5])
+    for turn in range(6):
+        before = memory.tables.q[0].copy()
+        whose = int(memory.tables.met_labels[0, memory.tables.turn[0]])
+        memory.update([0, 0], [turn % 2], [0.5])
+        drawn = {int(label) for label in np.flatnonzero((memory.tables.q[0] != before).any(axis=1))}
+        assert drawn <= {0, whose}
+        assert 0 in drawn
+        assert whose in drawn
+
+
 @pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_nothing_is_drawn_from_but_the_policy_stream_and_learning_draws_nothing(name):
     task = task_of((3, 2, 2), 2, (0.0, 1.0), 3.0, row([1, 2, 3, 4]))
@@ -106,10 +143,10 @@ def test_nothing_is_drawn_from_but_the_policy_stream_and_learning_draws_nothing(
     assert task.policy_rng.tolist() != [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("name", sorted(LEARNERS))
+@pytest.mark.parametrize("name", sorted(EVERY_LEARNER))
 def test_rewards_outside_of_their_declared_range_and_a_range_of_one_point_do_no_harm(name):
     for reward_range in ((0.0, 1.0), (0.5, 0.5)):
-        memory = LEARNERS[name][0].start(task_of((2, 2, 2), 2, reward_range, 2.0, row([1, 2, 3, 4])))
+        memory = EVERY_LEARNER[name][0].start(task_of((2, 2, 2), 2, reward_range, 2.0, row([1, 2, 3, 4])))
         memory.update([0, 1, 0], [0, 1], [-3.0, 7.0])
         memory.policy()
         assert np.isfinite(memory.tables.q).all()

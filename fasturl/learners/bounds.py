@@ -7,10 +7,32 @@ a paper is multiplied with R / H, and a squared one with its square.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from .._base.schema import setting
 from .learner import Floats, Task
 from .model import greatest_ahead
+
+
+def constants_setting(paper: str) -> Any:
+    """The setting `constants` of a learner whose bonus a paper has."""
+    return setting(
+        "practical",
+        choices=("paper", "practical"),
+        help=f"Of the bonus: those of {paper}, or smaller ones that learn in fewer episodes.",
+    )
+
+
+def failure_probability_setting() -> Any:
+    """The setting `failure_probability` of a learner with the constants of a paper."""
+    return setting(
+        0.05,
+        above=0,
+        below=1,
+        help="Probability that a bound fails which the constants of the paper come from.",
+    )
 
 
 def return_range(task: Task) -> float:

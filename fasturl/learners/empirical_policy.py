@@ -7,21 +7,36 @@ bonus leave those aside when they are asked what they have learned.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from .learner import Floats
+from .learner import Floats, Task
 from .model import expected_next
+
+
+class PolicyWorkspace(NamedTuple):
+    """What filling a policy needs."""
+
+    mean_values: np.ndarray  # float64[H+1, X], values of the counts alone
+    row: np.ndarray  # float64[A], action values of the counts alone
+
+
+def policy_workspace(task: Task) -> dict[str, Any]:
+    """Fresh workspaces, by name."""
+    workspace = PolicyWorkspace(
+        mean_values=np.zeros((task.n_levels + 1, task.n_labels)), row=np.zeros(task.n_actions)
+    )
+    return workspace._asdict()
 
 
 @njit
 def fill_empirical_policy(tables: Any, chances: Floats) -> None:
     """Fill float64[H, X, A] with the greedy policy of the counts alone, ties as equal probabilities.
 
-    Actions that were never taken are not in it where others were; it is uniform where none was. Besides the
-    model, `tables` has the workspaces mean_values, float64[H+1, X], and row, float64[A].
+    Actions that were never taken are not in it where others were; it is uniform where none was. `tables` has
+    the model and a `PolicyWorkspace`.
     """
     horizon, n_labels, n_actions = chances.shape
     for h in range(horizon - 1, -1, -1):

@@ -1,23 +1,43 @@
 """The empirical model that planning learners share: counts of transitions and sums of rewards.
 
-Its tables are fields of each learner's own record:
-
-    visits       float64[H, X, A]      n(h, x, a), how often the action was taken
-    transitions  float64[H, X, A, X]   how often it led to each label of the next level; zeros at the last
-    level rewards      float64[H, X, A]      sum of the rewards
-
-The model says p(y | h, x, a) = transitions / visits and r(h, x, a) = rewards / visits. What lies ahead of
-level h is at most caps[h], and caps[H] = 0.
+The model says p(y | h, x, a) = transitions / visits and r(h, x, a) = rewards / visits (see `ModelTables`,
+whose fields are among those of each learner's own record). What lies ahead of level h is at most caps[h], and
+caps[H] = 0.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from .learner import Floats, Task
+
+
+class ModelTables(NamedTuple):
+    """The model of H levels, X labels and A actions, and the values that were computed from it."""
+
+    visits: np.ndarray  # float64[H, X, A], n(h, x, a): how often the action was taken
+    transitions: (
+        np.ndarray
+    )  # float64[H, X, A, X], how often it led to each next label; zeros at the last level
+    rewards: np.ndarray  # float64[H, X, A], sum of the rewards
+    q: np.ndarray  # float64[H, X, A], values of actions
+    values: np.ndarray  # float64[H+1, X], values of labels; zeros after the last level
+
+
+def model_tables(task: Task, start: Floats) -> dict[str, Any]:
+    """Fresh tables of the model by name, where the values of each level [H+1] start at `start`."""
+    shape = task.n_levels, task.n_labels, task.n_actions
+    tables = ModelTables(
+        visits=np.zeros(shape),
+        transitions=np.zeros((*shape, task.n_labels)),
+        rewards=np.zeros(shape),
+        q=np.tile(start[:-1, None, None], (1, *shape[1:])),
+        values=np.tile(start[:, None], (1, task.n_labels)),
+    )
+    return tables._asdict()
 
 
 def greatest_ahead(task: Task) -> Floats:

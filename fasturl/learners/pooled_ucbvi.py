@@ -21,15 +21,24 @@ as often as it takes to tell coins apart. The second bonus, with c = `novelty`, 
 than their level tells.
 
 The agent plans at the end of an episode in which the visits of some pair have grown by a quarter since they
-last led to a plan. What it has learned in the end is the policy that is greedy in the model itself, without
-bonuses; a pair that was never tried is worth the least there is.
+last led to a plan. With `planning="trajectory"` it plans after every episode, but backs up only the labels of
+that episode and one more of each level in turn (see `planning`). The sums of u are then those of each label's
+last backup,
+
+    u = sum over x of squares(x) / sum over x of freedom(x),
+    squares(x) = sum over a of n v,   freedom(x) = sum over a of (n - 1),
+
+and a label whose bonuses came from a smaller u than there is now gets its turn.
+
+What it has learned in the end is the policy that is greedy in the model itself, without bonuses; a pair that
+was never tried is worth the least there is.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -38,26 +47,29 @@ from .._base.schema import Range, setting
 from .._kernels.tabular import fill_greedy, greatest
 from .compiled import CompiledLearner, learner_functions
 from .learner import Floats, Stream, Task
-from .model import count_step, greatest_ahead, least_ahead
+from .model import ModelTables, count_step, greatest_ahead, least_ahead, model_tables
+from .planning import TurnTables, note_meeting, plan_in_turn, planning_setting, turn_tables
 from .q_table import choose
+from .table_records import extending
 
 GROWTH = 1.25
 """How much more often a pair has been visited when a plan is due."""
 
 
+@extending(ModelTables, TurnTables)
 class PooledTables(NamedTuple):
-    """The model, the plan, and the settings."""
+    """The model with the values of the optimistic plan, what those are made of, and the settings."""
 
-    visits: np.ndarray  # float64[H, X, A]
-    transitions: np.ndarray  # float64[H, X, A, X]
-    rewards: np.ndarray  # float64[H, X, A]
     reward_squares: np.ndarray  # float64[H, X, A], sum of squared rewards
-    met: np.ndarray  # bool[H, X], whether the label was met
     next_plan: np.ndarray  # float64[H, X, A], visits at which a plan is due
     deepest_due: np.ndarray  # int64[1], the deepest level at which a plan is due, or -1
+    means: np.ndarray  # float64[H, X, A], r + sum of p V of the optimistic plan
     variances: np.ndarray  # float64[H, X, A], v of the head of this file
-    q: np.ndarray  # float64[H, X, A], of the optimistic plan
-    values: np.ndarray  # float64[H+1, X]
+    rarities: np.ndarray  # float64[H, X, A], log(1 + N / n)
+    met_then: np.ndarray  # float64[H, X], the N of these
+    unused: np.ndarray  # float64[A], variances of the plan without bonuses, which needs none
+    squares: np.ndarray  # float64[H, X], sum of n v over the actions of a label, when it was last backed up
+    freedom: np.ndarray  # float64[H, X], sum of n - 1, likewise
     plain_q: np.ndarray  # float64[H, X, A], of the plan without bonuses
     plain_values: np.ndarray  # float64[H+1, X]
     caps: np.ndarray  # float64[H+1]
@@ -69,12 +81,12 @@ class PooledTables(NamedTuple):
 
 @njit
 def take_step(
-    tables: PooledTables, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
 ) -> None:
     """Add the step to the model, and note whether a plan is due."""
     count_step(tables, level, label, action, reward, next_level, next_label)
     tables.reward_squares[level, label, action] += reward * reward
-    tables.met[level, label] = True
+    note_meeting(tables, level, label)
     n = tables.visits[level, label, action]
     if n >= tables.next_plan[level, label, action]:
         tables.next_plan[level, label, action] = GROWTH * n
@@ -82,68 +94,114 @@ def take_step(
 
 
 @njit
-def end_episode(tables: PooledTables, rng: Stream) -> None:
-    """Plan, where it is due: nothing has changed below the deepest level of news."""
+def end_episode(tables: Any, rng: Stream) -> None:
+    """Plan: along the episode, or where it is due, nothing having changed below the deepest level of news."""
+    if tables.along_path:
+        plan_in_turn(tables, back_up, rng)
+        return
     for h in range(tables.deepest_due[0], -1, -1):
-        pooled = fill_means(tables, h, tables.values[h + 1], tables.q[h])
-        add_bonuses(tables, h, pooled)
         for x in range(tables.q.shape[1]):
             if tables.met[h, x]:
-                tables.values[h, x] = greatest(tables.q[h, x])
+                fill_means(tables, h, x, tables.values[h + 1], tables.means[h, x], tables.variances[h, x])
+                refresh_rarities(tables, h, x)
+        pooled = pooled_variance(tables, h)
+        for x in range(tables.q.shape[1]):
+            if tables.met[h, x]:
+                add_bonuses(tables, h, x, pooled)
     tables.deepest_due[0] = -1
 
 
 @njit
-def fill_means(tables: PooledTables, h: int, next_values: Floats, q: Floats) -> float:
-    """r + sum of p V for the visited pairs of a level, with their variances v; returns the pooled one, u."""
+def back_up(tables: Any, h: int, x: int, rng: Stream) -> None:
+    """Set the values of one label, with what the others of its level had when they were last backed up."""
+    fill_means(tables, h, x, tables.values[h + 1], tables.means[h, x], tables.variances[h, x])
+    refresh_rarities(tables, h, x)
     squares, freedom = 0.0, 0.0
-    for x in range(q.shape[0]):
+    for a in range(tables.q.shape[2]):
+        n = tables.visits[h, x, a]
+        if n > 0.0:
+            squares += n * tables.variances[h, x, a]
+            freedom += n - 1.0
+    tables.squares[h, x], tables.freedom[h, x] = squares, freedom
+    squares, freedom = 0.0, 0.0
+    for y in range(tables.q.shape[1]):
+        squares += tables.squares[h, y]
+        freedom += tables.freedom[h, y]
+    add_bonuses(tables, h, x, squares / max(freedom, 1.0))
+
+
+@njit
+def fill_means(tables: Any, h: int, x: int, next_values: Floats, means: Floats, variances: Floats) -> None:
+    """r + sum of p V for the visited actions of a label, and their variances v."""
+    for a in range(means.size):
+        n = tables.visits[h, x, a]
+        if n == 0.0:
+            continue
+        counts = tables.transitions[h, x, a]
+        mean, square = 0.0, 0.0
+        for y in range(counts.size):
+            mean += counts[y] * next_values[y]
+            square += counts[y] * next_values[y] * next_values[y]
+        mean, reward = mean / n, tables.rewards[h, x, a] / n
+        of_values = max(square / n - mean * mean, 0.0)
+        of_rewards = max(tables.reward_squares[h, x, a] / n - reward * reward, 0.0)
+        means[a] = reward + mean
+        variances[a] = of_values + of_rewards
+
+
+@njit
+def refresh_rarities(tables: Any, h: int, x: int) -> None:
+    """log(1 + N / n) for the visited actions of a label, where it was met since this was last computed."""
+    met = 0.0
+    for a in range(tables.q.shape[2]):
+        met += tables.visits[h, x, a]
+    if met == tables.met_then[h, x]:
+        return
+    tables.met_then[h, x] = met
+    for a in range(tables.q.shape[2]):
+        n = tables.visits[h, x, a]
+        if n > 0.0:
+            tables.rarities[h, x, a] = math.log(1.0 + met / n)
+
+
+@njit
+def pooled_variance(tables: Any, h: int) -> float:
+    """The variance u that the visited pairs of a level share."""
+    squares, freedom = 0.0, 0.0
+    for x in range(tables.q.shape[1]):
         if not tables.met[h, x]:
             continue
-        for a in range(q.shape[1]):
+        for a in range(tables.q.shape[2]):
             n = tables.visits[h, x, a]
-            if n == 0.0:
-                continue
-            counts = tables.transitions[h, x, a]
-            mean, square = 0.0, 0.0
-            for y in range(counts.size):
-                mean += counts[y] * next_values[y]
-                square += counts[y] * next_values[y] * next_values[y]
-            mean, reward = mean / n, tables.rewards[h, x, a] / n
-            of_values = max(square / n - mean * mean, 0.0)
-            of_rewards = max(tables.reward_squares[h, x, a] / n - reward * reward, 0.0)
-            q[x, a] = reward + mean
-            tables.variances[h, x, a] = of_values + of_rewards
-            squares += n * (of_values + of_rewards)
-            freedom += n - 1.0
+            if n > 0.0:
+                squares += n * tables.variances[h, x, a]
+                freedom += n - 1.0
     return squares / max(freedom, 1.0)
 
 
 @njit
-def add_bonuses(tables: PooledTables, h: int, pooled: float) -> None:
-    """Both bonuses for the visited pairs of a level, whose pooled variance is given."""
+def add_bonuses(tables: Any, h: int, x: int, pooled: float) -> None:
+    """Values of a label and its visited actions: means and both bonuses, with the pooled variance of the
+    level."""
     k, novelty = tables.pooled_visits, tables.novelty * (tables.caps[h] - tables.floors[h])
-    for x in range(tables.q.shape[1]):
-        if not tables.met[h, x]:
-            continue
-        met = 0.0
-        for a in range(tables.q.shape[2]):
-            met += tables.visits[h, x, a]
-        for a in range(tables.q.shape[2]):
-            n = tables.visits[h, x, a]
-            if n > 0.0:
-                variance = (n * tables.variances[h, x, a] + k * pooled) / (n + k)
-                standard_error = math.sqrt(variance * math.log(1.0 + met / n) / n)
-                bonus = tables.deviations * standard_error + novelty / n
-                tables.q[h, x, a] = min(tables.caps[h], tables.q[h, x, a] + bonus)
+    cap = tables.caps[h]
+    # without branches, so that several actions are computed at once; those never taken keep their value
+    for a in range(tables.q.shape[2]):
+        n = max(tables.visits[h, x, a], 1.0)
+        variance = (n * tables.variances[h, x, a] + k * pooled) / (n + k)
+        standard_error = math.sqrt(variance * tables.rarities[h, x, a] / n)
+        value = tables.means[h, x, a] + (tables.deviations * standard_error + novelty / n)
+        value = cap if value > cap else value
+        tables.q[h, x, a] = value if tables.visits[h, x, a] > 0.0 else tables.q[h, x, a]
+    tables.values[h, x] = greatest(tables.q[h, x])
 
 
 @njit
-def fill_policy(tables: PooledTables, chances: Floats) -> None:
+def fill_policy(tables: Any, chances: Floats) -> None:
     """Greedy in the model without bonuses, ties as equal probabilities."""
     for h in range(chances.shape[0] - 1, -1, -1):
-        fill_means(tables, h, tables.plain_values[h + 1], tables.plain_q[h])
         for x in range(chances.shape[1]):
+            fill_means(tables, h, x, tables.plain_values[h + 1], tables.plain_q[h, x], tables.unused)
             tables.plain_values[h, x] = greatest(tables.plain_q[h, x])
             fill_greedy(tables.plain_q[h, x], chances[h, x])
 
@@ -181,6 +239,7 @@ class PooledUCBVI(CompiledLearner):
         unit="visits",
         help="How many visits the variance that the pairs of a level share weighs as much as.",
     )
+    planning: str = planning_setting(in_turn=True)
 
     functions = learner_functions(
         choose=choose, take_step=take_step, fill_policy=fill_policy, end_episode=end_episode
@@ -191,16 +250,18 @@ class PooledUCBVI(CompiledLearner):
         shape = task.n_levels, task.n_labels, task.n_actions
         caps, floors = greatest_ahead(task), least_ahead(task)
         return PooledTables(
-            visits=np.zeros(shape),
-            transitions=np.zeros((*shape, task.n_labels)),
-            rewards=np.zeros(shape),
+            **model_tables(task, caps),
+            **turn_tables(task, self.planning),
             reward_squares=np.zeros(shape),
-            met=np.zeros(shape[:2], np.bool_),
             next_plan=np.ones(shape),
             deepest_due=np.full(1, -1),
+            means=np.zeros(shape),
             variances=np.zeros(shape),
-            q=np.tile(caps[:-1, None, None], (1, *shape[1:])),
-            values=np.tile(caps[:, None], (1, task.n_labels)),
+            rarities=np.zeros(shape),
+            met_then=np.zeros(shape[:2]),
+            unused=np.zeros(task.n_actions),
+            squares=np.zeros(shape[:2]),
+            freedom=np.zeros(shape[:2]),
             plain_q=np.tile(floors[:-1, None, None], (1, *shape[1:])),
             plain_values=np.tile(floors[:, None], (1, task.n_labels)),
             caps=caps,

@@ -16,6 +16,13 @@ states than their bound says, keeps its prior weight, and a value that is drawn 
 means that more visits are needed. `transition_prior=None` is the weight 1 / S, the same in total for any
 number S of labels.
 
+With `planning="trajectory"` an MDP is never drawn as a whole. At the end of an episode, for each of its
+labels and one more of each level in turn (see `planning`), p and r are drawn for the actions of that label
+alone, and Q and V are set from the values of the next level as they are. Between two visits of a label
+nothing is learned of its actions, so that what was drawn after the first is as good a sample before the
+second; what differs from one whole sample is that values of the next level are of older ones. V starts at the
+greatest return that can be ahead, which is what a label that was not met has.
+
 What has been learned is the greedy policy of the posterior means, without the prior: of the counts alone.
 Actions that were never taken are not in it where others were.
 """
@@ -23,7 +30,7 @@ Actions that were never taken are not in it where others were.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -31,26 +38,21 @@ from numba import njit
 from .._base.schema import Range, setting
 from .compiled import CompiledLearner, learner_functions
 from .draws import beta, dirichlet
-from .empirical_policy import fill_empirical_policy
+from .empirical_policy import PolicyWorkspace, fill_empirical_policy, policy_workspace
 from .learner import Stream, Task
-from .model import count_step, greatest_ahead
+from .model import ModelTables, count_step, greatest_ahead, model_tables
+from .planning import TurnTables, note_meeting, plan_in_turn, planning_setting, turn_tables
 from .q_table import choose
+from .table_records import extending
 
 
+@extending(ModelTables, TurnTables, PolicyWorkspace)
 class PSRLTables(NamedTuple):
-    """An empirical model of H levels, X labels and A actions, the sample that is acted on, and
-    workspaces."""
+    """The model with the values of the sample that is acted on, the prior, and workspaces."""
 
-    visits: np.ndarray  # float64[H, X, A]
-    transitions: np.ndarray  # float64[H, X, A, X]
-    rewards: np.ndarray  # float64[H, X, A], sums
-    q: np.ndarray  # float64[H, X, A], of the sample
-    values: np.ndarray  # float64[H+1, X], of the sample
-    mean_values: np.ndarray  # float64[H+1, X], of the counts alone
     most: np.ndarray  # float64[H], the greatest return that can be ahead
     weights: np.ndarray  # float64[X], of one Dirichlet posterior
     shares: np.ndarray  # float64[X], a sample of it
-    row: np.ndarray  # float64[A], action values of the counts alone
     least_reward: float
     reward_span: float
     transition_prior: float
@@ -59,20 +61,20 @@ class PSRLTables(NamedTuple):
 
 
 @njit
-def sampled_reward(tables: PSRLTables, level: int, label: int, action: int, rng: Stream) -> float:
+def sampled_reward(tables: Any, level: int, label: int, action: int, rng: Stream) -> float:
     """A mean reward, drawn from its Beta posterior."""
     if tables.reward_span == 0.0:
-        return tables.least_reward
+        return float(tables.least_reward)
     visits = tables.visits[level, label, action]
     shares = (tables.rewards[level, label, action] - visits * tables.least_reward) / tables.reward_span
     # rounding, or a reward outside of its range, must not make a parameter negative
     shares = min(max(shares, 0.0), visits)
     share = beta(rng, tables.reward_alpha + shares, tables.reward_beta + (visits - shares))
-    return tables.least_reward + tables.reward_span * share
+    return float(tables.least_reward + tables.reward_span * share)
 
 
 @njit
-def sampled_ahead(tables: PSRLTables, level: int, label: int, action: int, rng: Stream) -> float:
+def sampled_ahead(tables: Any, level: int, label: int, action: int, rng: Stream) -> float:
     """The mean value of the next label under transitions that are drawn from their Dirichlet posterior."""
     counts, values = tables.transitions[level, label, action], tables.values[level + 1]
     for y in range(counts.size):
@@ -85,20 +87,45 @@ def sampled_ahead(tables: PSRLTables, level: int, label: int, action: int, rng: 
 
 
 @njit
-def begin_episode(tables: PSRLTables, rng: Stream) -> None:
+def take_step(
+    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+) -> None:
+    """Count the step."""
+    note_meeting(tables, level, label)
+    count_step(tables, level, label, action, reward, next_level, next_label)
+
+
+@njit
+def back_up(tables: Any, h: int, x: int, rng: Stream) -> None:
+    """Draw what the actions of a label do, and set its values."""
+    horizon, _, n_actions = tables.q.shape
+    best = -np.inf
+    for a in range(n_actions):
+        value = sampled_reward(tables, h, x, a, rng)
+        if h + 1 < horizon:
+            value += sampled_ahead(tables, h, x, a, rng)
+        value = min(value, tables.most[h])
+        tables.q[h, x, a] = value
+        best = max(best, value)
+    tables.values[h, x] = best
+
+
+@njit
+def begin_episode(tables: Any, rng: Stream) -> None:
     """Draw an MDP and solve it, from the last level to the first."""
-    horizon, n_labels, n_actions = tables.q.shape
+    if tables.along_path:
+        return
+    horizon, n_labels, _ = tables.q.shape
     for h in range(horizon - 1, -1, -1):
         for x in range(n_labels):
-            best = -np.inf
-            for a in range(n_actions):
-                value = sampled_reward(tables, h, x, a, rng)
-                if h + 1 < horizon:
-                    value += sampled_ahead(tables, h, x, a, rng)
-                value = min(value, tables.most[h])
-                tables.q[h, x, a] = value
-                best = max(best, value)
-            tables.values[h, x] = best
+            back_up(tables, h, x, rng)
+
+
+@njit
+def end_episode(tables: Any, rng: Stream) -> None:
+    """Back up along the episode, where that is all that is planned."""
+    if tables.along_path:
+        plan_in_turn(tables, back_up, rng)
 
 
 @dataclass(frozen=True)
@@ -128,26 +155,27 @@ class PSRL(CompiledLearner):
     reward_beta: float = setting(
         1.0, least=1e-9, most=1e9, search=Range(0.01, 1.0), help="Prior weight of the least reward."
     )
+    planning: str = planning_setting(in_turn=True)
 
     plans_by_level = True
     functions = learner_functions(
-        choose=choose, take_step=count_step, fill_policy=fill_empirical_policy, begin_episode=begin_episode
+        choose=choose,
+        take_step=take_step,
+        fill_policy=fill_empirical_policy,
+        begin_episode=begin_episode,
+        end_episode=end_episode,
     )
 
     def tables(self, task: Task) -> PSRLTables:
-        horizon, n_labels, n_actions = task.n_levels, task.n_labels, task.n_actions
+        n_labels, caps = task.n_labels, greatest_ahead(task)
         prior = 1.0 / n_labels if self.transition_prior is None else self.transition_prior
         return PSRLTables(
-            visits=np.zeros((horizon, n_labels, n_actions)),
-            transitions=np.zeros((horizon, n_labels, n_actions, n_labels)),
-            rewards=np.zeros((horizon, n_labels, n_actions)),
-            q=np.zeros((horizon, n_labels, n_actions)),
-            values=np.zeros((horizon + 1, n_labels)),
-            mean_values=np.zeros((horizon + 1, n_labels)),
-            most=greatest_ahead(task)[:horizon],
+            **model_tables(task, caps),
+            **turn_tables(task, self.planning),
+            **policy_workspace(task),
+            most=caps[:-1],
             weights=np.zeros(n_labels),
             shares=np.zeros(n_labels),
-            row=np.zeros(n_actions),
             least_reward=float(task.reward_range[0]),
             reward_span=float(task.reward_span),
             transition_prior=prior,

@@ -17,6 +17,11 @@ Regret bounds ask for a sigma that grows with the horizon and the number of labe
 exploring in practice. The default 0.5 is the standard deviation of a fair coin, the noisiest return in its
 range: with 0.3, the better of two arms of means 0.5 and 0.6 was given up in 1 of 400 runs, with 0.5 in none.
 
+With `planning="trajectory"` noise is drawn at the end of an episode, and only for its labels and one more of
+each level in turn (see `planning`); the values of all others stay as they are. Between two visits of a label
+its mean changes only with the values of the next level, so that noise which was drawn after the first is as
+good a sample before the second.
+
 What has been learned is the greedy policy of the counts alone, without noise and prior. Actions that were
 never taken are not in it where others were.
 """
@@ -25,7 +30,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -33,57 +38,63 @@ from numba import njit
 from .._base.schema import Range, setting
 from .compiled import CompiledLearner, learner_functions
 from .draws import normal
-from .empirical_policy import fill_empirical_policy
+from .empirical_policy import PolicyWorkspace, fill_empirical_policy, policy_workspace
 from .learner import Stream, Task
-from .model import count_step, expected_next, greatest_ahead
+from .model import ModelTables, count_step, expected_next, greatest_ahead, model_tables
+from .planning import TurnTables, note_meeting, plan_in_turn, plan_met, planning_setting, turn_tables
 from .q_table import choose
+from .table_records import extending
 
 
+@extending(ModelTables, TurnTables, PolicyWorkspace)
 class RLSVITables(NamedTuple):
-    """An empirical model of H levels, X labels and A actions, and the sample that is acted on."""
+    """The model with the values of the sample that is acted on, 0 for labels that were not met, and the
+    noise."""
 
-    visits: np.ndarray  # float64[H, X, A]
-    label_visits: np.ndarray  # int64[H, X]
-    transitions: np.ndarray  # float64[H, X, A, X]
-    rewards: np.ndarray  # float64[H, X, A], sums
-    q: np.ndarray  # float64[H, X, A], of the sample; 0 for labels that were not met
-    values: np.ndarray  # float64[H+1, X], of the sample
-    mean_values: np.ndarray  # float64[H+1, X], of the counts alone
     least: np.ndarray  # float64[H], the least return that can be ahead
-    row: np.ndarray  # float64[A], action values of the counts alone
     sigma: float  # standard deviation of the noise
     prior_visits: float  # sigma^2 ridge
 
 
 @njit
 def take_step(
-    tables: RLSVITables, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
 ) -> None:
     """Count the step."""
-    tables.label_visits[level, label] += 1
+    note_meeting(tables, level, label)
     count_step(tables, level, label, action, reward, next_level, next_label)
 
 
 @njit
-def begin_episode(tables: RLSVITables, rng: Stream) -> None:
+def back_up(tables: Any, h: int, x: int, rng: Stream) -> None:
+    """Draw the values of a label's actions."""
+    horizon, _, n_actions = tables.q.shape
+    best = -np.inf
+    for a in range(n_actions):
+        visits = tables.visits[h, x, a]
+        targets = tables.rewards[h, x, a]
+        if h + 1 < horizon:
+            targets += expected_next(tables.transitions[h, x, a], tables.values[h + 1])
+        precision = visits + tables.prior_visits
+        mean = tables.least[h] + (targets - visits * tables.least[h]) / precision
+        value = mean + tables.sigma / math.sqrt(precision) * normal(rng)
+        tables.q[h, x, a] = value
+        best = max(best, value)
+    tables.values[h, x] = best
+
+
+@njit
+def begin_episode(tables: Any, rng: Stream) -> None:
     """Draw a sample of the action values of every label that was met, from the last level to the first."""
-    horizon, n_labels, n_actions = tables.q.shape
-    for h in range(horizon - 1, -1, -1):
-        for x in range(n_labels):
-            if tables.label_visits[h, x] == 0:
-                continue
-            best = -np.inf
-            for a in range(n_actions):
-                visits = tables.visits[h, x, a]
-                targets = tables.rewards[h, x, a]
-                if h + 1 < horizon:
-                    targets += expected_next(tables.transitions[h, x, a], tables.values[h + 1])
-                precision = visits + tables.prior_visits
-                mean = tables.least[h] + (targets - visits * tables.least[h]) / precision
-                value = mean + tables.sigma / math.sqrt(precision) * normal(rng)
-                tables.q[h, x, a] = value
-                best = max(best, value)
-            tables.values[h, x] = best
+    if not tables.along_path:
+        plan_met(tables, back_up, rng)
+
+
+@njit
+def end_episode(tables: Any, rng: Stream) -> None:
+    """Draw along the episode, where that is all that is planned."""
+    if tables.along_path:
+        plan_in_turn(tables, back_up, rng)
 
 
 @dataclass(frozen=True)
@@ -113,26 +124,26 @@ class RLSVI(CompiledLearner):
         search=Range(0.1, 10.0),
         help="Reciprocal variance of the prior, in ranges of returns.",
     )
+    planning: str = planning_setting(in_turn=True)
 
     plans_by_level = True
     functions = learner_functions(
-        choose=choose, take_step=take_step, fill_policy=fill_empirical_policy, begin_episode=begin_episode
+        choose=choose,
+        take_step=take_step,
+        fill_policy=fill_empirical_policy,
+        begin_episode=begin_episode,
+        end_episode=end_episode,
     )
 
     def tables(self, task: Task) -> RLSVITables:
-        horizon, n_labels, n_actions = task.n_levels, task.n_labels, task.n_actions
+        horizon = task.n_levels
         least = task.reward_range[0] * (horizon - np.arange(horizon, dtype=np.float64))
         span = float((greatest_ahead(task)[:horizon] - least).max())
         return RLSVITables(
-            visits=np.zeros((horizon, n_labels, n_actions)),
-            label_visits=np.zeros((horizon, n_labels), np.int64),
-            transitions=np.zeros((horizon, n_labels, n_actions, n_labels)),
-            rewards=np.zeros((horizon, n_labels, n_actions)),
-            q=np.zeros((horizon, n_labels, n_actions)),
-            values=np.zeros((horizon + 1, n_labels)),
-            mean_values=np.zeros((horizon + 1, n_labels)),
+            **model_tables(task, np.zeros(horizon + 1)),
+            **turn_tables(task, self.planning),
+            **policy_workspace(task),
             least=least,
-            row=np.zeros(n_actions),
             sigma=self.sigma * span,
             prior_visits=self.sigma**2 * self.ridge,
         )

@@ -22,7 +22,7 @@ With `planning="trajectory"` every episode backs up its own labels, whether or n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -30,24 +30,24 @@ from numba import njit
 from .._base.schema import Range, setting
 from .compiled import CompiledLearner, learner_functions
 from .learner import Stream, Task
-from .model import count_step, expected_next
-from .planning import PLANNING, is_power_of_two, note_step, plan_all, plan_along_path, planning_tables
+from .model import ModelTables, count_step, expected_next
+from .planning import (
+    PlanTables,
+    is_power_of_two,
+    note_step,
+    plan_all,
+    plan_along_path,
+    planning_setting,
+    planning_tables,
+)
 from .q_table import choose, fill_policy
+from .table_records import extending
 
 
+@extending(ModelTables, PlanTables)
 class RMaxTables(NamedTuple):
-    """The model and the plan (see `model` and `planning`), and when an action is known."""
+    """The model, the plan, and when an action is known."""
 
-    visits: np.ndarray
-    transitions: np.ndarray
-    rewards: np.ndarray
-    q: np.ndarray
-    values: np.ndarray
-    label_visits: np.ndarray
-    fresh: np.ndarray
-    changed: np.ndarray
-    path: np.ndarray
-    caps: np.ndarray
     due: np.ndarray  # bool[1], whether to plan at the end of the episode
     known_after: float
     frozen: bool
@@ -56,7 +56,7 @@ class RMaxTables(NamedTuple):
 
 @njit
 def take_step(
-    tables: RMaxTables, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
 ) -> None:
     """Add the step to the model, and note whether there is something to plan with."""
     note_step(tables, level, label, action)
@@ -69,7 +69,7 @@ def take_step(
 
 
 @njit
-def pair_value(tables: RMaxTables, level: int, label: int, action: int) -> float:
+def pair_value(tables: Any, level: int, label: int, action: int) -> float:
     """Q of the head of this file."""
     n = tables.visits[level, label, action]
     if n < tables.known_after:
@@ -79,7 +79,7 @@ def pair_value(tables: RMaxTables, level: int, label: int, action: int) -> float
 
 
 @njit
-def end_episode(tables: RMaxTables, rng: Stream) -> None:
+def end_episode(tables: Any, rng: Stream) -> None:
     """Plan, where there is something new."""
     if tables.along_path:
         plan_along_path(tables, pair_value)
@@ -113,11 +113,7 @@ class RMax(CompiledLearner):
         choices=("frozen", "learning"),
         help="The model of a known action: that of its first visits for good, or of all of them.",
     )
-    planning: str = setting(
-        "full",
-        choices=PLANNING,
-        help="Back up all labels that were met, or those of the last episode alone.",
-    )
+    planning: str = planning_setting()
 
     functions = learner_functions(
         choose=choose, take_step=take_step, fill_policy=fill_policy, end_episode=end_episode

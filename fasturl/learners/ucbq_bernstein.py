@@ -13,9 +13,10 @@ W_t is the variance of the t values V[h+1, y] that followed, each as it was then
 certain; ours may be random, so W_t is the variance of r + V[h+1, y], which is the same where they are not. Q
 itself is not capped, and a bonus can be below 0, where the variance has become smaller.
 
-Those are the paper's constants for returns in [0, H]. With R the range of returns and u = R / H (see
-`bounds`), the three terms without W_t are multiplied with u^2, u and u. The practical constants leave out the
-powers of H there, so that the H levels share what they would have each,
+Those are the paper's constants, where c1 and c2 are absolute ones that it does not give, for returns in [0,
+H]. With R the range of returns and u = R / H (see `bounds`), the three terms without W_t are multiplied with
+u^2, u and u. The practical constants leave out the powers of H there, so that the H levels share what they
+would have each,
 
     beta_t = min(c1 (sqrt(H / t W_t iota) + u iota / t), c2 u sqrt(iota / t)).
 """
@@ -31,7 +32,7 @@ from numba import njit
 
 from .._base.schema import Range, setting
 from .._kernels.tabular import greatest
-from .bounds import level_caps, return_range
+from .bounds import constants_setting, failure_probability_setting, level_caps, return_range
 from .compiled import CompiledLearner, learner_functions
 from .learner import Task
 from .q_table import choose, fill_policy
@@ -93,11 +94,7 @@ class UCBQBernstein(CompiledLearner):
     1.0
     """
 
-    constants: str = setting(
-        "practical",
-        choices=("paper", "practical"),
-        help="Of the bonus: those of Jin et al. (2018), or smaller ones that learn in fewer episodes.",
-    )
+    constants: str = constants_setting("Jin et al. (2018)")
     c1: float = setting(
         1.0,
         least=0,
@@ -110,9 +107,7 @@ class UCBQBernstein(CompiledLearner):
         search=Range(1e-2, 10.0),
         help="Scale of the greatest bonus, which comes from the range of returns.",
     )
-    failure_probability: float = setting(
-        0.05, above=0, below=1, help="Probability that some bonus of the paper is too small."
-    )
+    failure_probability: float = failure_probability_setting()
 
     functions = learner_functions(choose=choose, take_step=take_step, fill_policy=fill_policy)
 

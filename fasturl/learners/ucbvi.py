@@ -16,10 +16,12 @@ and, with D^2 the variance of V[h+1, y] under p, in its Algorithm 4,
     bernstein:  sqrt(8 L) D / sqrt(n) + 14 R L / (3 n)
                 + sqrt(8 sum over y of p(y) min(100^2 H S^2 A L^2 R^2 / n(h+1, y), R^2)) / sqrt(n),
 
-where n(h+1, y) counts the visits of a label; there is no third term at the last level. The paper also keeps
-the least Q of all plans so far. It pools the steps of all levels, where we count each by itself, and it knows
-the rewards: ours may be random, so D is the sum of the standard deviations of the next value and of the
-rewards (Zhang, Ji and Du, 2021, have the same two terms). Where rewards are certain the bonus is the paper's.
+where n(h+1, y) counts the visits of a label. The third term makes up for what V[h+1] may be above the
+optimum; at the last level, where both are 0, we leave it out. L is that of the algorithms; the paper's
+Theorem 2 has log(5 H S A T / failure_probability) in its bound. The paper also keeps the least Q of all plans
+so far (Algorithm 2). It pools the steps of all levels, where we count each by itself, and it knows the
+rewards: ours may be random, so D is the sum of the standard deviations of the next value and of the rewards
+(Zhang, Ji and Du, 2021, have the same two terms). Where rewards are certain the bonus is the paper's.
 
 Those constants make proofs short, and learning long: even at n = 1,000 every bonus is more than what can be
 earned. The practical ones share what does not come from the spread of outcomes among the H levels,
@@ -40,29 +42,29 @@ import numpy as np
 from numba import njit
 
 from .._base.schema import Range, setting
-from .bounds import return_range
+from .bounds import constants_setting, failure_probability_setting, return_range
 from .compiled import CompiledLearner, learner_functions
 from .learner import Stream, Task
-from .model import count_step, expected_next
-from .planning import PLANNING, is_power_of_two, note_step, plan_all, plan_along_path, planning_tables
+from .model import ModelTables, count_step, expected_next
+from .planning import (
+    PlanTables,
+    is_power_of_two,
+    note_step,
+    plan_all,
+    plan_along_path,
+    planning_setting,
+    planning_tables,
+)
 from .q_table import choose, fill_policy
+from .table_records import extending
 
 PRACTICAL_SCALE = 0.3
 
 
+@extending(ModelTables, PlanTables)
 class UCBVITables(NamedTuple):
-    """The model and the plan (see `model` and `planning`), and the parts of the bonus."""
+    """The model, the plan, and the parts of the bonus."""
 
-    visits: np.ndarray
-    transitions: np.ndarray
-    rewards: np.ndarray
-    q: np.ndarray
-    values: np.ndarray
-    label_visits: np.ndarray
-    fresh: np.ndarray
-    changed: np.ndarray
-    path: np.ndarray
-    caps: np.ndarray
     reward_squares: np.ndarray  # float64[H, X, A], sum of (r - mean)^2
     due: np.ndarray  # bool[1], whether to plan at the end of the episode
     by_root: float  # what is divided by sqrt(n)
@@ -86,7 +88,7 @@ _NO_BONUS = {
 
 @njit
 def take_step(
-    tables: UCBVITables, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
 ) -> None:
     """Add the step to the model, and note whether there is something to plan with."""
     n, total = tables.visits[level, label, action], tables.rewards[level, label, action]
@@ -102,7 +104,7 @@ def take_step(
 
 
 @njit
-def bonus(tables: UCBVITables, level: int, label: int, action: int, mean: float) -> float:
+def bonus(tables: Any, level: int, label: int, action: int, mean: float) -> float:
     """The bonus of the head of this file, where the next value has this mean."""
     n = tables.visits[level, label, action]
     counts, values = tables.transitions[level, label, action], tables.values[level + 1]
@@ -125,7 +127,7 @@ def bonus(tables: UCBVITables, level: int, label: int, action: int, mean: float)
 
 
 @njit
-def pair_value(tables: UCBVITables, level: int, label: int, action: int) -> float:
+def pair_value(tables: Any, level: int, label: int, action: int) -> float:
     """Q of the head of this file."""
     n = tables.visits[level, label, action]
     mean = expected_next(tables.transitions[level, label, action], tables.values[level + 1]) / n
@@ -135,7 +137,7 @@ def pair_value(tables: UCBVITables, level: int, label: int, action: int) -> floa
 
 
 @njit
-def end_episode(tables: UCBVITables, rng: Stream) -> None:
+def end_episode(tables: Any, rng: Stream) -> None:
     """Plan, where that is due."""
     if not tables.due[0]:
         return
@@ -164,11 +166,7 @@ class UCBVI(CompiledLearner):
         choices=("hoeffding", "bernstein"),
         help="From the range of returns alone, or from the variance of what was seen as well.",
     )
-    constants: str = setting(
-        "practical",
-        choices=("paper", "practical"),
-        help="Of the bonus: those of Azar et al. (2017), or smaller ones that learn in fewer episodes.",
-    )
+    constants: str = constants_setting("Azar et al. (2017)")
     scale: float | None = setting(
         None,
         least=0,
@@ -176,14 +174,8 @@ class UCBVI(CompiledLearner):
         search=Range(1e-2, 1.0),
         help="What the bonus is multiplied with.",
     )
-    failure_probability: float = setting(
-        0.05, above=0, below=1, help="Probability that some bonus of the paper is too small."
-    )
-    planning: str = setting(
-        "full",
-        choices=PLANNING,
-        help="Back up all labels that were met, or those of the last episode alone.",
-    )
+    failure_probability: float = failure_probability_setting()
+    planning: str = planning_setting()
     replan: str = setting(
         "episode",
         choices=("episode", "doubling"),

@@ -1,6 +1,7 @@
 """A slow, obvious reference for `learners/opsrl.py`: the algorithm over lists of outcomes."""
 
 import math
+import statistics
 
 from . import variates
 from .sampling import Counts
@@ -11,42 +12,33 @@ class OPSRL(Counts):
     reward)."""
 
     def __init__(self, learner, task):
-        super().__init__(task)
-        self.learner, self.counts = learner, {}
+        self.samples, self.n0, self.r0, self.kappa, self.shared_optimism = constants(learner, task)
+        self.counts, self.excesses = {}, [0.0] * self.samples
         (least, greatest), levels = task.reward_range, range(task.horizon)
         greatest_ahead = [min((task.horizon - h) * greatest, task.max_return) for h in levels]
         least_ahead = [(task.horizon - h) * least for h in levels]
-        self.optimism = [least_ahead[h] + learner.r0 * (greatest_ahead[h] - least_ahead[h]) for h in levels]
+        self.optimism = [least_ahead[h] + self.r0 * (greatest_ahead[h] - least_ahead[h]) for h in levels]
         self.most = [max(self.optimism[h], greatest_ahead[h]) for h in levels]
-        self.q = [[[self.optimism[h]] * task.n_actions for _ in range(task.n_labels)] for h in levels]
+        super().__init__(learner, task, self.optimism)
 
     def take_step(self, h, x, a, reward, next_label):
-        """A reward in between is a share of the greatest and a share of the least."""
+        """A reward in between is a share of the greatest and a share of the least; one outside of its range
+        counts as the limit that is nearest."""
         least, greatest = self.task.reward_range
-        share = (reward - least) / (greatest - least)
+        share = (min(max(reward, least), greatest) - least) / (greatest - least)
         y = next_label if h + 1 < self.task.horizon else 0
         self.visits[h, x, a] += 1
         counts = self.counts.setdefault((h, x, a), {})
         for outcome, part in (((y, least), 1 - share), ((y, greatest), share)):
             counts[outcome] = counts.get(outcome, 0.0) + part
 
-    def begin_episode(self, rng):
-        """Backward induction, each action worth its best sample."""
-        task, excesses = self.task, [0.0] * self.learner.samples
-        if self.learner.shared_optimism:
-            excesses = [variates.exponential(rng) for _ in excesses]
-        values = [0.0] * task.n_labels
-        for h in reversed(range(task.horizon)):
-            following, values = values, [self.optimism[h]] * task.n_labels
-            for x in range(task.n_labels):
-                if any((h, x, a) in self.counts for a in range(task.n_actions)):
-                    for a in range(task.n_actions):
-                        self.q[h][x][a] = self.best_sample(rng, (h, x, a), following, excesses)
-                    values[x] = max(self.q[h][x])
+    def begin_sample(self, rng):
+        if self.shared_optimism:
+            self.excesses = [variates.exponential(rng) for _ in self.excesses]
 
-    def best_sample(self, rng, pair, following, excesses):
+    def sample_pair(self, rng, pair, following):
         """The best of J samples; nothing is drawn where the result is certain."""
-        h, n0, kappa = pair[0], self.learner.n0, self.learner.kappa
+        h, n0, kappa = pair[0], self.n0, self.kappa
         if pair not in self.counts:
             return self.optimism[h]
         met = {outcome: n for outcome, n in sorted(self.counts[pair].items()) if n > 0}
@@ -55,12 +47,12 @@ class OPSRL(Counts):
         certain = {worth for worth, weight in zip(worths, weights, strict=True) if weight > 0}
         if len(certain) == 1:
             return certain.pop()
-        if not self.learner.shared_optimism:
-            return max(mean_of_sample(rng, weights, worths) for _ in excesses)
+        if not self.shared_optimism:
+            return max(mean_of_sample(rng, weights, worths) for _ in self.excesses)
         best, total = -math.inf, 0.0
         for weight in weights[1:]:
             total += weight
-        for excess in excesses:
+        for excess in self.excesses:
             optimistic_share = -math.expm1(-excess * weights[0] / total)
             mean = mean_of_sample(rng, weights[1:], worths[1:])
             best = max(best, mean + optimistic_share * (worths[0] - mean))
@@ -71,6 +63,35 @@ class OPSRL(Counts):
         for (y, reward), n in sorted(self.counts[pair].items()):
             total += n * (reward + following[y])
         return total / self.visits[pair]
+
+
+def constants(learner, task):
+    """J, n0, r0, kappa and shared optimism: what was given, and else those of the set that was named."""
+    H, S, A, T, delta = (
+        task.horizon,
+        task.n_labels,
+        task.n_actions,
+        task.episodes,
+        learner.failure_probability,
+    )
+    kappa = 2 * (math.log(12 * (H * S * A) / delta) + 3 * math.log(math.e * math.pi * (2 * T + 1)))
+    c_j = 1 / math.log(2 / (1 + statistics.NormalDist().cdf(1)))
+    theorem = {
+        "samples": math.ceil(c_j * math.log(2 * H * S * A * T / delta)),
+        "n0": math.ceil(kappa * (learner.c0 + math.log(T) / math.log(17 / 16))),
+        "r0": 2.0,
+        "kappa": kappa,
+        "shared_optimism": False,
+    }
+    ones = {"n0": 1.0, "r0": 1.0, "kappa": 1.0}
+    chosen = {
+        "practical": {"samples": 1, "shared_optimism": True} | ones,
+        "experiments": {"samples": 8, "shared_optimism": False} | ones,
+        "theorem": theorem,
+    }[learner.constants]
+    for name in ("samples", "n0", "r0", "kappa", "shared_optimism"):
+        given = getattr(learner, name)
+        yield chosen[name] if given is None else given
 
 
 def mean_of_sample(rng, weights, worths):

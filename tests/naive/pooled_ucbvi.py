@@ -1,7 +1,9 @@
 """Optimistic planning with pooled standard errors, slow and obvious: everything is planned anew, level by
-level."""
+level, or the labels of an episode and one more of each level in turn."""
 
 import math
+
+from .turns import Turns
 
 
 class PooledUCBVI:
@@ -14,6 +16,7 @@ class PooledUCBVI:
         self.next_plan = {}
         self.q = [[[caps[h]] * self.n_actions for _ in range(self.n_labels)] for h in range(self.horizon)]
         self.values = [[cap] * self.n_labels for cap in caps]
+        self.turns, self.pools = Turns(), {}
 
     def learn(self, labels, actions, rewards):
         deepest = -1
@@ -23,6 +26,11 @@ class PooledUCBVI:
             if len(steps) >= self.next_plan.get((h, x, a), 1):
                 self.next_plan[h, x, a] = 1.25 * len(steps)
                 deepest = h
+        self.turns.meet(labels[:-1])
+        if self.settings.planning == "trajectory":
+            for h, x in self.turns.to_back_up(labels[:-1]):
+                self.plan_label(h, x)
+            return
         for h in range(deepest, -1, -1):
             self.plan_level(h)
 
@@ -40,6 +48,25 @@ class PooledUCBVI:
             self.q[h][x][a] = min(self.caps[h], mean + self.bonus(h, x, a, variance, pooled))
         for x in {x for x, _ in pairs}:
             self.values[h][x] = max(self.q[h][x])
+
+    def plan_label(self, h, x):
+        """One label alone: of the others, the sums are those of when they were last planned."""
+        actions = [a for a in range(self.n_actions) if (h, x, a) in self.steps]
+        estimates = {a: self.mean_and_variance(h, x, a, self.values[h + 1]) for a in actions}
+        squares, freedom = 0.0, 0.0
+        for a in actions:
+            n = len(self.steps[h, x, a])
+            squares += n * estimates[a][1]
+            freedom += n - 1
+        self.pools[h, x] = squares, freedom
+        squares, freedom = 0.0, 0.0
+        for y in range(self.n_labels):
+            squares += self.pools.get((h, y), (0.0, 0.0))[0]
+            freedom += self.pools.get((h, y), (0.0, 0.0))[1]
+        for a, (mean, variance) in estimates.items():
+            bonus = self.bonus(h, x, a, variance, squares / max(freedom, 1.0))
+            self.q[h][x][a] = min(self.caps[h], mean + bonus)
+        self.values[h][x] = max(self.q[h][x])
 
     def mean_and_variance(self, h, x, a, next_values):
         """Of a step's reward and next value; the values are added by label, as the counts of a table are."""

@@ -7,23 +7,19 @@ from .sampling import Counts
 class PSRL(Counts):
     """Dirichlet and Beta posteriors of every (level, label, action)."""
 
+    samples_unmet_labels = True
+
     def __init__(self, learner, task):
-        super().__init__(task)
-        self.learner = learner
+        left = [task.horizon - h for h in range(task.horizon)]
+        self.most = [min(steps * task.reward_range[1], task.max_return) for steps in left]
+        super().__init__(learner, task, self.most)
         self.prior = 1 / task.n_labels if learner.transition_prior is None else learner.transition_prior
 
-    def begin_episode(self, rng):
-        task, values = self.task, [0.0] * self.task.n_labels
-        for h in reversed(range(task.horizon)):
-            most = min((task.horizon - h) * task.reward_range[1], task.max_return)
-            following = values
-            for x in range(task.n_labels):
-                for a in range(task.n_actions):
-                    value = self.reward(rng, (h, x, a))
-                    if h + 1 < task.horizon:
-                        value += self.ahead(rng, (h, x, a), following)
-                    self.q[h][x][a] = min(value, most)
-            values = [max(row) for row in self.q[h]]
+    def sample_pair(self, rng, pair, following):
+        value = self.reward(rng, pair)
+        if pair[0] + 1 < self.task.horizon:
+            value += self.ahead(rng, pair, following)
+        return min(value, self.most[pair[0]])
 
     def reward(self, rng, pair):
         """A mean reward from its Beta posterior, a reward between the limits being a share of either."""
