@@ -50,6 +50,7 @@ class Loops(NamedTuple):
     learn: Any
     explore: Any
     replay: Any
+    take_in: Any
     draw_policy: Any
     fill_policy: Any
     learn_observations: Any
@@ -143,6 +144,17 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
         return True
 
     @compile_loop
+    def take_in(tables, labels, actions, rewards, place):
+        """As `replay`, without an end of any episode."""
+        for e in range(actions.shape[0]):
+            for h in range(actions.shape[1]):
+                if checked:
+                    place[0] = TAKE_STEP
+                    place[1] = h + 1
+                take_step(tables, h, labels[e, h], actions[e, h], rewards[e, h], h + 1, labels[e, h + 1])
+        return True
+
+    @compile_loop
     def draw_policy(tables, n_actions, policy_rng, actions, place):
         """Fill `actions` (int64[H, X]) with the action at every level and label: one episode's policy."""
         if checked:
@@ -216,4 +228,4 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
             returns[e] = total
         return True
 
-    return Loops(learn, explore, replay, draw_policy, fill_chances, learn_observations)
+    return Loops(learn, explore, replay, take_in, draw_policy, fill_chances, learn_observations)

@@ -135,6 +135,11 @@ class Episodes:
         """Play and learn, and fill in the returns."""
         playing.learn(memory, self._dynamics, labels, self._dynamics_rng, returns)
 
+    def learn_in_view(self, memory: Memory, labels: Labels) -> Trajectories:
+        """Play and learn, and return what happened."""
+        played = playing.learn_in_view(memory, self._dynamics, labels, self._dynamics_rng)
+        return self._played(labels, *played)
+
     def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
         """Play and learn, where a label is the row of an observation among the keys, and fill in the
         returns."""
@@ -247,6 +252,12 @@ class Game:
         self._check_room(memory, decoder.n_labels)
         episodes = self.begin(count)
         return episodes.explore(memory, episodes.labels(decoder))
+
+    def learn_in_view(self, memory: Memory, decoder: Decoder, count: int) -> Trajectories:
+        """Play and learn `count` episodes on the labels of a decoder, and return what happened."""
+        self._check_room(memory, decoder.n_labels)
+        episodes = self.begin(count)
+        return episodes.learn_in_view(memory, episodes.labels(decoder))
 
     def learn(self, memory: Memory, decoder: Decoder | None, returns: Floats) -> None:
         """Play and learn one episode for each entry of `returns`, on the labels of a decoder; None shows the

@@ -25,7 +25,9 @@ from .decoding import DecodingAgent
 from .game import Game
 from .label_matching import match_labels
 from .ledger import Ledger
+from .level_training import LevelTraining
 
+POOLED, SEPARATE = "pooled", "separate"
 STABLE_AGREEMENT = 0.98
 """Two successive decoders must agree on at least this share of every label's observations. Below it lies a
 missing cluster; above it the 1 % of points near a border that may flip."""
@@ -66,26 +68,45 @@ class URL(DecodingAgent):
         None,
         least=1,
         unit="trajectories",
-        none="5 for each level and at least 50",
+        none="5 for each level and at least 50; 25 where levels are decoded separately",
         search=Range(25, 400),
-        help="Trajectories of the first iteration; each later one plays as many as all before it together.",
+        help="Trajectories of the first iteration; each later one plays as many as all before it together, "
+        "or as many as the first where levels are decoded separately.",
+    )
+    levels: str = setting(
+        POOLED,
+        choices=(POOLED, SEPARATE),
+        help="Whether one decoder is for all levels, or each has its own: where states look different from "
+        "level to level.",
     )
 
     def check(self, description: Description) -> None:
         super().check(description)
-        self.check_first_fit(description, "batch", self.first_batch(description), description.horizon + 1)
+        self._check_first_fit(description, "batch", self.first_batch(description))
 
     def first_batch(self, description: Description) -> int:
         """Trajectories of the first iteration."""
+        if self.levels == SEPARATE:
+            return self.batch or 25
         return self.batch or max(50, 5 * description.horizon)
 
     def trajectories(self, description: Description, episodes: int) -> int:
-        self.check_first_fit(description, "episodes", episodes, description.horizon + 1)
+        self._check_first_fit(description, "episodes", episodes)
         return episodes
+
+    def _check_first_fit(self, description: Description, name: str, trajectories: int) -> None:
+        observations = 1 if self.levels == SEPARATE else description.horizon + 1
+        self.check_first_fit(description, name, trajectories, observations)
+
+    def _default_oracle(self, description: Description) -> str:
+        return "splits" if self.levels == SEPARATE else super()._default_oracle(description)
 
     def play(self, game: Game, ledger: Ledger) -> Outcome:
         known = game.description
-        run = _Run(game, ledger, self.oracle_for(known), self.learner, self.n_labels(known))
+        parts = game, ledger, self.oracle_for(known), self.learner, self.n_labels(known)
+        if self.levels == SEPARATE:
+            return LevelTraining(*parts).run(self.first_batch(known))
+        run = _Run(*parts)
         spent, stable = run.learn_decoder(self.first_batch(known))
         run.learn_policy()
         return run.outcome(decoder_trajectories=spent, decoder_stable=stable)

@@ -78,6 +78,12 @@ class CompiledLearner(Declared, ABC):
     """Whether it needs tables with a level for each of the episode, as one does that plans backwards. Others
     can be given one table for the observations of all levels."""
 
+    @property
+    def plans_from_tables(self) -> bool:
+        """Whether all that `end_episode` does is to plan with what the tables hold: after many steps, one
+        plan is then as good as one for each episode."""
+        return False
+
     @abstractmethod
     def tables(self, task: Task) -> Any:
         """Fresh tables, a named tuple of arrays and numbers, for `task.n_levels` levels, `task.n_labels`
@@ -157,16 +163,31 @@ class CompiledMemory:
 
         On a fresh memory this rebuilds what would have been learned with these labels.
         """
+        trajectories = self._checked(labels, actions, rewards)
+        self._learn("replay", len(trajectories[1]), self.tables, *trajectories, self.task.policy_rng)
+
+    def take_in(self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike) -> None:
+        """Learn from trajectories as `replay` does, with one plan at the end where the learner allows it."""
+        trajectories = self._checked(labels, actions, rewards)
+        if self.learner.plans_from_tables:
+            before = [part[:-1] for part in trajectories]
+            self._learn("take_in", len(before[1]), self.tables, *before)
+            trajectories = tuple(part[-1:] for part in trajectories)
+        self._learn("replay", len(trajectories[1]), self.tables, *trajectories, self.task.policy_rng)
+
+    def _checked(
+        self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike
+    ) -> tuple[Ints, Ints, Floats]:
+        """Trajectories that fit the tables, or an error."""
         task, shape = self.task, np.shape(actions)
         self.check_room(task.horizon, task.n_labels, task.n_actions)
         if len(shape) != 2 or shape[1] != task.horizon:
             raise ValueError(f"actions must have shape [trajectories, {task.horizon}], got {list(shape)}")
-        trajectories = (
+        return (
             checked_tables.indices("labels", labels, (shape[0], task.horizon + 1), task.n_labels),
             checked_tables.indices("actions", actions, shape, task.n_actions),
             checked_tables.numbers("rewards", rewards, shape),
         )
-        self._learn("replay", shape[0], self.tables, *trajectories, task.policy_rng)
 
     def final_policy(self) -> Floats:
         """What has been learned: a probability for each action, [levels, labels, A]."""

@@ -24,11 +24,32 @@ def learn(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stre
     if isinstance(memory, CompiledMemory):
         CompiledMemory.learn_episodes(memory, dynamics, labels, dynamics_rng, returns)
         return
-    for e in range(returns.size):
+    _, _, rewards = learn_in_view(memory, dynamics, labels[: returns.size], dynamics_rng)
+    returns[:] = rewards.cumsum(axis=1)[:, -1]  # added in order, as the compiled loop does
+
+
+def learn_in_view(
+    memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
+) -> tuple[Ints, Ints, Floats]:
+    """As `learn`, episode by episode, and returns what happened: states [E, H+1], actions [E, H] and rewards
+    [E, H]."""
+    episodes = []
+    for e in range(labels.shape[0]):
         states, actions, rewards = explore(memory, dynamics, labels[e : e + 1], dynamics_rng)
         labels_met = labels[e, np.arange(states.shape[1]), states[0]].astype(np.int64)
         memory.update(labels_met, actions[0], rewards[0])
-        returns[e] = rewards[0].cumsum()[-1]  # added in order, as the compiled loop does
+        episodes.append((states, actions, rewards))
+    return _joined(episodes)
+
+
+def take_in(memory: Memory, labels: Ints, actions: Ints, rewards: Floats) -> None:
+    """Let a fresh memory learn from finished trajectories in their order: labels [E, H+1], actions [E, H] and
+    rewards [E, H]."""
+    if isinstance(memory, CompiledMemory):
+        CompiledMemory.take_in(memory, labels, actions, rewards)
+        return
+    for trajectory in zip(labels, actions, rewards, strict=True):
+        memory.update(*trajectory)
 
 
 def explore(
@@ -49,6 +70,10 @@ def explore(
         policy = check_policy(memory, horizon, n_labels, n_actions, or_more=True)
         one_hot = np.eye(n_actions)[policy]
         episodes.append(rollout(dynamics, labels[e : e + 1], one_hot, 0.0, dynamics_rng, unused))
+    return _joined(episodes)
+
+
+def _joined(episodes: list[tuple[Ints, Ints, Floats]]) -> tuple[Ints, Ints, Floats]:
     states, actions, rewards = (np.concatenate(parts) for parts in zip(*episodes, strict=True))
     return states, actions, rewards
 

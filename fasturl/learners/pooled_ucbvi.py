@@ -246,6 +246,10 @@ class PooledUCBVI(CompiledLearner):
     )
     plans_by_level = True
 
+    @property
+    def plans_from_tables(self) -> bool:
+        return self.planning == "full"
+
     def tables(self, task: Task) -> PooledTables:
         shape = task.n_levels, task.n_labels, task.n_actions
         caps, floors = greatest_ahead(task), least_ahead(task)

@@ -120,6 +120,10 @@ class RMax(CompiledLearner):
     )
     plans_by_level = True
 
+    @property
+    def plans_from_tables(self) -> bool:
+        return self.planning == "full"
+
     def tables(self, task: Task) -> RMaxTables:
         return RMaxTables(
             **planning_tables(task),

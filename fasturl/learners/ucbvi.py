@@ -187,6 +187,10 @@ class UCBVI(CompiledLearner):
     )
     plans_by_level = True
 
+    @property
+    def plans_from_tables(self) -> bool:
+        return self.planning == "full"
+
     def tables(self, task: Task) -> UCBVITables:
         return UCBVITables(
             **planning_tables(task),

@@ -12,8 +12,10 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ..decoders.checked import check_decoder
+from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS, Decoder
 from ..decoders.predict import PredictDecoder, predicted_labels
+from .oracle import OneCluster
 
 
 def fit_decoder(
@@ -47,6 +49,18 @@ def fit_decoder(
             f"coordinates"
         )
         raise
+
+
+def fit_level_decoder(oracle: Any, X: NDArray[np.generic], random_state: int, n_labels: int) -> Decoder:
+    """As `fit_decoder`, on the observations of one level, which may look all alike and have at most n_labels
+    labels."""
+    try:
+        decoder = fit_decoder(oracle, X, random_state, n_labels, open_ended=False)
+    except OneCluster:
+        return ConstantDecoder(n_labels)
+    if decoder.n_labels > n_labels:
+        raise ValueError(f"oracle must give at most {n_labels} labels a level, got {decoder.n_labels}")
+    return decoder
 
 
 def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:

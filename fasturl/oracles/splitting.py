@@ -13,15 +13,19 @@ is tr C on average where there is one cluster and A is fixed beforehand, and exc
     tr C + 2 sqrt(tr C^2 u) + 2 |C| u                                  (Laurent and Massart, 2000, Lemma 1)
 
 with probability at most exp(-u). There are (n choose a) groups of that size, so u = log (n choose a) +
-log(1 / error_rate) makes the bound hold for all of them at once, the best one included. The same bound with
-the s coordinates of largest difference, C being diagonal, and log (D choose s) added to u, sees clusters that
-differ in few coordinates. Of bits, G is the likelihood ratio 2 (log L(A, B) - log L(all)), which is close to
-chi-squared with a degree of freedom for each bit; and a group that one bit tells apart, but for some rows, is
-one of D (n choose rows) groups only, in which the other bits have to differ.
+log(1 / error_rate) makes the bound hold for all of them at once, the best one included. So that clusters are
+seen that differ in one coordinate of many, the coordinate of largest difference may pass the test alone, with
+log D added to u. Of bits, G is the likelihood ratio 2 (log L(A, B) - log L(all)), which is close to chi-squared
+with a degree of freedom for each bit, and any s bits may pass alone, with log (D choose s) added to u; a group
+that one bit tells apart, but for some rows, is one of D (n choose rows) groups only, in which the other bits
+have to differ.
 
-Noise that is long in one direction can be split in the middle to great effect too. So the means must also lie
-`min_separation` standard deviations apart, along the line through them. Both are measured with each row left
-out of its own group's mean, since a row always lies close to a mean that it is part of.
+That is for small groups. Three large clusters would never be split, since the noise around two means of three
+is itself large, so of reals u is at most the logarithm of (e n / (D + 1))^(D + 1), the number of ways in which
+hyperplanes can cut n points (Cover, 1965). A cut through the middle of one large cluster passes then, and it is
+another test that refuses it: the means must lie `min_separation` standard deviations apart, along the line
+through them. Both are measured with each row left out of its own group's mean, since a row always lies close to
+a mean that it is part of.
 
 Groups to test come from directions: the leading eigenvectors of E[r r'] and of E[|r|^2 r r'], in which rare
 clusters stand out, and the rows of largest norm. A row is put on the side whose mean it is closer to, until
@@ -32,7 +36,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +85,8 @@ def best_split(
     rows: Reals, *, of_bits: bool, rule: SplitRule, generator: np.random.Generator
 ) -> Split | None:
     """The two clusters that rows [n, D] fall apart into, or None where they look like one."""
+    if len(rows) < 4:
+        return None
     centre = rows.mean(axis=0, dtype=np.float64)
     scale = np.ones_like(centre)
     if of_bits:
@@ -89,7 +95,7 @@ def best_split(
         scale[scale == 0.0] = 1.0
     residuals = (rows - centre.astype(np.float32)) / scale.astype(np.float32)
     norms = np.einsum("nd,nd->n", residuals, residuals)
-    if len(rows) < 4 or norms.max() == 0.0:
+    if norms.max() == 0.0:
         return None
     everything = _Sample(residuals, norms, len(rows), of_bits)
     sample = everything if len(rows) <= _MOST_ROWS else everything.part(_outer_and_random(norms, generator))
@@ -97,7 +103,9 @@ def best_split(
     patience = math.log(1.0 / rule.error_rate)
     for group in _candidates(sample):
         pair = _Pair(sample, group)
-        if sample is not everything and pair.excess(rule, patience, scale, centre) > 0.0:
+        if sample is not everything:
+            if pair.separation() < rule.min_separation:
+                continue
             # the outermost rows are no fair sample: the whole has the last word
             pair = _Pair(everything, pair.likelier(residuals))
         excess = pair.excess(rule, patience, scale, centre)
@@ -138,7 +146,7 @@ def _candidates(cluster: _Sample) -> list[Groups]:
         products[seed] = 0.0
         products[seed] = products.max()
         scores.append(products)
-    groups = _best_thresholds(np.stack(scores), cluster.n_rows)
+    groups = _best_thresholds(np.stack(scores))
     for _ in range(_MOVES):
         groups = groups[groups.any(axis=1) & ~groups.all(axis=1)]
         moved = _likelier(sample, norms, groups)
@@ -170,7 +178,7 @@ def _leading(sample: Reals, start: Reals, weights: Reals | None = None) -> Reals
     return direction
 
 
-def _best_thresholds(scores: Reals, n_rows: int) -> Groups:
+def _best_thresholds(scores: Reals) -> Groups:
     """For each direction [K, n] the part above the threshold whose likelihood, less what it takes to choose
     so many rows, is greatest."""
     n = scores.shape[1]
@@ -182,7 +190,7 @@ def _best_thresholds(scores: Reals, n_rows: int) -> Groups:
     between = np.square(sums) * (n / (below * (n - below)))
     total = np.square(ranked).sum(axis=1, keepdims=True)
     within = np.maximum(total - between, 1e-9 * total + np.finfo(float).tiny)
-    gain = n * np.log1p(between / within) - 2.0 * log_choose(n_rows, np.minimum(below, n - below))
+    gain = n * np.log1p(between / within) - 2.0 * log_choose(n, np.minimum(below, n - below))
     gain[ranked[:, 1:] <= ranked[:, :-1]] = -np.inf
     groups = np.empty(scores.shape, np.bool_)
     np.put_along_axis(groups, order, np.arange(n) > gain.argmax(axis=1)[:, None], axis=1)
@@ -252,9 +260,9 @@ class _Pair:
     def separation(self) -> float:
         """Standard deviations between the means, along the line through them."""
         inside, outside = self._scores[0, self.group], self._scores[0, ~self.group]
-        variances = outside.var(), inside.var() if self.size > 1 else outside.var()
+        # the larger one: the tail of a normal is narrow, and lies far from the mean of the rest
+        variance = float(max(outside.var(), inside.var()))
         gap = float(inside.mean() - outside.mean())
-        variance = float(sum(variances)) / 2
         return gap / math.sqrt(variance) if variance > 0.0 else math.copysign(math.inf, gap)
 
     def differences(self) -> Floats:
@@ -264,7 +272,11 @@ class _Pair:
 
 def _excess_of_reals(pair: _Pair, patience: float) -> float:
     """How far G lies above what noise can reach, in units of its largest variance."""
-    choices = log_choose(pair.sample.n_rows, min(pair.size, pair.n - pair.size)) + patience
+    n_rows, n_cuts = pair.sample.n_rows, pair.sample.rows.shape[1] + 1
+    choices = float(log_choose(n_rows, min(pair.size, pair.n - pair.size)))
+    if n_rows > n_cuts:
+        choices = min(choices, n_cuts * math.log(math.e * n_rows / n_cuts))
+    choices += patience
     noise = pair.sample.rows - np.where(pair.group[:, None], pair.means[0], pair.means[1]).astype(np.float32)
     freedom = max(pair.n - 2, 1)
     variances = np.einsum("nd,nd->d", noise, noise, dtype=np.float64) / freedom
@@ -273,21 +285,29 @@ def _excess_of_reals(pair: _Pair, patience: float) -> float:
         return math.inf
     # no covariance of this trace has a smaller norm, or a smaller square
     least = trace / variances.size
+    dense = -math.inf
     if gains.sum() > trace + 2.0 * math.sqrt(trace * least * choices) + 2.0 * least * choices:
-        norm = max(_norm(noise) / freedom, least)
-        limit = trace + 2.0 * math.sqrt(_squared_trace(noise, trace) * choices) + 2.0 * norm * choices
-        dense = (float(gains.sum()) - limit) / norm
-    else:
-        dense = -math.inf
+        # one of the groups may be several clusters, whose means differ by more than the noise
+        norm = max(min(_norm(noise[pair.group]), _norm(noise[~pair.group])), least)
+        square = _squared_trace(noise, trace)
+        gain = _for_estimated_variance(float(gains.sum()) * trace / square, freedom * trace**2 / square)
+        limit = trace + 2.0 * math.sqrt(square * choices) + 2.0 * norm * choices
+        dense = (float(gain) * square / trace - limit) / norm
     known = variances > 0.0
-    return max(dense, _sparse_excess(gains[known] / variances[known], choices))
+    alone = _for_estimated_variance(gains[known] / variances[known], freedom)
+    return max(dense, _sparse_excess(alone, choices, most=1))
+
+
+def _for_estimated_variance(gains: Any, freedom: float) -> Any:
+    """Gains in units of a variance that was itself estimated, as likelihood ratios: where it rests on few
+    rows, a large ratio means less."""
+    return freedom * np.log1p(gains / freedom)
 
 
 def _norm(noise: Reals) -> float:
-    """The largest eigenvalue of the sum of r r', by the power method."""
-    direction = _leading(noise, noise[0])
-    scores = noise @ direction
-    return float(scores @ scores)
+    """The largest eigenvalue of the covariance, by the power method."""
+    scores = noise @ _leading(noise, noise[0])
+    return float(scores @ scores) / max(len(noise) - 1, 1)
 
 
 def _squared_trace(noise: Reals, trace: float) -> float:
@@ -310,7 +330,7 @@ def _excess_of_bits(pair: _Pair, shares: Floats, patience: float) -> float:
     mismatches = a * (1.0 - inner) + b * outer
     mismatches = np.rint(np.minimum(mismatches, pair.n - mismatches))
     n_rows = pair.sample.n_rows
-    by_rows = log_choose(n_rows, min(a, b))
+    by_rows = float(log_choose(n_rows, min(a, b)))
     by_bit = math.log(max(free.sum(), 1)) + log_choose(n_rows, mismatches)
     excess = _bits_excess(gains, by_rows + patience)
     told = int(by_bit.argmin())
@@ -331,11 +351,11 @@ def divergence(share: Floats, of: Floats) -> Floats:
     )
 
 
-def _sparse_excess(gains: Floats, choices: float) -> float:
-    """How far the greatest gains lie above what independent noise can reach: 1, 2, 4, ... of them."""
+def _sparse_excess(gains: Floats, choices: float, most: int | None = None) -> float:
+    """How far the greatest gains lie above what noise can reach: 1, 2, 4, ... of them, up to `most`."""
     if gains.size < 2:
         return -math.inf
-    counts = 2 ** np.arange(int(math.log2(gains.size)))
+    counts = 2 ** np.arange(int(math.log2(most or gains.size)) + (most is not None))
     sums = np.sort(gains)[::-1].cumsum()[counts - 1]
     return float((_improbability(sums, counts) - log_choose(gains.size, counts)).max()) - choices
 

@@ -1,0 +1,115 @@
+"""The trajectories of a run, so that they can be labelled anew and learned from again when a decoder changes.
+
+Labels, actions and rewards of all of them are kept. Observations take most of the memory, so there is a limit:
+where it is reached, those of every second trajectory are let go. Such a trajectory keeps the labels that it was
+given last, and labels of a new decoder are named after those of the old one, so they go on to mean the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..learners.learner import Floats, Ints, Learner, Memory, start
+from ..learners.playing import take_in
+from .game import Game, Trajectories
+from .label_matching import match_labels
+
+_MOST_BYTES = 2**29
+"""Upper limit on the memory that observations take, 512 MB."""
+
+
+class History:
+    """What has happened so far.
+
+    labels, actions, rewards
+        Arrays [trajectories, H+1], [trajectories, H] and [trajectories, H].
+    """
+
+    def __init__(self, horizon: int, n_labels: int, n_actions: int) -> None:
+        self.n_labels, self.n_actions = n_labels, n_actions
+        self._labels = _Rows((horizon + 1,), np.min_scalar_type(n_labels - 1))
+        self._actions = _Rows((horizon,), np.min_scalar_type(n_actions - 1))
+        self._rewards = _Rows((horizon,), np.dtype(np.float64))
+        self._observed = _Rows((), np.dtype(np.int64))
+        self._observations: _Rows | None = None
+
+    @property
+    def labels(self) -> NDArray[np.integer]:
+        return self._labels.rows
+
+    def add(self, trajectories: Trajectories) -> None:
+        """Keep trajectories that were played."""
+        observations = trajectories.observations()
+        if self._observations is None:
+            self._observations = _Rows(observations.shape[1:], observations.dtype)
+        first = len(self.labels)
+        self._observed.add(np.arange(first, first + len(observations)))
+        self._observations.add(observations)
+        self._labels.add(trajectories.labels)
+        self._actions.add(trajectories.actions)
+        self._rewards.add(trajectories.rewards)
+        if self._observations.rows.nbytes > _MOST_BYTES:
+            self._observations.thin()
+            self._observed.thin()
+
+    def observations(self, level: int) -> NDArray[np.generic]:
+        """The observations of one level, 1 to H + 1, that are still there: [n, D]."""
+        assert self._observations is not None
+        return np.ascontiguousarray(self._observations.rows[:, level - 1])
+
+    def rename(self, level: int, labels: Ints) -> tuple[NDArray[np.uint8], bool]:
+        """Give the observations of a level other labels, named after the old ones. Returns the new names, and
+        whether any trajectory has another label now."""
+        rows = self._observed.rows
+        old = self.labels[rows, level - 1]
+        names, _ = match_labels(old, labels, self.n_labels)
+        renamed = names[labels]
+        self.labels[rows, level - 1] = renamed
+        return names, bool((renamed != old).any())
+
+    def visits(self) -> Ints:
+        """How often each action was taken at each level and label: [H, n_labels, A]."""
+        horizon = self._actions.rows.shape[1]
+        pairs = self.labels[:, :horizon].astype(np.int64) * self.n_actions + self._actions.rows
+        pairs += np.arange(horizon) * (self.n_labels * self.n_actions)
+        shape = horizon, self.n_labels, self.n_actions
+        return np.bincount(pairs.ravel(), minlength=int(np.prod(shape))).reshape(shape)
+
+    def learned(self, learner: Learner, game: Game, episodes: int) -> Memory:
+        """A fresh memory of the learner that has learned from all trajectories, under their present
+        labels."""
+        memory = start(learner, game.task(self.n_labels, episodes))
+        rewards: Floats = self._rewards.rows
+        if len(rewards):
+            take_in(memory, self.labels.astype(np.int64), self._actions.rows.astype(np.int64), rewards)
+        return memory
+
+
+class _Rows:
+    """An array that grows by rows."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self._array = np.empty((64, *shape), dtype)
+        self._size = 0
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        return self._array[: self._size]
+
+    def add(self, rows: NDArray[Any]) -> None:
+        end = self._size + len(rows)
+        if end > len(self._array):
+            larger = np.empty((max(end, 2 * len(self._array)), *self._array.shape[1:]), self._array.dtype)
+            larger[: self._size] = self.rows
+            self._array = larger
+        self._array[self._size : end] = rows
+        self._size = end
+
+    def thin(self) -> None:
+        """Let every second row go."""
+        left = self.rows[::2].copy()
+        self._array[: len(left)] = left
+        self._size = len(left)
