@@ -17,6 +17,7 @@ from ._base.names import register
 from ._base.schema import Declared, Range, setting
 from ._base.vector_dots import use_vectors as _use_vectors
 from ._version import __version__ as __version__
+from .agents.guarantee import required_sizes
 from .agents.pcid import PCID
 from .agents.url import URL
 from .agents.url_as_published import URLAsPublished
@@ -79,6 +80,7 @@ __all__ = [
     "URLAsWritten",
     "learner_functions",
     "register",
+    "required_sizes",
     "setting",
     "train",
 ]

@@ -136,7 +136,7 @@ class Run:
     values
         Value of each seed's final greedy policy: [seeds].
     value_errors
-        Standard error of each value, 0 where it is exact: [seeds].
+        Standard error that is left in each value, 0 where it is exact: [seeds].
     diagnostics
         For each seed, a dict of what the agent has to say about its run; by level is a list for the levels
         1..H+1.
@@ -149,7 +149,8 @@ class Run:
         - URLAsPublished: `decoder_accuracy` and `oracle_fits` as for URL; `decoder_trajectories`, how many
           trajectories the decoder was fitted on; `labels_found`, how many labels it has.
         - URLAsWritten: `decoder_accuracy`, `oracle_fits` and `decoder_trajectories` as for URL, and
-          `restart_means`, the mean return of each restart's policy in the test episodes.
+          `restart_means`, the mean return of each restart's policy in the test episodes, and `guarantee`,
+          the conditions of the theorem that are `unmet` and those that are `unknown`, in words.
         - PCID: `states_found` and `decoder_accuracy` by level; `exploration_trajectories`, how many were
           spent on learning the levels.
         - These four: `seconds`, how long each part took: `exploration` and `evaluation`; of all forms of

@@ -285,7 +285,7 @@ def test_an_update_of_a_trajectory_is_python_s():
     given = {"q": q, "visits": visits, "rates": rates, "bonuses": bonuses}
     for name, values in given.items():
         getattr(memory.tables, name)[:] = values
-    assert memory.tables.cap == 1.2
+    assert memory.tables.cap == memory.tables.value_cap == 1.2
     memory.update(labels, actions, rewards)
     done("update_trajectory", 6, 3, 4, labels, actions, rewards, rates, bonuses, 1.2, q, visits)
     assert np.array_equal(q, memory.tables.q)

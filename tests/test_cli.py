@@ -11,6 +11,7 @@ import typer
 
 import fasturl as fu
 from fasturl._base.schema import Setting
+from fasturl.agents.guarantee import power_law
 from fasturl.cli.main import app, main
 from fasturl.cli.options import parsed_value
 from fasturl.registry import SettingNames
@@ -54,6 +55,38 @@ def test_json_on_standard_output_is_all_that_is_printed_there(name):
     assert result["curve"]["mean"] == expected.average_reward.mean(axis=0).tolist()
     assert result["regret_mean"] == result["curve"]["regret_mean"][-1] == expected.regret[:, -1].mean()
     assert result["curve"]["trajectories"][-1] == result["total_trajectories"] == 200
+
+
+SIZES = ["required-sizes", "--horizon", "1", "--n-states", "3", "--n-actions", "4"]
+
+
+def test_required_sizes_are_those_of_python():
+    words = ["--learner-episodes", "1000", "--oracle-constant", "10", "--oracle-power", "2", "--json", "-"]
+    expected = fu.required_sizes(1, 3, 4, learner_episodes=1000, oracle_samples=power_law(10, 2))
+    assert json.loads(fasturl(*SIZES, *words).stdout) == expected.to_dict()
+
+
+def test_required_sizes_are_shown_with_what_was_assumed(tmp_path):
+    target = tmp_path / "sizes.json"
+    done = fasturl(*SIZES, "--json", str(target))
+    expected = fu.required_sizes(1, 3, 4)
+    assert json.loads(target.read_text()) == expected.to_dict()
+    assert re.search(rf"K, --episodes +{re.escape(f'{expected.episodes:.3g}')} ", done.stdout)
+    assert len(re.findall(r"^assumed ", done.stdout, re.MULTILINE)) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["--epsilon", "0"], "epsilon must be a number in (0, 1), got 0.0"),
+        (["--learner-episodes", "-1"], "learner_episodes must be a number in (0, 1e+300], got -1.0"),
+        (["--oracle-constant", "0"], "constant must be a number in (0, inf), got 0.0"),
+        (["--horizon", "0"], "horizon must be an integer >= 1, got 0"),
+    ],
+)
+def test_bad_sizes_are_answered_in_one_line(words, answer):
+    done = fasturl(*SIZES, *words)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"fasturl: {answer}\n")
 
 
 def test_the_number_of_points_of_the_curve():

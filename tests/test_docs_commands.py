@@ -90,8 +90,8 @@ def test_readme(folder):
     assert {"result.json", "curve.png"} <= {file.name for file in folder.iterdir()}
 
 
-@pytest.mark.parametrize("page", ["docs/environments.md", "docs/learners.md"])
-def test_environments_and_learners(page, folder):
+@pytest.mark.parametrize("page", ["docs/concepts.md", "docs/environments.md", "docs/learners.md"])
+def test_concepts_environments_and_learners(page, folder):
     for commands in blocks(page, "bash"):
         run(commands, folder)
 

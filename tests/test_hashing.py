@@ -71,6 +71,7 @@ def q_tables(draw, keys, sizes):
         rates=draw.random(visits + 1),
         bonuses=draw.random(visits + 1) / 10,
         cap=1.0,
+        value_cap=1.0,
         epsilons=draw.choice([0.0, 0.3, 1.0], 2 * EPISODES),
         episode=np.zeros(1, np.int64),
     )

@@ -39,9 +39,11 @@ def test_every_tuned_entry_is_accepted(agent, horizon, env):
                 assert value == complete.get(key, of_learner.get(key))
 
 
-def test_the_learner_of_url_has_the_theoretical_schedule():
+def test_the_learner_of_url_is_that_of_the_paper():
     settings = registry.agent_settings("url", hyperparameters.tuned_settings("url", "lock-bernoulli", 20))
-    assert {"name": "oracleq", "schedule": "jin", "confidence": 1e-4}.items() <= settings["learner"].items()
+    assert {"name": "oracleq", "schedule": "spread", "confidence": 0.18}.items() <= settings[
+        "learner"
+    ].items()
 
 
 FILE = (

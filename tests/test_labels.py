@@ -41,6 +41,21 @@ def test_count_pairs_equals_its_reference(draw, count, n_labels):
     np.testing.assert_array_equal(ref, comp)
 
 
+@hypothesis.given(DRAWS, st.integers(0, 6), st.integers(1, 4), st.integers(1, 3), N_LABELS)
+def test_counts_and_effects_of_a_table_equal_their_references(draw, episodes, n_levels, n_states, n_labels):
+    """The last level is not acted in, and has no effects."""
+    table = draw.integers(n_labels, size=(episodes, n_levels, n_states)).astype(np.uint8)
+    ref, comp = np.full((2, n_levels, n_states, n_labels), 85)
+    naive.count_table(table, ref)
+    labels.count_table(table, comp)
+    np.testing.assert_array_equal(ref, comp)
+    effects = draw.normal(size=(n_levels - 1, n_states, n_labels))
+    ref_squares, comp_squares = np.full((2, n_levels - 1), np.nan)
+    naive.effect_squares(table, effects, ref_squares)
+    labels.effect_squares(table, effects, comp_squares)
+    np.testing.assert_array_equal(ref_squares, comp_squares)
+
+
 @hypothesis.given(DRAWS, st.integers(0, 6), N_LABELS)
 @hypothesis.settings(max_examples=200)
 def test_fix_labels_swaps_the_outputs_of_a_function_as_algorithm_3_does(draw, n_sets, n_labels):

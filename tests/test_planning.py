@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from strategies import DRAWS, SIZES, chances, mdp
 
-from fasturl._kernels.planning import optimal_q, policy_q, reachable
+from fasturl._kernels.planning import occupancy, optimal_q, policy_q, reachable
 
 pytestmark = pytest.mark.kernel
 
@@ -53,6 +53,16 @@ def test_reachable_equals_its_reference(draw, sizes):
     np.testing.assert_array_equal(
         reach(naive.reachable, start, transitions), reach(reachable, start, transitions)
     )
+
+
+@hypothesis.given(DRAWS, SIZES)
+def test_occupancy_equals_its_reference_and_is_a_distribution_at_each_level(draw, sizes):
+    transitions, start, policy = mdp(draw, *sizes)[0], beginnings(draw, sizes[1]), chances(draw, *sizes)
+    ref, comp = np.full((2, *sizes[:2]), np.nan)
+    naive.occupancy(start, transitions, policy, ref)
+    occupancy(start, transitions, policy, comp)
+    np.testing.assert_array_equal(ref, comp)
+    np.testing.assert_allclose(comp.sum(axis=1), 1.0)
 
 
 def two_roads():

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.kernel
 
 EPISODES = 6
 N_LABELS = st.integers(1, 4)
-CAPS = st.sampled_from([1.0, np.inf])
+CAPS = st.sampled_from([(1.0, 1.0), (np.inf, np.inf), (np.inf, 0.7)])
+"""Of action values and of values: as OracleQ, QLearning and Jin et al. have them."""
 LEARNERS = {
     fu.OracleQ: (naive.q_table.ORACLEQ, loops_of(fu.OracleQ.functions, trusted=True).lean),
     fu.QLearning: (naive.q_table.QLEARNING, loops_of(fu.QLearning.functions, trusted=True).lean),
@@ -27,7 +28,7 @@ LEARNERS = {
 """The loops of each learner: the reference, and those that are compiled."""
 
 
-def q_tables(draw, sizes, n_labels, cap=1.0):
+def q_tables(draw, sizes, n_labels, caps=(1.0, 1.0)):
     """Values with many ties, and any schedule."""
     horizon, _, n_actions = sizes
     shape = horizon, n_labels, n_actions
@@ -36,7 +37,8 @@ def q_tables(draw, sizes, n_labels, cap=1.0):
         visits=np.zeros(shape, np.int64),
         rates=draw.random(EPISODES + 1),
         bonuses=draw.random(EPISODES + 1) / 10,
-        cap=cap,
+        cap=caps[0],
+        value_cap=caps[1],
         epsilons=draw.choice([0.0, 0.3, 1.0], EPISODES),
         episode=np.zeros(1, np.int64),
     )
@@ -52,7 +54,7 @@ def problem(draw, sizes, n_labels):
 def one_pair(q=1.0, visits=0, n_labels=1, **schedule):
     """One level and one action."""
     shape = 1, n_labels, 1
-    empty = {"rates": np.ones(2), "bonuses": np.zeros(2), "cap": 1.0}
+    empty = {"rates": np.ones(2), "bonuses": np.zeros(2), "cap": 1.0, "value_cap": 1.0}
     return QTables(
         q=np.full(shape, q),
         visits=np.full(shape, visits),
@@ -76,8 +78,8 @@ def learn(loops: Loops, given, tables, dynamics_rng, policy_rng, episodes=slice(
 
 
 @hypothesis.given(DRAWS, SIZES, N_LABELS, CAPS)
-def test_steps_and_final_policies_equal_their_references(draw, sizes, n_labels, cap):
-    ref = q_tables(draw, sizes, n_labels, cap)
+def test_steps_and_final_policies_equal_their_references(draw, sizes, n_labels, caps):
+    ref = q_tables(draw, sizes, n_labels, caps)
     comp = copy.deepcopy(ref)
     horizon, _, n_actions = sizes
     for _ in range(EPISODES):
@@ -96,10 +98,10 @@ def test_steps_and_final_policies_equal_their_references(draw, sizes, n_labels, 
 @pytest.mark.parametrize("learner", LEARNERS)
 @hypothesis.given(DRAWS, SIZES, N_LABELS, GENERATORS, GENERATORS, CAPS)
 def test_learning_equals_playing_each_episode_to_its_end_and_then_updating(
-    learner, draw, sizes, n_labels, dynamics_rng, policy_rng, cap
+    learner, draw, sizes, n_labels, dynamics_rng, policy_rng, caps
 ):
     """The update of a level reads the next one, which no earlier update of the episode has touched."""
-    given, ref = problem(draw, sizes, n_labels), q_tables(draw, sizes, n_labels, cap)
+    given, ref = problem(draw, sizes, n_labels), q_tables(draw, sizes, n_labels, caps)
     comp, (slow, fast) = copy.deepcopy(ref), LEARNERS[learner]
     dynamics_row, policy_row = row(dynamics_rng), row(policy_rng)
     place, ref_returns, states = [0] * 3, [], np.empty((1, sizes[0] + 1), int)
@@ -155,6 +157,14 @@ def test_values_never_exceed_the_cap():
     tables = one_pair(bonuses=np.ones(2))
     take_step(tables, 0, 0, 0, 1.0, 1, 0)
     assert tables.q[0, 0, 0] == 1.0
+
+
+def test_a_capped_value_is_cut_off_and_the_action_values_it_comes_from_are_not():
+    """Two levels. Q = 1.5 at the second counts for 1 at the first, which becomes 0.3 + 1 + 0.2 itself."""
+    tables = one_pair(bonuses=np.full(2, 0.2), cap=np.inf)
+    tables = tables._replace(q=np.full((2, 1, 1), 1.5), visits=np.zeros((2, 1, 1), np.int64))
+    take_step(tables, 0, 0, 0, 0.3, 1, 0)
+    assert tables.q.ravel().tolist() == [1.5, 1.5]
 
 
 def test_the_value_after_the_last_level_is_zero():

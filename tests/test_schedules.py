@@ -24,7 +24,7 @@ def test_oracleq_starts_at_the_maximal_return_and_is_capped_there():
     tables = fu.OracleQ().tables(task(max_return=2.5))
     assert tables.q.shape == (4, 3, 2)
     assert np.all(tables.q == 2.5)
-    assert tables.cap == 2.5
+    assert tables.cap == tables.value_cap == 2.5
     assert tables.visits.sum() == 0
 
 
@@ -49,6 +49,24 @@ def test_the_theoretical_form_has_the_schedule_of_jin_et_al():
     assert tables.rates[1] == 1.0
 
 
+def test_the_theoretical_form_cuts_off_values_and_not_action_values():
+    """Jin et al., Algorithm 1: Q <- (1 - lr) Q + lr (r + V(next) + b), V <- min(H, max Q). Twice the same
+    trajectory, by hand."""
+    learner = fu.OracleQ(schedule="jin", confidence=0.1)
+    memory = learner.start(task(horizon=2, n_labels=1, max_return=1.0))
+    b_1, b_2 = memory.tables.bonuses[1:3]
+    assert memory.tables.rates[2] == 0.75
+    trajectory = np.zeros(3, int), np.zeros(2, int), np.array([0.5, 0.5])
+    memory.update(*trajectory)
+    np.testing.assert_allclose(memory.tables.q[:, 0], [[0.5 + 1 + b_1, 1.0], [0.5 + b_1, 1.0]])
+    memory.update(*trajectory)
+    first = 0.25 * (1.5 + b_1) + 0.75 * (0.5 + 1 + b_2)
+    second = 0.25 * (0.5 + b_1) + 0.75 * (0.5 + b_2)
+    np.testing.assert_allclose(memory.tables.q[:, 0], [[first, 1.0], [second, 1.0]])
+    assert first > 1.0 == memory.tables.value_cap
+    assert memory.policy().tolist()[0] == [0]  # above the action that was not tried: no tie, no luck
+
+
 def test_the_spread_form_shares_one_bonus_among_the_levels():
     """Rates of the theoretical form, bonus c (range of rewards) / H sqrt(log(SAT/p) / t)."""
     learner = fu.OracleQ(schedule="spread", confidence=0.5, failure_probability=0.1)
@@ -63,7 +81,7 @@ def test_qlearning_starts_at_zero_without_bonus_or_cap():
     assert np.all(tables.q == 0)
     assert np.all(tables.bonuses == 0)
     assert tables.rates[1:].tolist() == [0.2] * 10
-    assert tables.cap == np.inf
+    assert tables.cap == tables.value_cap == np.inf
 
 
 def test_epsilon_falls_linearly_from_one_to_a_hundredth_over_the_exploration_fraction():

@@ -13,7 +13,8 @@ from url_parts import Explorer, play
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl.agents import url_as_written
-from fasturl.agents.url_as_written import Sizes, _Standards
+from fasturl.agents.guarantee import Sizes
+from fasturl.agents.url_as_written import _Standards
 from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.predict import PredictDecoder
 from fasturl.problems.emissions import Gaussian
@@ -299,31 +300,31 @@ class Compiled(Perfect):
 
 
 class Hopeful:
-    """OracleQ that hopes for more than there is, and so tries what it has not tried before it repeats
-    itself."""
+    """Optimistic Q-learning without a bonus that hopes for a tenth more than there is, and so tries what it
+    has not tried before it repeats itself."""
 
     def start(self, task):
-        learner = fu.OracleQ(schedule="jin", confidence=1e-5)
-        return learner.start(task._replace(max_return=1.5 * task.max_return))
+        low, high = task.reward_range
+        hoped = task._replace(max_return=1.1 * task.max_return, reward_range=(low, 1.1 * high))
+        return fu.UCBQBernstein(c1=0, c2=0).start(hoped)
 
 
 def steep_path(horizon, n_states):
-    """As the narrow path, with any number of states to fall into. It pays 1 at its end, and falling costs 1
-    at once.
+    """As the narrow path, with any number of states to fall into. Each step on it pays 1 / H, and whoever has
+    fallen gets nothing.
 
-    One of 2^H deterministic policies on the path is optimal, and all others are 2 worse. Whoever tries
-    everything knows it after 2 H episodes.
+    One of 2^H deterministic policies on the path is optimal, and all others are 1 / H worse or more. Whoever
+    tries everything knows it after 2 H episodes.
     """
     fallen = np.arange(1, n_states)
     transitions, rewards = np.zeros((horizon, n_states, 2, n_states)), np.zeros((horizon, n_states, 2))
     for h in range(horizon):
         transitions[h, 0, h % 2, 0], transitions[h, 0, 1 - h % 2, 1:] = 1.0, 1 / fallen.size
         transitions[h, fallen, :, fallen] = 1.0
-        rewards[h, 0, 1 - h % 2] = -1.0
-    rewards[-1, 0, (horizon - 1) % 2] = 1.0
+        rewards[h, 0, h % 2] = 1 / horizon
     looks = np.stack([np.roll(np.eye(n_states), h, axis=0) for h in range(horizon + 1)])
     emission = Gaussian(looks, 0.1, n_levels=horizon + 1)
-    return fu.BlockMDP(transitions, rewards, reward_draw="deterministic", emission=emission, max_return=1)
+    return fu.BlockMDP(transitions, rewards, reward_draw="deterministic", emission=emission)
 
 
 @pytest.mark.parametrize(
@@ -350,10 +351,10 @@ def test_small_block_mdps_are_solved_to_epsilon_at_the_promised_rate(
     assert binom.cdf(misses, n_seeds, delta) < 0.05
     env = steep_path(horizon, n_states)
     batch = 6 if isinstance(oracle, Perfect) else 12  # k-means needs more to go by
-    agent = fu.URLAsWritten(oracle=oracle, learner=Hopeful(), epsilon=0.4, delta=delta, batch=batch)
+    agent = fu.URLAsWritten(oracle=oracle, learner=Hopeful(), epsilon=0.8 / horizon, delta=delta, batch=batch)
     assert agent.sizes(env.describe(), 2 * horizon).restarts == (2 if delta == 0.2 else 1)
     run = fu.train(env, agent, 2 * horizon, seeds=n_seeds)
-    assert run.v_star == 1.0
+    assert run.v_star == pytest.approx(1.0)
     assert (run.values < run.v_star - agent.epsilon).sum() <= misses
 
 
@@ -435,6 +436,21 @@ def test_numbers_beyond_counting_are_refused(settings):
 
 def test_probabilities_may_be_written_as_any_number():
     assert fu.URLAsWritten(epsilon=Fraction(1, 10)) == fu.URLAsWritten(epsilon=0.1)
+
+
+@pytest.mark.parametrize("reward_range", [(-0.5, 1.0), (0.0, 1.5)])
+def test_rewards_outside_zero_and_one_are_refused(reward_range):
+    """The numbers of Algorithm 1 are for returns in [0, H]."""
+    env = fu.BlockMDP(
+        np.ones((1, 1, 2, 1)),
+        np.ones((1, 1, 2)),
+        emission=Gaussian([[0.0]], 0.1, n_levels=2),
+        reward_range=reward_range,
+    )
+    low, high = reward_range
+    message = rf"^env must have rewards in \[0, 1\]: .*, got a reward_range of {low:g} to {high:g}$"
+    with pytest.raises(ValueError, match=message):
+        fu.train(env, fu.URLAsWritten(n_states=2, **SMALL), 1)
 
 
 def test_an_oracle_with_too_many_labels_is_refused():

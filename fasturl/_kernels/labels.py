@@ -1,5 +1,5 @@
-"""FixLabel (Algorithm 3 of Feng et al., 2020): majority counts and swaps, and matching of whole
-labellings."""
+"""FixLabel (Algorithm 3 of Feng et al., 2020): majority counts and swaps, matching of whole labellings, and
+what is counted in a label table."""
 
 import numpy as np
 
@@ -68,3 +68,30 @@ def count_pairs(first: np.ndarray, second: np.ndarray, counts: np.ndarray) -> No
     counts[:] = 0
     for position in range(first.size):
         counts[first[position], second[position]] += 1
+
+
+@kernel
+def count_table(labels: np.ndarray, counts: np.ndarray) -> None:
+    """counts[h, s, k] (int64[L, S, K]): in how many episodes of labels uint8[E, L, S] state s of level h gets
+    label k."""
+    counts[:] = 0
+    for e in range(labels.shape[0]):
+        for h in range(labels.shape[1]):
+            for s in range(labels.shape[2]):
+                counts[h, s, labels[e, h, s]] += 1
+
+
+@kernel
+def effect_squares(labels: np.ndarray, effects: np.ndarray, squares: np.ndarray) -> None:
+    """squares[h] (float64[H]): the sum over episodes e of (sum over s of effects[h, s, labels[e, h, s]])^2.
+
+    labels uint8[E, H or more, S], effects float64[H, S, K]. The states of a level share the noise of an
+    episode, so their effects are added up before they are squared.
+    """
+    squares[:] = 0.0
+    for e in range(labels.shape[0]):
+        for h in range(squares.size):
+            total = 0.0
+            for s in range(labels.shape[2]):
+                total += effects[h, s, labels[e, h, s]]
+            squares[h] += total * total

@@ -2,8 +2,8 @@
 
     Q[h, s, a] = sum over s' of p[h, s, a, s'] (r[h, s, a, s'] + V[h+1, s']),   V[H] = 0,
 
-with V[h, s] the maximum over actions (`optimal_q`) or the mean under a policy (`policy_q`). And the
-states that can be reached at all.
+with V[h, s] the maximum over actions (`optimal_q`) or the mean under a policy (`policy_q`). And, forwards,
+how likely a policy is in each state, and the states that can be reached at all.
 """
 
 import numpy as np
@@ -52,6 +52,23 @@ def policy_q(
                 q[h, s, a] = _action_value(transitions, rewards, values, h, s, a)
                 mean += policy[h, s, a] * q[h, s, a]
             values[h, s] = mean
+
+
+@kernel
+def occupancy(start: np.ndarray, transitions: np.ndarray, policy: np.ndarray, visits: np.ndarray) -> None:
+    """Fill visits float64[H, S]: the probability that an episode of `policy` float64[H, S, A] is in each
+    state of each level. `start` is float64[S], probabilities."""
+    horizon, n_states, n_actions, _ = transitions.shape
+    visits[:] = 0.0
+    for s in range(n_states):
+        visits[0, s] = start[s]
+    for h in range(horizon - 1):
+        for s in range(n_states):
+            for a in range(n_actions):
+                chance = visits[h, s] * policy[h, s, a]
+                if chance > 0.0:
+                    for following in range(n_states):
+                        visits[h + 1, following] += chance * transitions[h, s, a, following]
 
 
 @kernel

@@ -10,11 +10,16 @@ policies plays L episodes, and the best is kept. With |S| labels a level,
     N = ceil(log(2 / delta) / 2),   L = ceil(9 H^2 / (2 epsilon^2) log(2 N / delta)),   J = (H + 1) |S| + 1,
 
 and the number of trajectories is N [sum over k = 1..K+1, i = 1..J of ((k-1) J + i + 1) B, plus K + 1] + N L.
+
+A restart empties everything: the learner's memory, Pi, the label standard set and the decoders. The text of
+Algorithm 1 names the learner's memory alone; the proof takes restarts for independent, and we follow the
+proof (`guarantee` has the particulars). epsilon and delta bound the result only where the conditions of the
+theorem are met, which ask for far larger K and B than any computer has time for: `required_sizes` computes
+them, and a run says in its diagnostics which ones it does not meet.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +41,7 @@ from .agent import Outcome
 from .decoding import DecodingAgent
 from .evaluation import DecodedPolicy
 from .game import Game, Trajectories
+from .guarantee import Sizes, unknown_conditions, unmet_conditions
 from .ledger import Ledger, Phases
 
 Observations = NDArray[np.generic]
@@ -48,6 +54,11 @@ _MOST_TRAJECTORIES = 10**9
 @dataclass(frozen=True)
 class URLAsWritten(DecodingAgent):
     """URL as Algorithms 1, 2 and 3 have it; `episodes` is K, the learner's number of episodes.
+
+    Rewards must be in [0, 1], as in the paper. That the result is epsilon-optimal with probability 1 - delta
+    is proved only for the sizes that `required_sizes` computes. The defaults are meant to be run, and do not
+    meet its conditions, not even at H = 1: the diagnostics of a run have under `guarantee` the conditions
+    that are `unmet`, and those that are `unknown` since they depend on the learner and the oracle.
 
     Examples
     --------
@@ -77,6 +88,12 @@ class URLAsWritten(DecodingAgent):
     def check(self, description: Description) -> None:
         super().check(description)
         self.check_first_fit(description, "batch", self.batch, 1)
+        low, high = description.reward_range
+        if low < 0 or high > 1:
+            raise ValueError(
+                "env must have rewards in [0, 1]: URL as written takes its numbers of trajectories from a "
+                f"theorem on those, got a reward_range of {low:g} to {high:g}"
+            )
 
     def trajectories(self, description: Description, episodes: int) -> int:
         sizes = self.sizes(description, episodes)
@@ -116,48 +133,6 @@ class URLAsWritten(DecodingAgent):
         return _Run(
             self.sizes(known, ledger.episodes), self.oracle_for(known), self.learner, game, ledger
         ).outcome()
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """The numbers that Algorithms 1 and 2 compute from their input."""
-
-    horizon: int
-    n_labels: int
-    episodes: int
-    batch: int
-    epsilon: float
-    delta: float
-    epsilon_1: float
-    delta_1: float
-
-    @property
-    def restarts(self) -> int:
-        """N"""
-        return math.ceil(math.log(2 / self.delta) / 2)
-
-    @property
-    def test_episodes(self) -> int:
-        """L"""
-        return math.ceil(
-            9 * self.horizon**2 / (2 * self.epsilon**2) * math.log(2 * self.restarts / self.delta)
-        )
-
-    @property
-    def iterations(self) -> int:
-        """J"""
-        return (self.horizon + 1) * self.n_labels + 1
-
-    @property
-    def standard_size(self) -> float:
-        """How many observations make a label's standard set."""
-        return 3 * self.epsilon_1 * self.batch * math.log(1 / self.delta_1)
-
-    @property
-    def trajectories(self) -> int:
-        policies = (self.episodes + 1) * self.iterations
-        sampled = (policies * (policies + 1) // 2 + policies) * self.batch
-        return self.restarts * (sampled + self.episodes + 1 + self.test_episodes)
 
 
 @dataclass(frozen=True)
@@ -217,6 +192,10 @@ class _Run:
             "decoder_trajectories": self.ledger.played
             - self.sizes.restarts * (self.sizes.episodes + 1 + self.sizes.test_episodes),
             "restart_means": means,
+            "guarantee": {
+                "unmet": unmet_conditions(self.sizes),
+                "unknown": unknown_conditions(self.sizes, self.game.description.n_actions),
+            },
             "seconds": self.phases.seconds,
         }
         return Outcome(DecodedPolicy(best.decoder, best.actions), diagnostics)
@@ -274,22 +253,12 @@ class _Run:
         return decoder
 
     def _fit(self, observations: Observations) -> Decoder:
-        from ..oracles.fitting import fit_decoder
-        from ..oracles.oracle import OneCluster
+        from ..oracles.fitting import fit_level_decoder
 
         self.fits += 1
-        seed, n_labels = int(self.oracle_seeds.integers(2**31)), self.sizes.n_labels
-        try:
-            fitted = fit_decoder(
-                self.oracle, np.ascontiguousarray(observations), seed, n_labels, open_ended=False
-            )
-        except OneCluster:
-            return ConstantDecoder(self.sizes.n_labels)
-        if fitted.n_labels > self.sizes.n_labels:
-            raise ValueError(
-                f"oracle must give at most {self.sizes.n_labels} labels a level, got {fitted.n_labels}"
-            )
-        return fitted
+        seed = int(self.oracle_seeds.integers(2**31))
+        rows = np.ascontiguousarray(observations)
+        return fit_level_decoder(self.oracle, rows, seed, self.sizes.n_labels)
 
     def _mean_return(self, policy: _Acting, count: int) -> float:
         first = self.ledger.played

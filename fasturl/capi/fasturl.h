@@ -230,7 +230,8 @@ typedef struct fasturl_training {
 /* Constant form: schedule 0, rate learning_rate, bonus confidence sqrt(H / t). Form of Jin et al. (2018): schedule 1,
    rate (H + 1) / (H + t), bonus confidence sqrt(H^3 log(X A E H / failure_probability) / t). Spread form, since version 1.1: schedule 2,
    the rate of 1, bonus confidence / H sqrt(log(X A E H / failure_probability) / t), where confidence is Python's times the greatest
-   reward less the least. q starts at max_return, its cap. */
+   reward less the least. q starts at max_return, its cap; in the form of Jin et al. q has no cap, and max q(next) counts for no more
+   than max_return. That form goes on from q and visits as a learner by name alone, see below. */
 typedef struct fasturl_oracleq {
     size_t size; /* sizeof(fasturl_oracleq) */
     int64_t schedule;

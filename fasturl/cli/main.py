@@ -15,7 +15,7 @@ import typer
 
 from .._base.checks import reason_of
 from .._version import __version__
-from . import capi, info, list, plot, report, reproduce, sweep, train, tune, warmup
+from . import capi, info, list, plot, report, reproduce, required_sizes, sweep, train, tune, warmup
 
 _INTERRUPTED = 130
 _TRACEBACK = "FASTURL_TRACEBACK"
@@ -31,7 +31,7 @@ app = typer.Typer(
 )
 
 
-for command in (train, sweep, reproduce, tune, plot, report, list, info, warmup, capi):
+for command in (train, sweep, reproduce, tune, plot, report, list, required_sizes, info, warmup, capi):
     command.register(app)
 
 

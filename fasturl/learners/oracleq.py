@@ -5,10 +5,17 @@ level's row,
 
     Q <- min(max_return, (1 - rate_t) Q + rate_t (r + V + bonus_t)).
 
-The constant form has a fixed rate and bonus_t = confidence sqrt(H / t). The theoretical form has rate_t =
+The constant form has a fixed rate and bonus_t = confidence sqrt(H / t). The theoretical form is Algorithm 1
+of the paper, with the maximal return in place of H, which it is where rewards are in [0, 1]: rate_t =
 (H+1) / (H+t) and bonus_t = confidence sqrt(H^3 log(S A T / p) / t), where T is the number of steps and p the
-failure probability. The bonuses of the H levels add up along an episode. The spread form has the rate of the
-theoretical one and shares one bonus among the levels, whatever the horizon,
+failure probability, and V is cut off at the maximal return while Q is not,
+
+    Q <- (1 - rate_t) Q + rate_t (r + min(max_return, V) + bonus_t).
+
+So an action that was tried may stand above one that was not, whose Q is the maximal return: it is then taken
+again until its bonus has fallen. The bonuses of the H levels add up along an episode. The spread form caps Q
+as the constant one does, has the rate of the theoretical one and shares one bonus among the levels, whatever
+the horizon,
 
     bonus_t = confidence (greatest reward - least reward) / H sqrt(log(S A T / p) / t),
 
@@ -101,7 +108,8 @@ class OracleQ(CompiledLearner):
             visits=np.zeros(shape, np.int64),
             rates=rates,
             bonuses=bonuses,
-            cap=float(task.max_return),
+            cap=np.inf if self.schedule == "jin" else float(task.max_return),
+            value_cap=float(task.max_return),
             epsilons=np.zeros(0),
             episode=np.zeros(1, np.int64),
         )

@@ -1,8 +1,8 @@
 """Action values by (level, label): the tables that OracleQ and QLearning share, and their update.
 
-With t the number of visits of (h, x, a), this one included, and V the maximum of the next level's row (0
-after the last level),
+With t the number of visits of (h, x, a), this one included, and y the label that followed,
 
+    V = min(value_cap, max over a' of Q[h+1, y, a']),   V = 0 after the last level,
     Q[h, x, a] <- min(cap, (1 - rates[t]) Q[h, x, a] + rates[t] (r + V + bonuses[t])).
 
 Updating while the episode runs is the same as updating after it in level order: the update of level h reads
@@ -28,6 +28,7 @@ class QTables(NamedTuple):
     rates: np.ndarray  # float64[most visits + 1], by number of visits; entry 0 is not read
     bonuses: np.ndarray  # float64[most visits + 1], as `rates`
     cap: float  # no action value is greater
+    value_cap: float  # no label is worth more, whatever its action values
     epsilons: np.ndarray  # float64[episodes], how often actions are random
     episode: np.ndarray  # int64[1], episodes learned from so far
 
@@ -47,6 +48,8 @@ def take_step(
     value = 0.0
     if next_level < tables.q.shape[0]:
         value = greatest(tables.q[next_level, next_label])
+        if value > tables.value_cap:  # a branch that is guessed right is faster than a minimum
+            value = tables.value_cap
     visits, values = tables.visits[level, label], tables.q[level, label]
     visits[action] += 1
     t = visits[action]

@@ -75,6 +75,7 @@ class QLearning(CompiledLearner):
             rates=rates,
             bonuses=bonuses,
             cap=np.inf,
+            value_cap=np.inf,
             epsilons=epsilons,
             episode=np.zeros(1, np.int64),
         )

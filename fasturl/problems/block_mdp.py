@@ -294,11 +294,14 @@ class BlockMDP(Environment):
     def _optimal_value(self) -> float:
         return float(self.start @ self._optimal_tables()[1][0])
 
+    def _policy_tables(self, chances: Floats) -> tuple[Floats, Floats]:
+        q, values = np.empty_like(chances), np.empty((self.horizon + 1, self.transitions.shape[1]))
+        _planning.policy_q(self.transitions, self.rewards, chances, q, values)
+        return q, values
+
     def _policy_value(self, policy: ArrayLike) -> float:
         chances = policy_table(policy, self.horizon, self.transitions.shape[1], self.n_actions)
-        values = np.empty((self.horizon + 1, self.transitions.shape[1]))
-        _planning.policy_q(self.transitions, self.rewards, chances, np.empty_like(chances), values)
-        return float(self.start @ values[0])
+        return float(self.start @ self._policy_tables(chances)[1][0])
 
 
 def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int) -> Floats:

@@ -116,6 +116,7 @@ class LockBits(Emission):
     """
 
     discrete = True
+    independent_levels = True
     n_states = N_STATES
 
     def __init__(self, horizon: int) -> None:

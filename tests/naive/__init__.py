@@ -2,11 +2,12 @@
 
 One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays,
 read and written one entry at a time, so that a reference can be called with the very arguments of its kernel
-(generators apart). The references of `fitting`, `hashing`, `learning`, `networks`, `pcid`, `q_table`,
-`variates` and `vector`, some of which share names with others, are called as `naive.hashing.play`, and so are
-the slow learners.
+(generators apart). The references of `evaluation`, `fitting`, `hashing`, `learning`, `networks`, `pcid`,
+`q_table`, `variates` and `vector`, some of which share names with others, are called as `naive.hashing.play`,
+and so are the slow learners.
 """
 
+from . import evaluation as evaluation
 from . import fitting as fitting
 from . import hashing as hashing
 from . import learning as learning
@@ -45,8 +46,11 @@ from .emission import pack as pack
 from .emission import unpack as unpack
 from .labels import count_labels as count_labels
 from .labels import count_pairs as count_pairs
+from .labels import count_table as count_table
+from .labels import effect_squares as effect_squares
 from .labels import fix_label as fix_label
 from .labels import fix_labels as fix_labels
+from .planning import occupancy as occupancy
 from .planning import optimal_q as optimal_q
 from .planning import policy_q as policy_q
 from .planning import reachable as reachable

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import numpy as np
+
 
 def count_labels(labels, starts, counts):
     """How often each label occurs in each set."""
@@ -17,6 +19,21 @@ def count_pairs(first, second, counts):
     for i in range(counts.shape[0]):
         for j in range(counts.shape[1]):
             counts[i, j] = found[i, j]
+
+
+def count_table(labels, counts):
+    """In how many episodes each state of each level gets each label."""
+    for h, s, k in np.ndindex(counts.shape):
+        counts[h, s, k] = sum(row[h, s] == k for row in labels)
+
+
+def effect_squares(labels, effects, squares):
+    """The effects of the labels that the states of a level get in one episode, added up, squared and added
+    up over episodes."""
+    n_states = labels.shape[2]
+    for h in range(len(squares)):
+        totals = [sum(effects[h, s, row[h, s]] for s in range(n_states)) for row in labels]
+        squares[h] = sum(total * total for total in totals)
 
 
 def fix_label(decoder, standard_sets, n_labels):

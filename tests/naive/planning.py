@@ -36,3 +36,16 @@ def reachable(start, transitions, reached):
     for h in range(transitions.shape[0]):
         for following in range(reached.shape[1]):
             reached[h + 1, following] = (transitions[h, reached[h], :, following] > 0).any()
+
+
+def occupancy(start, transitions, policy, visits):
+    """From level to level, every way to get from a state to the next one."""
+    visits[0] = start
+    for h in range(visits.shape[0] - 1):
+        for following in range(visits.shape[1]):
+            visits[h + 1, following] = 0.0
+            for s in range(visits.shape[1]):
+                for a in range(policy.shape[2]):
+                    visits[h + 1, following] += (
+                        visits[h, s] * policy[h, s, a] * transitions[h, s, a, following]
+                    )

@@ -7,9 +7,10 @@ from .tabular import epsilon_greedy, fill_greedy, greedy
 
 
 def take_step(tables, level, label, action, reward, next_level, next_label):
-    """Move Q towards the reward, the value that follows and the bonus of this visit, and no higher than the
-    cap."""
-    following = max(tables.q[next_level, next_label]) if next_level < len(tables.q) else 0.0
+    """Move Q towards the reward, the value that follows, which is no higher than its cap, and the bonus of
+    this visit, and Q no higher than its own."""
+    over = next_level == len(tables.q)
+    following = 0.0 if over else min(tables.value_cap, max(tables.q[next_level, next_label]))
     tables.visits[level, label, action] += 1
     visits = tables.visits[level, label, action]
     rate, target = tables.rates[visits], reward + following + tables.bonuses[visits]

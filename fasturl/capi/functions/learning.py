@@ -41,8 +41,8 @@ from ..checks import (
 from . import dynamics
 
 _MOST_EPISODES = (1 << 60) - 1
-_CONSTANT, _SPREAD = 0, 2
-"""Schedules of OracleQ by their numbers, as Python orders their names; 1 is that of Jin et al."""
+_CONSTANT, _JIN, _SPREAD = range(3)
+"""Schedules of OracleQ by their numbers, as Python orders their names."""
 
 _oracleq, _qlearning = (loops_of(cls.functions, trusted=True).lean for cls in (OracleQ, QLearning))
 _learn_greedily, _replay = _oracleq.learn, _oracleq.replay
@@ -117,6 +117,7 @@ def update_trajectory(
             view(rates, (schedule,)),
             view(bonuses, (schedule,)),
             cap,
+            np.inf,
             view(rates, (0,)),  # no actions are chosen
             view(scratch, (1,)),
         )
@@ -206,8 +207,9 @@ def _check_fresh(t: Any, learner: Any) -> int:
 
 
 @inlined
-def _tables(t: Any, cap: float, scratch: Any) -> QTables:
-    """The tables of the learner; `scratch` holds the number of episodes that have been learned from."""
+def _tables(t: Any, caps: Any, scratch: Any) -> QTables:
+    """The tables of the learner, with the caps of action values and of values; `scratch` holds the number of
+    episodes that have been learned from."""
     horizon, _, n_actions = dynamics.sizes(field(t, "dynamics"))
     shape, schedule = (horizon, field(t, "n_labels"), n_actions), field(t, "rates_length")
     episode = view(scratch, (1,))
@@ -217,19 +219,20 @@ def _tables(t: Any, cap: float, scratch: Any) -> QTables:
         view(field(t, "visits"), shape),
         view(field(t, "rates"), (schedule,)),
         view(field(t, "bonuses"), (schedule,)),
-        cap,
+        caps[0],
+        caps[1],
         view(field(t, "epsilons"), (field(t, "episodes"),)),
         episode,
     )
 
 
 @inlined
-def _learn(t: Any, cap: float, loop: Any) -> None:
+def _learn(t: Any, caps: Any, loop: Any) -> None:
     d = field(t, "dynamics")
     horizon, n_states, _ = dynamics.sizes(d)
     episodes, rows = field(t, "episodes"), field(t, "label_rows")
     scratch = four_numbers()
-    tables, place = _tables(t, cap, scratch), view(offset(scratch, 1), (3,))
+    tables, place = _tables(t, caps, scratch), view(offset(scratch, 1), (3,))
     dynamics_rng, policy_rng = view(field(t, "dynamics_rng"), (4,)), view(field(t, "policy_rng"), (4,))
     first = 0
     while first < episodes:
@@ -249,7 +252,7 @@ def learn(t: Any) -> Any:
         all_below(field(t, "visits"), _n_entries(t), room), RANGE
     )
     if status == OK:
-        _learn(t, field(t, "cap"), _learn_with_random_actions)
+        _learn(t, (field(t, "cap"), np.inf), _learn_with_random_actions)
     return status
 
 
@@ -300,7 +303,8 @@ def train_oracleq(t: Any, learner: Any) -> Any:
         tabular.jin_schedule(horizon, field(t, "n_labels"), n_actions, scale, failure, rates, bonuses)
     epsilons[:] = 0.0
     _start_over(t, greatest)
-    _learn(t, greatest, _learn_greedily)
+    # action values of Jin et al. have no cap, only what is taken from them at the level before
+    _learn(t, (np.inf if schedule == _JIN else greatest, greatest), _learn_greedily)
     return OK
 
 
@@ -316,5 +320,5 @@ def train_qlearning(t: Any, learner: Any) -> Any:
     tabular.constant_schedule(dynamics.sizes(field(t, "dynamics"))[0], rate, 0.0, rates, bonuses)
     tabular.falling_epsilons(fraction, epsilons)
     _start_over(t, 0.0)
-    _learn(t, np.inf, _learn_with_random_actions)
+    _learn(t, (np.inf, np.inf), _learn_with_random_actions)
     return OK

@@ -27,6 +27,7 @@ class Bernoulli(Emission):
     """
 
     discrete = True
+    independent_levels = True
 
     def __init__(self, frequencies: ArrayLike, *, n_levels: int) -> None:
         table = per_level("frequencies", frequencies, n_levels).astype(np.float64)
@@ -62,6 +63,7 @@ class Categorical(Emission):
     """
 
     discrete = True
+    independent_levels = True
 
     def __init__(self, probabilities: ArrayLike, *, n_levels: int) -> None:
         table = checks.probabilities(

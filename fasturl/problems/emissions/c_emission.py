@@ -33,6 +33,7 @@ class CEmission(Emission):
     """
 
     discrete = False
+    independent_levels = True  # each level has a generator of its own
 
     def __init__(
         self,

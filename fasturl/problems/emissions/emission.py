@@ -31,7 +31,9 @@ class Emission(ABC):
     A subclass has the attributes `n_levels` (H+1), `n_states` (the largest number of states of a level),
     `dimension` (number of coordinates of an observation) and `discrete` (True for bits, False for reals), and
     implements `draw`. An episode must take a fixed number of draws, so that episode n meets the same noise
-    whatever the size of the blocks.
+    whatever the size of the blocks. A class whose `draw` gives observations that are independent from level
+    to level once the states are known, as those of a Block MDP are, says so by `independent_levels = True`:
+    values of policies on decoders are then computed, and else they are means of episodes.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Emission(ABC):
     n_states: int
     dimension: int
     discrete: bool
+    independent_levels: bool = False
 
     @abstractmethod
     def draw(self, rngs: Rngs, episodes: int) -> Block:
@@ -75,6 +78,13 @@ class Emission(ABC):
         same bits.
         """
         return StoredObservations([self] * n_envs, self.n_levels, self.n_states)
+
+    @property
+    def has_independent_levels(self) -> bool:
+        """Whether the class that `draw` comes from declares `independent_levels`: what it declares does not
+        hold for a subclass that draws in its own way."""
+        drawing = next(cls for cls in type(self).__mro__ if "draw" in vars(cls))
+        return bool(vars(drawing).get("independent_levels", False))
 
     @property
     def observation_space(self) -> ObservationSpace:

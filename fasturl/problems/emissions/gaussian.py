@@ -40,6 +40,7 @@ class Gaussian(Emission):
     """
 
     discrete = False
+    independent_levels = True
 
     def __init__(
         self, means: ArrayLike, noise: float, *, n_levels: int, rotation: ArrayLike | None = None

@@ -47,6 +47,7 @@ class MappedGaussian(Emission):
     """
 
     discrete = False
+    independent_levels = True
 
     def __init__(
         self,
