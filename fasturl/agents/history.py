@@ -1,8 +1,9 @@
 """The trajectories of a run, so that they can be labelled anew and learned from again when a decoder changes.
 
-Labels, actions and rewards of all of them are kept. Observations take most of the memory, so there is a limit:
-where it is reached, those of every second trajectory are let go. Such a trajectory keeps the labels that it was
-given last, and labels of a new decoder are named after those of the old one, so they go on to mean the same.
+Labels, actions and rewards of all of them are kept. Observations take most of the memory, so there is a
+limit: where it is reached, those of every second trajectory are let go. Such a trajectory keeps the labels
+that it was given last, and labels of a new decoder are named after those of the old one, so they go on to
+mean the same.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 A level that looks like no other has to be decoded by itself (footnote 1 of the paper has both ways), and deep
 levels show one state only until exploration gets there. So there is no phase in which the decoder is trained.
-A batch of trajectories is played and learned from on the present labels. Then the oracle is fitted again at the
-levels that have news, and where that changes labels, all history is labelled anew and the learner learns from
-it again: no trajectory is wasted, and a state that turns up late is new to the learner, who goes there.
+A batch of trajectories is played and learned from on the present labels. Then the oracle is fitted again at
+the levels that have news, and where that changes labels, all history is labelled anew and the learner learns
+from it again: no trajectory is wasted, and a state that turns up late is new to the learner, who goes there.
 
 What is news at a level comes from the pairs of label and action of the level before. Where each of them has
 been tried n times,

@@ -172,8 +172,9 @@ class CompiledMemory:
         if self.learner.plans_from_tables:
             before = [part[:-1] for part in trajectories]
             self._learn("take_in", len(before[1]), self.tables, *before)
-            trajectories = tuple(part[-1:] for part in trajectories)
-        self._learn("replay", len(trajectories[1]), self.tables, *trajectories, self.task.policy_rng)
+            self.replay(*(part[-1:] for part in trajectories))
+        else:
+            self.replay(*trajectories)
 
     def _checked(
         self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike

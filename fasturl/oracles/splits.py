@@ -1,9 +1,9 @@
 """The splitting oracle: a cluster is split in two for as long as the data say that it is two.
 
-It is for the levels of a Block MDP one by one: it finds how many states there are to see, up to n_states, from
-a handful of observations of one among thousands of another, in a hundred dimensions. `splitting` has the test.
-After each split, observations go to the cluster that is likeliest to have made them. What is found becomes a
-decoder in the space of the observations themselves,
+It is for the levels of a Block MDP one by one: it finds how many states there are to see, up to n_states,
+from a handful of observations of one among thousands of another, in a hundred dimensions. `splitting` has the
+test. After each split, observations go to the cluster that is likeliest to have made them. What is found
+becomes a decoder in the space of the observations themselves,
 
     reals   the label k of least (x - m_k)' C^-1 (x - m_k), C being the covariance that the clusters have in
             common, shrunk towards a multiple of the identity with weight D / n (as Ledoit and Wolf, 2004);
@@ -160,7 +160,7 @@ def _bit_scores(rows: Reals, labels: Labels, n_clusters: int) -> tuple[Floats, F
     ones, n = _sums(rows, labels, n_clusters), len(rows)
 
     def share(number: Floats, of: Any) -> Floats:
-        return (number + _SHOWN_BEFORE) / (of + 2 * _SHOWN_BEFORE)
+        return np.asarray((number + _SHOWN_BEFORE) / (of + 2 * _SHOWN_BEFORE))
 
     everywhere, here = share(ones.sum(axis=0), n), share(ones, sizes)
     elsewhere = share(ones.sum(axis=0) - ones, n - sizes)

@@ -15,17 +15,17 @@ is tr C on average where there is one cluster and A is fixed beforehand, and exc
 with probability at most exp(-u). There are (n choose a) groups of that size, so u = log (n choose a) +
 log(1 / error_rate) makes the bound hold for all of them at once, the best one included. So that clusters are
 seen that differ in one coordinate of many, the coordinate of largest difference may pass the test alone, with
-log D added to u. Of bits, G is the likelihood ratio 2 (log L(A, B) - log L(all)), which is close to chi-squared
-with a degree of freedom for each bit, and any s bits may pass alone, with log (D choose s) added to u; a group
-that one bit tells apart, but for some rows, is one of D (n choose rows) groups only, in which the other bits
-have to differ.
+log D added to u. Of bits, G is the likelihood ratio 2 (log L(A, B) - log L(all)), which is close to
+chi-squared with a degree of freedom for each bit, and any s bits may pass alone, with log (D choose s) added
+to u; a group that one bit tells apart, but for some rows, is one of D (n choose rows) groups only, in which
+the other bits have to differ.
 
 That is for small groups. Three large clusters would never be split, since the noise around two means of three
-is itself large, so of reals u is at most the logarithm of (e n / (D + 1))^(D + 1), the number of ways in which
-hyperplanes can cut n points (Cover, 1965). A cut through the middle of one large cluster passes then, and it is
-another test that refuses it: the means must lie `min_separation` standard deviations apart, along the line
-through them. Both are measured with each row left out of its own group's mean, since a row always lies close to
-a mean that it is part of.
+is itself large, so of reals u is at most the logarithm of (e n / (D + 1))^(D + 1), the number of ways in
+which hyperplanes can cut n points (Cover, 1965). A cut through the middle of one large cluster passes then,
+and it is another test that refuses it: the means must lie `min_separation` standard deviations apart, along
+the line through them. Both are measured with each row left out of its own group's mean, since a row always
+lies close to a mean that it is part of.
 
 Groups to test come from directions: the leading eigenvectors of E[r r'] and of E[|r|^2 r r'], in which rare
 clusters stand out, and the rows of largest norm. A row is put on the side whose mean it is closer to, until
@@ -47,7 +47,8 @@ Reals = NDArray[np.float32]
 Groups = NDArray[np.bool_]
 
 _MOST_ROWS = 512
-"""Rows that a split is looked for in, where there are more: the outermost and a random choice of the others."""
+"""Rows that a split is looked for in, where there are more: the outermost and a random choice of the
+others."""
 _OUTERMOST = 128
 """How many of them are the outermost ones, where a rare cluster is."""
 _SEEDS = 4
@@ -137,7 +138,11 @@ def _candidates(cluster: _Sample) -> list[Groups]:
     """Groups [n] that may be clusters, each the smaller part of its split."""
     sample, norms = cluster.rows, cluster.norms
     seeds = np.argsort(-norms, kind="stable")[:_SEEDS]
-    scores = [norms, sample @ _leading(sample, sample[seeds[0]]), sample @ _leading(sample, sample[seeds[0]], norms)]
+    scores = [
+        norms,
+        sample @ _leading(sample, sample[seeds[0]]),
+        sample @ _leading(sample, sample[seeds[0]], norms),
+    ]
     if cluster.of_bits:
         scores.append(sample[:, _most_dependent(sample)])
     for seed in seeds:
@@ -171,10 +176,10 @@ def _leading(sample: Reals, start: Reals, weights: Reals | None = None) -> Reals
     for _ in range(_TURNS):
         scores = sample @ direction
         direction = (scores if weights is None else scores * weights) @ sample
-        length = float(np.linalg.norm(direction))
+        length = np.linalg.norm(direction)
         if length == 0.0:
             return start
-        direction = direction / np.float32(length)
+        direction /= length
     return direction
 
 
@@ -267,7 +272,8 @@ class _Pair:
 
     def differences(self) -> Floats:
         """(a b / n) times the squared difference of the means, for each coordinate."""
-        return self.size * (self.n - self.size) / self.n * np.square(self.means[0] - self.means[1])
+        weight = self.size * (self.n - self.size) / self.n
+        return np.asarray(weight * np.square(self.means[0] - self.means[1]))
 
 
 def _excess_of_reals(pair: _Pair, patience: float) -> float:
@@ -315,7 +321,7 @@ def _squared_trace(noise: Reals, trace: float) -> float:
     rows = noise[:: max(1, len(noise) // _PAIRED_ROWS)].astype(np.float64)
     products = np.square(rows @ rows.T)
     pairs = len(rows) * (len(rows) - 1)
-    return max(float(products.sum() - products.trace()) / pairs, trace * trace / noise.shape[1])
+    return max(float(products.sum() - products.trace()) / pairs, float(trace**2 / noise.shape[1]))
 
 
 def _excess_of_bits(pair: _Pair, shares: Floats, patience: float) -> float:
