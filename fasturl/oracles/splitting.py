@@ -98,7 +98,8 @@ def best_split(
     norms = np.einsum("nd,nd->n", residuals, residuals)
     if norms.max() == 0.0:
         return None
-    everything = _Sample(residuals, norms, len(rows), of_bits)
+    squares = np.einsum("nd,nd->d", residuals, residuals, dtype=np.float64)
+    everything = _Sample(residuals, norms, squares, of_bits)
     sample = everything if len(rows) <= _MOST_ROWS else everything.part(_outer_and_random(norms, generator))
     best: Split | None = None
     patience = math.log(1.0 / rule.error_rate)
@@ -116,12 +117,11 @@ def best_split(
 
 
 class _Sample(NamedTuple):
-    """Rows of a cluster around its mean, with their squared norms."""
+    """Rows of a cluster around its mean."""
 
-    rows: Reals
-    norms: Reals
-    n_rows: int
-    """How many rows the cluster has."""
+    rows: Reals  # [n, D]
+    norms: Reals  # [n], squared
+    squares: Floats  # [D], sum of the squares of all rows of the cluster
     of_bits: bool
 
     def part(self, chosen: NDArray[np.int64]) -> _Sample:
@@ -175,11 +175,11 @@ def _leading(sample: Reals, start: Reals, weights: Reals | None = None) -> Reals
     direction = start
     for _ in range(_TURNS):
         scores = sample @ direction
-        direction = (scores if weights is None else scores * weights) @ sample
+        direction = np.asarray((scores if weights is None else scores * weights) @ sample)
         length = np.linalg.norm(direction)
         if length == 0.0:
             return start
-        direction /= length
+        direction = direction / np.float32(length)
     return direction
 
 
@@ -270,6 +270,11 @@ class _Pair:
         gap = float(inside.mean() - outside.mean())
         return gap / math.sqrt(variance) if variance > 0.0 else math.copysign(math.inf, gap)
 
+    def noise(self) -> Reals:
+        """The rows around the mean of their group."""
+        means = self.means.astype(np.float32)
+        return np.asarray(self.sample.rows - np.where(self.group[:, None], means[0], means[1]))
+
     def differences(self) -> Floats:
         """(a b / n) times the squared difference of the means, for each coordinate."""
         weight = self.size * (self.n - self.size) / self.n
@@ -278,21 +283,22 @@ class _Pair:
 
 def _excess_of_reals(pair: _Pair, patience: float) -> float:
     """How far G lies above what noise can reach, in units of its largest variance."""
-    n_rows, n_cuts = pair.sample.n_rows, pair.sample.rows.shape[1] + 1
-    choices = float(log_choose(n_rows, min(pair.size, pair.n - pair.size)))
-    if n_rows > n_cuts:
-        choices = min(choices, n_cuts * math.log(math.e * n_rows / n_cuts))
+    n_cuts = pair.sample.rows.shape[1] + 1
+    choices = float(log_choose(pair.n, min(pair.size, pair.n - pair.size)))
+    if pair.n > n_cuts:
+        choices = min(choices, n_cuts * math.log(math.e * pair.n / n_cuts))
     choices += patience
-    noise = pair.sample.rows - np.where(pair.group[:, None], pair.means[0], pair.means[1]).astype(np.float32)
     freedom = max(pair.n - 2, 1)
-    variances = np.einsum("nd,nd->d", noise, noise, dtype=np.float64) / freedom
-    gains, trace = pair.differences(), float(variances.sum())
+    gains = pair.differences()
+    variances = np.maximum(pair.sample.squares - gains, 0.0) / freedom
+    trace = float(variances.sum())
     if trace == 0.0:
         return math.inf
     # no covariance of this trace has a smaller norm, or a smaller square
     least = trace / variances.size
     dense = -math.inf
     if gains.sum() > trace + 2.0 * math.sqrt(trace * least * choices) + 2.0 * least * choices:
+        noise = pair.noise()
         # one of the groups may be several clusters, whose means differ by more than the noise
         norm = max(min(_norm(noise[pair.group]), _norm(noise[~pair.group])), least)
         square = _squared_trace(noise, trace)
@@ -335,9 +341,8 @@ def _excess_of_bits(pair: _Pair, shares: Floats, patience: float) -> float:
     # how many rows a bit puts on another side than the split does
     mismatches = a * (1.0 - inner) + b * outer
     mismatches = np.rint(np.minimum(mismatches, pair.n - mismatches))
-    n_rows = pair.sample.n_rows
-    by_rows = float(log_choose(n_rows, min(a, b)))
-    by_bit = math.log(max(free.sum(), 1)) + log_choose(n_rows, mismatches)
+    by_rows = float(log_choose(pair.n, min(a, b)))
+    by_bit = math.log(max(free.sum(), 1)) + log_choose(pair.n, mismatches)
     excess = _bits_excess(gains, by_rows + patience)
     told = int(by_bit.argmin())
     if by_bit[told] < by_rows:
