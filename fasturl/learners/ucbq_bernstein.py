@@ -80,6 +80,14 @@ def take_step(
     tables.values[level, label] = min(tables.caps[level], greatest(values))
 
 
+@njit
+def start_at_zero(tables: UCBQTables, level: int, label: int) -> None:
+    """Zeros in the place of the greatest return."""
+    tables.values[level, label] = 0.0
+    for a in range(tables.q.shape[2]):
+        tables.q[level, label, a] = 0.0
+
+
 @dataclass(frozen=True)
 class UCBQBernstein(CompiledLearner):
     """Optimistic Q-learning with a bonus from the variance of what followed (Jin et al., 2018, Algorithm 2).
@@ -114,7 +122,9 @@ class UCBQBernstein(CompiledLearner):
         0.05, above=0, below=1, help="Probability that some bonus of the paper is too small."
     )
 
-    functions = learner_functions(choose=choose, take_step=take_step, fill_policy=fill_policy)
+    functions = learner_functions(
+        choose=choose, take_step=take_step, fill_policy=fill_policy, start_at_zero=start_at_zero
+    )
 
     def tables(self, task: Task) -> UCBQTables:
         shape = task.n_levels, task.n_labels, task.n_actions
