@@ -2,8 +2,8 @@
 
 `fasturl._base.names` knows the components; here are those that are trained: environments, and agents. Every
 learner is an agent, `<learner>-lat`, that sees the latent states; a compiled one is also `<learner>-obs`,
-which takes each observation for a state. A setting that the named thing does not have is refused, so that no
-setting is ever silently ignored.
+which takes each observation for a state, and has a setting of its own beside the learner's. A setting that
+the named thing does not have is refused, so that no setting is ever silently ignored.
 """
 
 from __future__ import annotations

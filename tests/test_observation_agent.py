@@ -57,7 +57,9 @@ def test_a_run_is_that_of_a_dictionary(learner, reference, level_in_key):
     assert run.diagnostics[0]["observations_met"] == rows.size
 
 
-@pytest.mark.parametrize("learner", [fu.OracleQ(0.3, 0.02), fu.QLearning(0.2, 0.5)], ids=["OracleQ", "QLearning"])
+@pytest.mark.parametrize(
+    "learner", [fu.OracleQ(0.3, 0.02), fu.QLearning(0.2, 0.5)], ids=["OracleQ", "QLearning"]
+)
 @pytest.mark.parametrize("horizon", [1, 3])
 def test_a_run_is_the_published_procedure(learner, horizon):
     """Values by observation alone, as a person would write them down: no level, no rows, no tables."""
@@ -69,8 +71,8 @@ def test_a_run_is_the_published_procedure(learner, horizon):
 
 
 PUBLISHED = {"oracleq-obs": (0.038, 0.041), "qlearning-obs": (0.067, 0.056)}
-"""Mean and standard deviation of the average reward over 20 seeds of the published program, H = 5, switch 0.5,
-4,000 episodes."""
+"""Mean and standard deviation of the average reward over 20 seeds of the published program: H = 5, switch
+0.5, 4,000 episodes."""
 
 
 @pytest.mark.parametrize("learner", [fu.OracleQ(0.1, 0.03), fu.QLearning(0.1, 0.5)], ids=PUBLISHED)

@@ -3,10 +3,10 @@
 A state is an observation, whatever its level: an agent that sees observations alone is not told the level.
 There are 2^H observations of each latent state of a lock, so that long locks show nearly every one once, and
 short ones show the same observation at several levels, where different actions are right. That is what the
-baselines show. What the published program does with the last observation of an episode, nobody acts in it,
-follows from its table: if the observation was acted in before, its value counts as what lies ahead, and if
-not, that is 0, and its row starts at 0 from then on. With the level in the key, as a setting has it, neither
-happens: every (level, observation) is a state of its own, and the last level is never acted in.
+baselines show. Nor does an agent that is not told the level know which observation is the last. As in the
+published program, its value counts as what lies ahead if it was acted in before, at whatever level; if it was
+not, nothing lies ahead, and its row starts at 0. With `level_in_key` neither happens: every (level,
+observation) is a state of its own, and what follows the last action is never acted in.
 
 Rows are kept for the observations met, in a hash table that grows.
 """
@@ -36,7 +36,7 @@ from .ledger import Ledger
 
 _MOST_BITS = 62
 _FIRST_BYTES = 2**24
-"""The rows that tables have from the start take at most so many bytes: there are more when they are needed."""
+"""The rows that tables have from the start take at most so many bytes: more are made when they are needed."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,9 @@ class ObservationAgent(Agent):
 
     A learner that plans backwards from the last level counts levels itself: an observation is one label, and
     the plan has a value for it at each level. It has a model of every pair of observations, so it is for few
-    different ones. The
-    number S of states in the bonus of schedule="jin" is that of all bit strings, and 2^62 where there are
+    different ones.
+
+    The number S of states in the bonus of schedule="jin" is that of all bit strings, and 2^62 where there are
     more: an integer of the kernels holds no more, and the bonus, which grows with the square root of log S,
     is less than it should be.
     """
@@ -80,7 +81,8 @@ class ObservationAgent(Agent):
             )
         if self.level_in_key is False and self.learner.plans_by_level:
             raise ValueError(
-                f"level_in_key must be true for {type(self.learner).__name__}, whose plan is by level, got False"
+                f"level_in_key must be true for {type(self.learner).__name__}, whose plan is by level, "
+                "got False"
             )
 
     def components(self) -> list[tuple[str, Any]]:

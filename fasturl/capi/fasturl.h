@@ -344,7 +344,7 @@ typedef struct fasturl_learner_step {
     int64_t level; /* from 1 to L */
     int64_t label;
     int64_t action;     /* -1 before it is chosen */
-    int64_t next_level; /* L + 1 where the episode is over; the next label means nothing then */
+    int64_t next_level; /* L + 1 where the episode is known to be over; the next label means nothing then */
     int64_t next_label;
 } fasturl_learner_step;
 

@@ -1,5 +1,5 @@
-"""The baselines on raw observations, as the published program has them: a slow, obvious reference for whole runs
-of `oracleq-obs` and `qlearning-obs`.
+"""The baselines on raw observations, by the rules of the published program: a slow, obvious reference for
+whole runs of `oracleq-obs` and `qlearning-obs`.
 
 An observation is its bits; values and visits are kept by observation, whatever the level. An observation that
 is acted in starts at the learner's own value. One whose value is asked for before it was ever acted in, as
