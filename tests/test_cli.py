@@ -416,6 +416,14 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
         ("train lock-bernoulli --episods 3", "(did you mean episodes?)"),
         ("train lock-gaussian --agent oracleq-obs", "needs an environment with discrete observations"),
         (
+            "train lock-bernoulli --agent ucbvi-obs --level-in-key false",
+            "level_in_key must be true for UCBVI, whose plan is by level, got False",
+        ),
+        (
+            "train lock-bernoulli --agent oracleq-obs --level-in-key deep",
+            "level_in_key must be True or False, got 'deep'",
+        ),
+        (
             "train lock-bernoulli --json missing/result.json",
             "cannot write missing/result.json: No such file or directory",
         ),

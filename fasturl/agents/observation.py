@@ -150,7 +150,7 @@ class _Rows:
         level_known = level_in_key or by_level
         # where the level is not known, what follows the last action has a row too
         self._rows_of_episode = task.horizon if level_known else task.horizon + 1
-        self._most_rows = 2**n_bits * (task.horizon if self._level_in_key else 1)
+        self._most_rows: int = 2**n_bits * (task.horizon if self._level_in_key else 1)
         self._n_words = -(-n_bits // 64)
         self._task = task._replace(
             most_labels=2.0 ** min(n_bits, _MOST_BITS),
@@ -175,7 +175,7 @@ class _Rows:
             self._grow(rows)
         if rows == self._most_rows:
             return self._task.episodes
-        return int((rows - self.size) // self._rows_of_episode)
+        return int(rows - self.size) // self._rows_of_episode
 
     def _first_rows(self) -> int:
         least = min(self._rows_of_episode, self._most_rows)

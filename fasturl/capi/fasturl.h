@@ -327,7 +327,9 @@ enum fasturl_learner_operation {
     FASTURL_LEARNER_CHOOSE = 2,        /* set step->action at step->level and step->label, with randomness from rng */
     FASTURL_LEARNER_TAKE_STEP = 3,     /* learn from the step and its reward */
     FASTURL_LEARNER_END_EPISODE = 4,   /* learn from the episode as a whole, with randomness from rng */
-    FASTURL_LEARNER_FILL_POLICY = 5    /* fill chances[L, X, A] with what has been learned: a probability for each action */
+    FASTURL_LEARNER_FILL_POLICY = 5,   /* fill chances[L, X, A] with what has been learned: a probability for each action */
+    FASTURL_LEARNER_START_AT_ZERO = 6  /* let the values at step->level and step->label start at 0: an episode ended there before
+                                          it was ever acted in, on observations without their levels */
 };
 
 /* The three structs that a learner in C is handed may get more members at their ends in later minor versions. */
