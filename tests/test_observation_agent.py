@@ -199,6 +199,19 @@ def test_continuous_observations_are_refused():
         fu.train(model, fu.OracleQ(), 10, sees="observation")
 
 
+def test_bits_beyond_the_dimension_are_refused(monkeypatch):
+    draw = LockBits.draw
+
+    def draw_too_many(self, lanes, episodes):
+        block = draw(self, lanes, episodes)
+        block.words[:] |= np.uint64(1) << np.uint64(self.dimension)
+        return block
+
+    monkeypatch.setattr(LockBits, "draw", draw_too_many)
+    with pytest.raises(ValueError, match="words of 6 bits, got some with more bits that are set"):
+        fu.train(fu.LockBernoulli(3), fu.OracleQ(), 10, sees="observation")
+
+
 def test_a_learner_that_is_not_compiled_is_refused():
     class Other:
         def start(self, task):
