@@ -33,7 +33,7 @@
 /* The major number changes when something that exists changes or goes; the minor number when something is added at the end of the
    table. A program built for x.y works with every x.z, z >= y. */
 #define FASTURL_ABI_MAJOR 1
-#define FASTURL_ABI_MINOR 1
+#define FASTURL_ABI_MINOR 2
 
 #if defined(_WIN32)
 #define FASTURL_API __declspec(dllimport)
