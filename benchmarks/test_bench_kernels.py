@@ -81,7 +81,7 @@ def running_sums(_):
 
 
 def jin_et_al(_):
-    return HORIZON, 3, 4, 0.01, 0.05, *np.empty((2, 10_001))
+    return HORIZON, 3, 4, 10_000, 0.01, 0.05, *np.empty((2, 10_001))
 
 
 def exploring(_):
@@ -147,8 +147,8 @@ MET = EPISODES * HORIZON
 
 
 def learning_observations(stream):
-    task = Task(HORIZON, MET, 4, 1.0, EPISODES, row(POLICY_RNG), levels_apart=False)
-    rows = _Rows(fu.OracleQ(), task, OBSERVATIONS.shape[3])
+    task = Task(HORIZON, 1, 4, 1.0, EPISODES, row(POLICY_RNG))
+    rows = _Rows(fu.OracleQ(), task, HORIZON + 3)
     return rows.memory, MODEL.dynamics, OBSERVATIONS, rows.keys, stream(DYNAMICS_RNG), np.empty(EPISODES)
 
 

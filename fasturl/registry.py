@@ -2,8 +2,8 @@
 
 `fasturl._base.names` knows the components; here are those that are trained: environments, and agents. Every
 learner is an agent, `<learner>-lat`, that sees the latent states; a compiled one is also `<learner>-obs`,
-which takes each observation for a state. A setting that the named thing does not have is refused, so that no
-setting is ever silently ignored.
+which takes each observation for a state, and has a setting of its own beside the learner's. A setting that
+the named thing does not have is refused, so that no setting is ever silently ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from ._base import checks, names
 from ._base.names import register as register
 from ._base.parts import component_settings, describe_part
-from ._base.schema import Setting, refuse_unknown
+from ._base.schema import Setting, declared_fields, refuse_unknown
 from .agents.agent import Agent
 from .agents.latent import LatentAgent
 from .agents.observation import ObservationAgent
@@ -65,13 +65,15 @@ def environment(name: str, **settings: Any) -> Environment:
 def agent(name: str, **settings: Any) -> Agent:
     """For example agent("oracleq-lat", learning_rate=0.3)."""
     component, suffix = agent_component(name)
-    learner_or_agent: Any = names.make(component.kind, component.name, nested_settings(name, settings))
-    player: Agent = _SEEING[suffix](learner_or_agent) if suffix else learner_or_agent
+    nested = nested_settings(name, settings)
+    own = {key: nested.pop(key) for key in _own_settings(component, suffix) if key in nested}
+    learner_or_agent: Any = names.make(component.kind, component.name, nested)
+    player: Agent = _SEEING[suffix](learner_or_agent, **own) if suffix else learner_or_agent
     return player
 
 
 def agent_component(name: object) -> tuple[names.Component, str]:
-    """The class whose settings an agent has: that of the agent itself, or of its learner with the suffix that
+    """The class that an agent is made of: that of the agent itself, or of its learner with the suffix that
     says what it sees."""
     if name not in possible_agent_names():
         checks.choice("agent", name, agent_names())
@@ -84,7 +86,14 @@ def agent_component(name: object) -> tuple[names.Component, str]:
 
 def agent_declaration(name: str) -> Mapping[str, Setting]:
     """The settings that an agent has."""
-    return agent_component(name)[0].settings
+    component, suffix = agent_component(name)
+    return {**component.settings, **_own_settings(component, suffix)}
+
+
+def _own_settings(component: names.Component, suffix: str) -> dict[str, Setting]:
+    """The settings that a learner's agent has beside those of the learner, whose names go first."""
+    declared = declared_fields(_SEEING[suffix]) if suffix else {}
+    return {name: one for name, one in declared.items() if name not in component.settings}
 
 
 def environment_declaration(name: str) -> Mapping[str, Setting]:
@@ -162,9 +171,10 @@ def _owner(
 
 def agent_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of an agent, those given and the defaults of the rest, as results keep them."""
-    component, _ = agent_component(name)
-    instance = names.make(component.kind, component.name, nested_settings(name, settings))
-    return component_settings(component, instance)
+    component, suffix = agent_component(name)
+    player: Any = agent(name, **settings)
+    own = {key: getattr(player, key) for key in _own_settings(component, suffix)}
+    return {**component_settings(component, player.learner if suffix else player), **own}
 
 
 def environment_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,7 +67,8 @@ def train(
         A count n, for the seeds 0..n-1, or distinct non-negative integers.
     sees
         For a learner. "latent", which is what it sees if not given: the latent states. "observation": every
-        (level, observation) is a state of its own, which needs discrete observations.
+        observation is a state of its own, whatever its level, which needs discrete observations; an agent
+        that is told the level too is `fasturl.agents.ObservationAgent(learner, level_in_key=True)`.
     points
         How many points of the learning curve to record, evenly spaced up to the last trajectory, or at which
         numbers of trajectories: the curve then has these points alone, while `final_average_reward` and

@@ -64,6 +64,12 @@ def take_step(tables, level, label, action, reward, next_level, next_label):
 
 
 @njit
+def start_at_zero(tables, level, label):
+    """An episode ended with this observation before it was ever acted in."""
+    tables.q[level, label] = 0.0
+
+
+@njit
 def fill_policy(tables, chances):
     """The best actions, equally likely."""
     for level in range(chances.shape[0]):
@@ -83,7 +89,9 @@ class OwnOracleQ(fu.CompiledLearner):
     learning_rate: float = fu.setting(0.3, above=0, most=1, help="Rate of every update.")
     confidence: float = fu.setting(1e-3, least=0, help="Scale of the exploration bonus.")
 
-    functions = fu.learner_functions(choose=choose, take_step=take_step, fill_policy=fill_policy)
+    functions = fu.learner_functions(
+        choose=choose, take_step=take_step, fill_policy=fill_policy, start_at_zero=start_at_zero
+    )
 
     def tables(self, task):
         shape = task.n_levels, task.n_labels, task.n_actions

@@ -76,6 +76,9 @@ int32_t oracleq(int64_t operation, const fasturl_learner_sizes *sizes, fasturl_l
         next += confidence * sqrt((double)sizes->horizon / entry[1]);
         next = (1.0 - rate) * entry[0] + rate * next;
         entry[0] = next < rewards->max_return ? next : rewards->max_return;
+    } else if (operation == FASTURL_LEARNER_START_AT_ZERO) {
+        for (int64_t a = 0; a < n_actions; a++)
+            numbers[2 * (n_actions * ((step->level - 1) * n_labels + step->label) + a)] = 0.0;
     } else if (operation == FASTURL_LEARNER_FILL_POLICY) {
         for (int64_t i = 0; i < sizes->n_levels * n_labels; i++) {
             const double *row = numbers + 2 * n_actions * i, best = greatest(row, n_actions);
@@ -155,7 +158,8 @@ def test_on_latent_states(learners, horizon):
     same(*runs)
 
 
-def test_on_observations_whose_rows_grow(learners):
+def test_on_observations_whose_rows_grow(learners, monkeypatch):
+    monkeypatch.setattr("fasturl.agents.observation._FIRST_BYTES", 0)
     env = fu.LockBernoulli(2, 0.2)
     runs = [
         fu.train(env, learner, sees="observation", episodes=800, seeds=2, points=50)
@@ -322,7 +326,7 @@ def test_a_learner_is_pickled_as_library_and_symbol(learners):
 
 
 def test_operations_and_structs_are_those_of_the_header():
-    names = ("START", "BEGIN_EPISODE", "CHOOSE", "TAKE_STEP", "END_EPISODE", "FILL_POLICY")
+    names = ("START", "BEGIN_EPISODE", "CHOOSE", "TAKE_STEP", "END_EPISODE", "FILL_POLICY", "START_AT_ZERO")
     assert header.constants("fasturl_learner_operation") == {
         f"FASTURL_LEARNER_{name}": getattr(c_learner, name) for name in names
     }
@@ -335,6 +339,8 @@ def test_operations_and_structs_are_those_of_the_header():
     assert (sizes.horizon, sizes.n_levels, sizes.n_labels) == (5, 1, 3)
     assert (sizes.n_actions, sizes.n_numbers, sizes.episodes) == (4, 6, 30)
     assert (rewards.least, rewards.greatest, rewards.max_return) == (-1.0, 1.5, 2.0)
+    c_learner.start_at_zero(tables, 0, 2)
+    assert (step.level, step.label, step.action, step.next_level, step.next_label) == (1, 2, -1, 2, 0)
     c_learner.take_step(tables, 0, 1, 2, 0.5, 1, 3)
     assert (step.level, step.label, step.action, step.next_level, step.next_label) == (1, 1, 2, 2, 3)
     assert rewards.reward == 0.5

@@ -18,7 +18,7 @@ from fasturl._base.streams import NAMES
 from fasturl.capi import HEADER, binding, checks, ffi, functions, header, lib, table
 from fasturl.learners.episode_loops import loops_of
 
-LAYOUTS = {(1, 0): "786b5263c6d78897", (1, 1): "e128a32a3d0f64fe"}
+LAYOUTS = {(1, 0): "786b5263c6d78897", (1, 1): "e128a32a3d0f64fe", (1, 2): "6f13287d40be4d64"}
 """A digest of the layout of each version. A layout that has been released never changes: a new one is a new
 version.
 

@@ -396,7 +396,7 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
         (
             "train lock-bernoulli --oracle spectral",
             "oracle must be one of 'dbscan', 'full-gmm', 'gmm', 'kmeans', 'pca-dbscan', 'pca-kmeans', "
-            "got 'spectral'",
+            "'splits', got 'spectral'",
         ),
         ("train lock-bernoulli --oracle kmean", "got 'kmean' (did you mean kmeans?)"),
         (
@@ -449,6 +449,14 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
         ("train lock-bernoulli --horizn 3", "(did you mean horizon?)"),
         ("train lock-bernoulli --episods 3", "(did you mean episodes?)"),
         ("train lock-gaussian --agent oracleq-obs", "needs an environment with discrete observations"),
+        (
+            "train lock-bernoulli --agent ucbvi-obs --level-in-key false",
+            "level_in_key must be true for UCBVI, whose plan is by level, got False",
+        ),
+        (
+            "train lock-bernoulli --agent oracleq-obs --level-in-key deep",
+            "level_in_key must be True or False, got 'deep'",
+        ),
         (
             "train lock-bernoulli --json missing/result.json",
             "cannot write missing/result.json: No such file or directory",

@@ -21,8 +21,14 @@ EPISODES = 8
 N_WORDS = st.integers(1, 3)
 MODES = st.tuples(st.booleans(), st.booleans())
 """Whether the level is part of the key, and whether the learner's tables have levels."""
-REFERENCE, COMPILED = naive.q_table.QLEARNING, loops_of(fu.QLearning.functions, trusted=True).lean
-"""Loops of a learner that has random actions too."""
+LEARNERS = pytest.mark.parametrize(
+    ("reference", "compiled"),
+    [
+        (naive.q_table.QLEARNING, loops_of(fu.QLearning.functions, trusted=True).lean),
+        (naive.q_table.ORACLEQ, loops_of(fu.OracleQ.functions, trusted=True).lean),
+    ],
+    ids=["random actions", "rows that start at zero"],
+)
 
 
 def empty(capacity, rows, n_words):
@@ -89,18 +95,21 @@ def learn(loops, model, words, keys, tables, dynamics_rng, policy_rng):
     return returns
 
 
+@LEARNERS
 @hypothesis.given(DRAWS, SIZES, N_WORDS, GENERATORS, GENERATORS, MODES)
-def test_learn_and_play_equal_a_dictionary_of_rows(draw, sizes, n_words, dynamics_rng, policy_rng, modes):
+def test_learn_and_play_equal_a_dictionary_of_rows(
+    reference, compiled, draw, sizes, n_words, dynamics_rng, policy_rng, modes
+):
     """The table is as full as it may be: one empty slot or a few, so that most searches probe further."""
     model, words = dynamics(draw, *sizes), observations(draw, sizes, n_words)
-    rows = EPISODES * sizes[0]
+    rows = EPISODES * (sizes[0] + 1)
     comp = ObservationKeys(empty(power_of_two_above(rows), rows, n_words), *modes)
     comp_tables = q_tables(draw, comp, sizes)
     ref, ref_tables = copy.deepcopy((comp, comp_tables))
     dynamics_row, policy_row = row(dynamics_rng), row(policy_rng)
     np.testing.assert_array_equal(
-        learn(REFERENCE, model, words, ref, ref_tables, dynamics_rng, policy_rng),
-        learn(COMPILED, model, words, comp, comp_tables, dynamics_row, policy_row),
+        learn(reference, model, words, ref, ref_tables, dynamics_rng, policy_rng),
+        learn(compiled, model, words, comp, comp_tables, dynamics_row, policy_row),
     )
     assert_same(comp.table, ref.table)
     assert_same(comp_tables, ref_tables)
@@ -116,10 +125,13 @@ def test_learn_and_play_equal_a_dictionary_of_rows(draw, sizes, n_words, dynamic
     assert policy_row.tolist() == policy_rng
 
 
+@LEARNERS
 @hypothesis.given(DRAWS, SIZES, N_WORDS, GENERATORS, GENERATORS, MODES)
-def test_a_table_that_has_grown_finds_every_row_again(draw, sizes, n_words, dynamics_rng, policy_rng, modes):
+def test_a_table_that_has_grown_finds_every_row_again(
+    reference, compiled, draw, sizes, n_words, dynamics_rng, policy_rng, modes
+):
     """Two blocks of episodes, the table made larger after each."""
-    model, rows = dynamics(draw, *sizes), EPISODES * sizes[0]
+    model, rows = dynamics(draw, *sizes), EPISODES * (sizes[0] + 1)
     comp, ref = (ObservationKeys(empty(power_of_two_above(rows), rows, n_words), *modes) for _ in range(2))
     wide = ObservationKeys(empty(1, 3 * rows, n_words), *modes)
     comp_tables = q_tables(draw, wide, sizes)
@@ -128,8 +140,8 @@ def test_a_table_that_has_grown_finds_every_row_again(draw, sizes, n_words, dyna
     for _ in range(2):
         words = observations(draw, sizes, n_words)
         np.testing.assert_array_equal(
-            learn(REFERENCE, model, words, ref, ref_tables, dynamics_rng, policy_rng),
-            learn(COMPILED, model, words, comp, comp_tables, dynamics_row, policy_row),
+            learn(reference, model, words, ref, ref_tables, dynamics_rng, policy_rng),
+            learn(compiled, model, words, comp, comp_tables, dynamics_row, policy_row),
         )
         more = power_of_two_above(2 * rows), 2 * rows
         ref = ref._replace(table=grown(ref.table, *more, naive.hashing.rehash))

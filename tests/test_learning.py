@@ -17,7 +17,14 @@ from numba import njit
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels import learning, rng
-from fasturl._kernels.learning import BEGIN_EPISODE, CHOOSE, END_EPISODE, FILL_POLICY, TAKE_STEP
+from fasturl._kernels.learning import (
+    BEGIN_EPISODE,
+    CHOOSE,
+    END_EPISODE,
+    FILL_POLICY,
+    START_AT_ZERO,
+    TAKE_STEP,
+)
 from fasturl._kernels.records import EpisodeWorkspace, HashTable, ObservationKeys, Trajectories
 from fasturl.learners.compiled import learner_functions
 from fasturl.learners.episode_loops import loops_of
@@ -77,12 +84,17 @@ def keeping_a_diary(below, compiled):
         note(tables, FILL_POLICY, 0, 0, 0, 0.0, 0, 0, 0)
         chances[:] = 1.0 / tables.n_actions
 
+    @compiled
+    def start_at_zero(tables, level, label):
+        note(tables, START_AT_ZERO, level, label, 0, 0.0, 0, 0, 0)
+
     return learner_functions(
         choose=choose,
         take_step=take_step,
         fill_policy=fill_policy,
         begin_episode=begin_episode,
         end_episode=end_episode,
+        start_at_zero=start_at_zero,
     )
 
 
@@ -126,6 +138,8 @@ class Game:
                 return (self.dynamics, self.table, tables, dynamics_rng, policy_rng, filled), filled
             case "replay":
                 return (tables, *self.history, policy_rng), []
+            case "take_in":
+                return (tables, *self.history), []
             case "draw_policy":
                 filled = np.full((self.horizon, self.n_labels), NEVER)
                 return (tables, self.n_actions, policy_rng, filled), [filled]
@@ -147,7 +161,7 @@ class Game:
         )
 
     def _keys(self):
-        rows = EPISODES * self.horizon
+        rows = EPISODES * (self.horizon + 1)
         table = HashTable(
             np.full(1 << (2 * rows).bit_length(), NEVER, np.int32),
             np.zeros((rows, 2), np.uint64),

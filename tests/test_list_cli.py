@@ -144,6 +144,8 @@ def test_json_has_what_is_declared(fasturl):
     }
     assert "cannot be loaded" in by_name["gone"]["problem"]
     assert by_name["oracleq-obs"]["learner"] == "oracleq"
+    assert by_name["oracleq-obs"]["settings"][-1]["name"] == "level_in_key"
+    assert by_name["oracleq-lat"]["settings"] == by_name["oracleq"]["settings"]
     learner = next(one for one in by_name["url"]["settings"] if one["name"] == "learner")
     assert (learner["type"], learner["default"]["name"]) == ("learner", "pooled-ucbvi")
 

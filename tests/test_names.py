@@ -384,7 +384,7 @@ def test_ours_are_registered_like_anybodys():
             *("lock-bernoulli", "lock-gaussian", "rich-lock", "bidirectional-lock"),
             *("bandit", "river-swim", "deep-sea", "random-mdp", "maze"),
         },
-        "oracle": {"kmeans", "gmm", "dbscan", "pca-kmeans", "pca-dbscan", "full-gmm"},
+        "oracle": {"kmeans", "gmm", "dbscan", "pca-kmeans", "pca-dbscan", "full-gmm", "splits"},
         "learner": {
             *("oracleq", "qlearning", "ucbq-bernstein", "ucbvi", "pooled-ucbvi", "rmax"),
             *("psrl", "opsrl", "rlsvi"),

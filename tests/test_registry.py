@@ -29,6 +29,26 @@ def test_settings_reach_the_learner():
     assert agent == ObservationAgent(fu.OracleQ(learning_rate=0.7))
 
 
+def test_an_agent_on_observations_has_a_setting_beside_those_of_its_learner():
+    agent = registry.agent("oracleq-obs", learning_rate=0.7, level_in_key=True)
+    assert agent == ObservationAgent(fu.OracleQ(learning_rate=0.7), level_in_key=True)
+    settings = registry.agent_settings("oracleq-obs", {"level_in_key": True})
+    assert settings == {**fu.OracleQ().settings(), "level_in_key": True}
+    assert registry.agent("oracleq-obs", **settings) == ObservationAgent(fu.OracleQ(), level_in_key=True)
+    with pytest.raises(ValueError, match="level_in_key is not a setting of oracleq-lat"):
+        registry.agent("oracleq-lat", level_in_key=True)
+
+
+def test_a_learner_keeps_a_setting_that_is_called_as_the_agents(monkeypatch):
+    @dataclass(frozen=True)
+    class Deep(fu.OracleQ):
+        level_in_key: int = fu.setting(3, help="Something else.")
+
+    monkeypatch.setitem(names._registered, "learner", {})
+    fu.register(Deep)
+    assert registry.agent("deep-obs", level_in_key=4) == ObservationAgent(Deep(level_in_key=4))
+
+
 @pytest.mark.parametrize(
     ("name", "agent"),
     [("url", fu.URL), ("url-as-published", fu.URLAsPublished), ("url-as-written", fu.URLAsWritten)],

@@ -230,11 +230,24 @@ def test_the_id_of_a_cell_depends_on_everything_in_it():
         ("lock-gaussian", *basis[1:]),
         (basis[0], {"horizon": 3}, *basis[2:]),
         (*basis[:2], "oracleq-obs", *basis[3:]),
+        (*basis[:2], "oracleq-obs", {"learning_rate": 0.5, "level_in_key": True}, *basis[4:]),
         (*basis[:3], {"learning_rate": 0.25}, *basis[4:]),
         (*basis[:4], 101, 10),
         (*basis[:5], 11),
     ]
-    assert len({Cell.make(*words).id for words in [basis, *others]}) == 7
+    assert len({Cell.make(*words).id for words in [basis, *others]}) == 8
+
+
+def test_a_sweep_tells_agents_the_level_or_not(tmp_path):
+    path = tmp_path / "levels.toml"
+    path.write_text(
+        'episodes = 10\nseeds = 1\nenv = {name = "lock-bernoulli", horizon = 2}\n'
+        'agent = {name = ["oracleq-obs", "qlearning-obs"], level_in_key = [true, false]}\n'
+    )
+    cells = read_spec(path).cells
+    assert [(cell.agent, cell.agent_settings["level_in_key"]) for cell in cells] == [
+        (agent, level_in_key) for agent in ("oracleq-obs", "qlearning-obs") for level_in_key in (True, False)
+    ]
 
 
 def test_the_example_is_a_sweep(tmp_path):

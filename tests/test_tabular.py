@@ -58,7 +58,7 @@ def test_schedules_equal_their_references(horizon, first, second, episodes):
     ref, comp = np.full((2, 5, episodes + 1), np.nan)
     for module, (rates, bonuses, jin_rates, jin_bonuses, epsilons) in ((naive, ref), (tabular, comp)):
         module.constant_schedule(horizon, first, second, rates, bonuses)
-        module.jin_schedule(horizon, 3, 4, first, second, jin_rates, jin_bonuses)
+        module.jin_schedule(horizon, 3, 4, 1000, first, second, jin_rates, jin_bonuses)
         module.falling_epsilons(first, epsilons)
     np.testing.assert_array_equal(ref, comp)
     assert not np.isnan(ref).any()

@@ -7,6 +7,7 @@ actions do everywhere.
     choose(tables, level, label, rng) -> action
     take_step(tables, level, label, action, reward, next_level, next_label)
     end_episode(tables, rng)                       take in the whole episode: plan anew
+    start_at_zero(tables, level, label)            let a label that was never acted in start with values of 0
     fill_policy(tables, chances)                   what has been learned: chances float64[levels, labels,
     actions]
 
@@ -14,6 +15,9 @@ actions do everywhere.
 Learning from a trajectory is `take_step` for each of its steps, in order, and then `end_episode`. Playing is
 `begin_episode` and then `choose` at each level. `rng` is the policy stream, uint64[4], and all that is drawn
 comes from there.
+
+On observations without their levels nobody can tell which one is the last (see `learn_observations`): the
+episode is then over where the last observation was never acted in, and else goes on as from that observation.
 
 `make_loops` puts the functions into the loops before they are compiled, so LLVM sees one piece of code. A
 loop that is `checked` says in `place` (int64[3]: function, level counted from 1, action) where it is, and
@@ -30,7 +34,7 @@ import numpy as np
 from .dynamics import start_state, step
 from .hashing import find_or_add_row
 
-BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY = range(5)
+BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY, START_AT_ZERO = range(6)
 """The functions, as `place` names them."""
 
 
@@ -42,6 +46,7 @@ class LearnerFunctions(NamedTuple):
     fill_policy: Any
     begin_episode: Any
     end_episode: Any
+    start_at_zero: Any
 
 
 class Loops(NamedTuple):
@@ -60,9 +65,13 @@ def do_nothing(tables: tuple, rng: np.ndarray) -> None:
     """What a learner does that has nothing to do there."""
 
 
+def leave_as_it_is(tables: tuple, level: int, label: int) -> None:
+    """The start of a label that has values of 0 anyway, or for whose learner 0 means nothing."""
+
+
 def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) -> Loops:
     """The loops of a learner, compiled by a decorator when they are first called."""
-    choose, take_step, fill_policy, begin_episode, end_episode = functions
+    choose, take_step, fill_policy, begin_episode, end_episode, start_at_zero = functions
 
     @compile_loop
     def learn(dynamics, labels, tables, dynamics_rng, policy_rng, returns, place):
@@ -187,10 +196,15 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
         """As `learn`, where a label is the row of an observation in the hash table of `keys`, an
         `ObservationKeys`: words uint64[E, H+1, S, W].
 
-        An episode is played to its end before it is learned from; `episode` is an `EpisodeWorkspace`.
+        An episode is played to its end before it is learned from; `episode` is an `EpisodeWorkspace`. Where
+        the level is neither in the key nor in the tables, what follows the last action is an observation as
+        any other. If it was acted in before, at any level, its row is what lies ahead; if not, nothing lies
+        ahead, and it gets a row that starts at zero.
         """
         horizon, n_actions = dynamics.transitions.shape[0], dynamics.transitions.shape[2]
         rows, actions, rewards = episode.rows, episode.actions, episode.rewards
+        levels_known = keys.level_in_key or keys.level_in_tables
+        n_levels = horizon if keys.level_in_tables else 1
         for e in range(returns.size):
             if checked:
                 place[0] = BEGIN_EPISODE
@@ -211,7 +225,18 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
                 total += reward
                 actions[h] = a
                 rewards[h] = reward
+            level_after_last = n_levels
             rows[horizon] = 0
+            if not levels_known:
+                n_rows = keys.table.size[0]
+                row = find_or_add_row(keys.table, words, e, horizon, s, False)
+                if row < n_rows:
+                    level_after_last = 0
+                    rows[horizon] = row
+                else:
+                    if checked:
+                        place[0] = START_AT_ZERO
+                    start_at_zero(tables, 0, row)
             for h in range(horizon):
                 if checked:
                     place[0] = TAKE_STEP
@@ -219,8 +244,8 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
                 level, next_level = 0, 0
                 if keys.level_in_tables:
                     level, next_level = h, h + 1
-                elif h + 1 == horizon:
-                    next_level = 1
+                if h + 1 == horizon:
+                    next_level = level_after_last
                 take_step(tables, level, rows[h], actions[h], rewards[h], next_level, rows[h + 1])
             if checked:
                 place[0] = END_EPISODE

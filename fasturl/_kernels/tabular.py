@@ -29,15 +29,15 @@ def jin_schedule(
     horizon: int,
     n_labels: float,
     n_actions: int,
+    episodes: int,
     confidence: float,
     failure: float,
     rates: np.ndarray,
     bonuses: np.ndarray,
 ) -> None:
     """The rate (H+1) / (H+t) and the bonus c sqrt(H^3 log(S A T / p) / t), T being the number of steps."""
-    pairs_and_steps = (
-        float(n_labels) * n_actions * horizon * (rates.size - 1)
-    )  # as float: there may be 2^62 labels
+    # as float: there may be 2^62 labels
+    pairs_and_steps = float(n_labels) * n_actions * horizon * episodes
     scale = float(horizon) ** 3 * math.log(pairs_and_steps / failure)
     rates[0] = bonuses[0] = 0.0
     for t in range(1, rates.size):
@@ -68,6 +68,8 @@ def greedy(values: np.ndarray, policy_rng: np.ndarray) -> tuple[int, float]:
             ties += 1
     if ties > 1:
         skip = below(policy_rng, ties)
+        if ties == values.size:  # as in a row that is new: no need to search
+            return skip, best
         action = -1
         while skip >= 0:
             action += 1

@@ -170,6 +170,12 @@ class Episodes:
         """The packed bits of every observation that these episodes can show: [E, H+1, S, words]."""
         block = self._observed
         assert isinstance(block, BitBlock)
+        used = block.dimension % 64
+        # a table with a row for each string of bits has none for what lies beyond them
+        if used and (block.words[..., -1] >> np.uint64(used)).any():
+            raise ValueError(
+                f"observations must be words of {block.dimension} bits, got some with more bits that are set"
+            )
         return block.words
 
 

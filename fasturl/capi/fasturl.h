@@ -33,7 +33,7 @@
 /* The major number changes when something that exists changes or goes; the minor number when something is added at the end of the
    table. A program built for x.y works with every x.z, z >= y. */
 #define FASTURL_ABI_MAJOR 1
-#define FASTURL_ABI_MINOR 1
+#define FASTURL_ABI_MINOR 2
 
 #if defined(_WIN32)
 #define FASTURL_API __declspec(dllimport)
@@ -328,7 +328,9 @@ enum fasturl_learner_operation {
     FASTURL_LEARNER_CHOOSE = 2,        /* set step->action at step->level and step->label, with randomness from rng */
     FASTURL_LEARNER_TAKE_STEP = 3,     /* learn from the step and its reward */
     FASTURL_LEARNER_END_EPISODE = 4,   /* learn from the episode as a whole, with randomness from rng */
-    FASTURL_LEARNER_FILL_POLICY = 5    /* fill chances[L, X, A] with what has been learned: a probability for each action */
+    FASTURL_LEARNER_FILL_POLICY = 5,   /* fill chances[L, X, A] with what has been learned: a probability for each action */
+    FASTURL_LEARNER_START_AT_ZERO = 6  /* let the values at step->level and step->label start at 0: an episode ended there before
+                                          it was ever acted in, on observations without their levels */
 };
 
 /* The three structs that a learner in C is handed may get more members at their ends in later minor versions. */
@@ -345,7 +347,7 @@ typedef struct fasturl_learner_step {
     int64_t level; /* from 1 to L */
     int64_t label;
     int64_t action;     /* -1 before it is chosen */
-    int64_t next_level; /* L + 1 where the episode is over; the next label means nothing then */
+    int64_t next_level; /* L + 1 where the episode is known to be over; the next label means nothing then */
     int64_t next_label;
 } fasturl_learner_step;
 

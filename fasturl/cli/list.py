@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -81,6 +81,16 @@ class _Entry:
     component: names.Component
     learner: str | None = None
 
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """Those of the component, and of a learner's agent also its own."""
+        return registry.agent_declaration(self.name) if self.learner else self.component.settings
+
+    @property
+    def own_settings(self) -> list[Setting]:
+        """Those that a learner's agent has beside the learner's."""
+        return [one for name, one in self.settings.items() if name not in self.component.settings]
+
     @cached_property
     def problem(self) -> str:
         """Why the component cannot be used; empty where it can be."""
@@ -102,7 +112,7 @@ class _Entry:
             about["learner"] = self.learner
         if self.problem:
             return about | {"problem": self.problem}
-        return about | {"settings": [_setting_json(setting) for setting in component.settings.values()]}
+        return about | {"settings": [_setting_json(setting) for setting in self.settings.values()]}
 
 
 def _entries(plural: str) -> Iterator[_Entry]:
@@ -142,20 +152,23 @@ def _print_kind(console: Console, plural: str) -> None:
             continue
         origin = escape(entry.component.origin)
         console.print(f"  [bold cyan]{escape(entry.name)}[/] [dim]({origin})[/]", highlight=False)
-        console.print(_settings_table(entry.component))
+        console.print(_settings_table(entry.component.settings.values()))
     for entry in entries:
         if entry.learner and not entry.problem:
             console.print(
                 f"  [bold cyan]{escape(entry.name)}[/] [dim]({escape(entry.component.origin)})[/] "
-                f"with the settings of the learner {escape(entry.learner)}",
+                f"with the settings of the learner {escape(entry.learner)}"
+                f"{' and' if entry.own_settings else ''}",
                 highlight=False,
             )
+            if entry.own_settings:
+                console.print(_settings_table(entry.own_settings))
     console.print()
 
 
-def _settings_table(component: names.Component) -> Table:
+def _settings_table(settings: Iterable[Setting]) -> Table:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 4))
-    for setting in component.settings.values():
+    for setting in settings:
         table.add_row(*map(escape, _row(setting)))
     return table
 
@@ -173,14 +186,18 @@ def _page(kinds: list[str]) -> str:
         for entry in entries:
             if not entry.learner:
                 parts.append(
-                    f"\n### {entry.name}\n\n{_summary(entry.component.cls)}\n\n{_markdown_table(entry)}"
+                    f"\n### {entry.name}\n\n{_summary(entry.component.cls)}\n\n"
+                    f"{_markdown_table(entry.settings.values())}"
                 )
-        of_learners = [f"`{entry.name}`" for entry in entries if entry.learner]
+        of_learners = [entry for entry in entries if entry.learner]
         if of_learners:
+            listed = ", ".join(f"`{entry.name}`" for entry in of_learners)
+            own = {setting.name: setting for entry in of_learners for setting in entry.own_settings}
             parts.append(
                 "\n### Learners as agents\n\nA learner L is the agent `L-lat`, which sees the latent "
                 "states, and where it is compiled also `L-obs`, which takes each observation for a state.\n"
-                f"They have the settings of the learner: {', '.join(of_learners)}.\n"
+                f"They have the settings of the learner: {listed}.\n"
+                f"`L-obs` also has\n\n{_markdown_table(own.values())}"
             )
     return "".join(parts)
 
@@ -190,8 +207,8 @@ def _summary(cls: type) -> str:
     return " ".join((cls.__doc__ or "").split("\n\n")[0].split())
 
 
-def _markdown_table(entry: _Entry) -> str:
-    rows = [_row(setting) for setting in entry.component.settings.values()]
+def _markdown_table(settings: Iterable[Setting]) -> str:
+    rows = [_row(setting) for setting in settings]
     if not rows:
         return "It has no settings.\n"
     lines = ["| setting | values | default | meaning |", "|---|---|---|---|"]

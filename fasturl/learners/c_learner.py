@@ -24,7 +24,7 @@ from .._kernels.records import CFunctionCall, CLesson
 from .compiled import CompiledLearner, CompiledMemory, learner_functions
 from .learner import Floats, Ints, Stream, Task
 
-START, BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY = range(6)
+START, BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY, START_AT_ZERO = range(7)
 """What a function is asked for, by the numbers of fasturl.h."""
 _ROUNDING = 1e-9
 """How far the sum of probabilities may be from 1."""
@@ -117,6 +117,14 @@ def end_episode(tables: CLearnerTables, rng: Stream) -> None:
 
 
 @njit
+def start_at_zero(tables: CLearnerTables, level: int, label: int) -> None:
+    """Let the function set the values of a label to 0."""
+    step = tables.step
+    step[0], step[1], step[2], step[3], step[4] = level + 1, label, -1, level + 2, 0
+    ask(tables, START_AT_ZERO, level + 1, NOWHERE, NOWHERE)
+
+
+@njit
 def fill_policy(tables: CLearnerTables, chances: Floats) -> None:
     """What the function has learned; what it does not write is no probability."""
     for h in range(chances.shape[0]):
@@ -156,6 +164,7 @@ class CLearner(CompiledLearner):
         fill_policy=fill_policy,
         begin_episode=begin_episode,
         end_episode=end_episode,
+        start_at_zero=start_at_zero,
     )
 
     def __init__(self, pointer: Any, n_numbers: int = 1, context: Any = None) -> None:

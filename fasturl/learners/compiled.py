@@ -33,7 +33,13 @@ has 80 megabytes."""
 
 
 def learner_functions(
-    *, choose: Any, take_step: Any, fill_policy: Any, begin_episode: Any = None, end_episode: Any = None
+    *,
+    choose: Any,
+    take_step: Any,
+    fill_policy: Any,
+    begin_episode: Any = None,
+    end_episode: Any = None,
+    start_at_zero: Any = None,
 ) -> LearnerFunctions:
     """The compiled functions of a learner: `@njit` functions of these names.
 
@@ -46,6 +52,9 @@ def learner_functions(
     begin_episode(tables, rng), end_episode(tables, rng)
         Get ready to act, and learn from the episode as a whole; None for a learner that has nothing to do
         there.
+    start_at_zero(tables, level, label)
+        On observations without their levels: let the values of a label that was never acted in start at 0,
+        since an episode ended with it; None for a learner whose values do so anyway.
 
     Levels count from 0. `rng` (uint64[4]) is the run's policy stream; `fasturl.learners.draws` draws from it.
     """
@@ -55,6 +64,7 @@ def learner_functions(
         fill_policy,
         _learning.do_nothing if begin_episode is None else begin_episode,
         _learning.do_nothing if end_episode is None else end_episode,
+        _learning.leave_as_it_is if start_at_zero is None else start_at_zero,
     )
     for name, function in functions._asdict().items():
         if not isinstance(python_function(function), FunctionType):
@@ -307,13 +317,32 @@ def _size(task: Task) -> str:
     return f"{task.n_levels} levels, {task.n_labels} labels and {task.n_actions} actions"
 
 
+class TableBytes:
+    """The memory that a learner's tables take, by the number of labels.
+
+    It follows from small tables, those of up to three labels and of one and two episodes: a table grows at
+    most with the square of the number of labels, and at most in proportion to that of episodes.
+    """
+
+    def __init__(self, learner: CompiledLearner, task: Task) -> None:
+        def bytes_of(n_labels: int) -> int:
+            first, second = (
+                _bytes(learner.tables(task._replace(n_labels=n_labels, episodes=n))) for n in (1, 2)
+            )
+            return first + (task.episodes - 1) * (second - first)
+
+        one, two, three = map(bytes_of, (1, 2, 3))
+        self._one, self._square = one, (three - 2 * two + one) / 2
+        self._line = two - one - 3 * self._square
+
+    def of(self, n_labels: int) -> int:
+        """Bytes of the tables of so many labels."""
+        return int(self._one + self._line * (n_labels - 1) + self._square * (n_labels**2 - 1))
+
+
 def table_bytes(learner: CompiledLearner, task: Task) -> int:
-    """The memory that tables of a size take: from those of one label and of two, since a table has at most
-    the square of the number of labels."""
-    sizes = [_bytes(learner.tables(task._replace(n_labels=n))) for n in (1, 2, 3)]
-    square = (sizes[2] - 2 * sizes[1] + sizes[0]) / 2
-    line = sizes[1] - sizes[0] - 3 * square
-    return int(sizes[0] + line * (task.n_labels - 1) + square * (task.n_labels**2 - 1))
+    """The memory that the tables of a task take."""
+    return TableBytes(learner, task).of(task.n_labels)
 
 
 def _bytes(tables: Any) -> int:

@@ -24,7 +24,7 @@ from .._kernels.learning import LearnerFunctions, Loops
 
 _BY_FUNCTIONS: dict[tuple[LearnerFunctions, bool], EpisodeLoops] = {}
 _LOCK = threading.Lock()
-_FUNCTIONS = ("begin_episode", "choose", "take_step", "end_episode", "fill_policy")
+_FUNCTIONS = ("begin_episode", "choose", "take_step", "end_episode", "fill_policy", "start_at_zero")
 """By their numbers in `_kernels.learning`."""
 
 

@@ -46,6 +46,10 @@ class Task(NamedTuple):
     most_labels: float | None = None
     """How many labels there may come to be, where that is more than there is room for now."""
 
+    levels_per_label: int = 1
+    """At how many levels of an episode the same label can be met, in the same row of the tables: at all where
+    it is an observation, whatever its level."""
+
     @property
     def n_levels(self) -> int:
         """Levels of the tables."""
@@ -63,8 +67,8 @@ class Task(NamedTuple):
 
     @property
     def most_visits(self) -> int:
-        """How often an action can be taken at one level and label."""
-        return self.episodes
+        """How often an action can be taken in one row of the tables."""
+        return self.episodes * self.levels_per_label
 
     def generator(self) -> np.random.Generator:
         """A NumPy generator, for learners written in Python: another one at each call, since its seed is

@@ -33,7 +33,7 @@ from .._base.schema import Range, setting
 from .._kernels import tabular as _tabular
 from .compiled import CompiledLearner, learner_functions
 from .learner import Task
-from .q_table import QTables, choose, fill_policy, take_step
+from .q_table import QTables, choose, fill_policy, start_at_zero, take_step
 
 LEARNING_RATE = 0.3
 FAILURE_PROBABILITY = 0.05
@@ -90,7 +90,9 @@ class OracleQ(CompiledLearner):
                 f"got {self.failure_probability}"
             )
 
-    functions = learner_functions(choose=choose, take_step=take_step, fill_policy=fill_policy)
+    functions = learner_functions(
+        choose=choose, take_step=take_step, fill_policy=fill_policy, start_at_zero=start_at_zero
+    )
 
     def tables(self, task: Task) -> QTables:
         shape = task.n_levels, task.n_labels, task.n_actions
@@ -101,7 +103,14 @@ class OracleQ(CompiledLearner):
         else:
             failure = self.failure_probability or FAILURE_PROBABILITY
             _tabular.jin_schedule(
-                task.horizon, task.label_bound, task.n_actions, self._scale(task), failure, rates, bonuses
+                task.horizon,
+                task.label_bound,
+                task.n_actions,
+                task.episodes,
+                self._scale(task),
+                failure,
+                rates,
+                bonuses,
             )
         return QTables(
             q=np.full(shape, task.max_return, np.float64),

@@ -59,6 +59,13 @@ def take_step(
 
 
 @njit
+def start_at_zero(tables: QTables, level: int, label: int) -> None:
+    """Zeros in the place of the start, whatever that is."""
+    for a in range(tables.q.shape[2]):
+        tables.q[level, label, a] = 0.0
+
+
+@njit
 def fill_policy(tables: QTables, chances: Floats) -> None:
     """Greedy, ties as equal probabilities."""
     for h in range(chances.shape[0]):

@@ -81,6 +81,14 @@ def take_step(
     tables.values[level, label] = min(tables.caps[level], greatest(values))
 
 
+@njit
+def start_at_zero(tables: UCBQTables, level: int, label: int) -> None:
+    """Zeros in the place of the greatest return."""
+    tables.values[level, label] = 0.0
+    for a in range(tables.q.shape[2]):
+        tables.q[level, label, a] = 0.0
+
+
 @dataclass(frozen=True)
 class UCBQBernstein(CompiledLearner):
     """Optimistic Q-learning with a bonus from the variance of what followed (Jin et al., 2018, Algorithm 2).
@@ -109,7 +117,9 @@ class UCBQBernstein(CompiledLearner):
     )
     failure_probability: float = failure_probability_setting()
 
-    functions = learner_functions(choose=choose, take_step=take_step, fill_policy=fill_policy)
+    functions = learner_functions(
+        choose=choose, take_step=take_step, fill_policy=fill_policy, start_at_zero=start_at_zero
+    )
 
     def tables(self, task: Task) -> UCBQTables:
         shape = task.n_levels, task.n_labels, task.n_actions

@@ -4,7 +4,7 @@ One file for each module of kernels. A generator is a list of four Python intege
 read and written one entry at a time, so that a reference can be called with the very arguments of its kernel
 (generators apart). The references of `evaluation`, `fitting`, `hashing`, `learning`, `networks`, `pcid`,
 `q_table`, `variates` and `vector`, some of which share names with others, are called as `naive.hashing.play`,
-and so are the slow learners.
+and so are the slow learners and agents.
 """
 
 from . import evaluation as evaluation
@@ -12,6 +12,7 @@ from . import fitting as fitting
 from . import hashing as hashing
 from . import learning as learning
 from . import networks as networks
+from . import observations as observations
 from . import pcid as pcid
 from . import pooled_ucbvi as pooled_ucbvi
 from . import q_table as q_table

@@ -4,7 +4,14 @@
 `place` gets the function, the level counted from 1 and the action where that is out of range.
 """
 
-from fasturl._kernels.learning import BEGIN_EPISODE, CHOOSE, END_EPISODE, FILL_POLICY, TAKE_STEP
+from fasturl._kernels.learning import (
+    BEGIN_EPISODE,
+    CHOOSE,
+    END_EPISODE,
+    FILL_POLICY,
+    START_AT_ZERO,
+    TAKE_STEP,
+)
 
 from . import hashing
 from .dynamics import start_state, step
@@ -58,6 +65,14 @@ class Loops:
             self._end(tables, policy_rng, place)
         return True
 
+    def take_in(self, tables, labels, actions, rewards, place):
+        """Every step of every trajectory, and no end."""
+        for e in range(len(actions)):
+            for h in range(actions.shape[1]):
+                step_taken = (h, labels[e, h], actions[e, h], rewards[e, h], h + 1, labels[e, h + 1])
+                self._take(tables, h, step_taken, place)
+        return True
+
     def draw_policy(self, tables, n_actions, policy_rng, actions, place):
         """One action for every level and label, as of one episode."""
         self._begin(tables, policy_rng, place)
@@ -78,7 +93,12 @@ class Loops:
         self, dynamics, words, keys, tables, dynamics_rng, policy_rng, returns, episode, place
     ):
         """Play each episode to its end, and then learn from its steps; an observation that is new gets the
-        next row."""
+        next row.
+
+        What follows the last step is over, where levels are known. Where they are not, it is the value of the
+        last observation if that was acted in before, in this episode or an earlier one, and if not, nothing:
+        its row then starts at zero.
+        """
         horizon, _, n_actions, _ = dynamics.transitions.shape
         rows = hashing.dictionary(keys.table)
         for e in range(len(returns)):
@@ -94,14 +114,27 @@ class Loops:
                     return False
                 s, reward = step(dynamics, dynamics_rng, h, s, a)
                 met.append((level, row, a, reward))
-            over = horizon if keys.level_in_tables else 1
+            following = [step_taken[:2] for step_taken in met[1:]]
+            following.append(self._end_of_episode(words, e, horizon, s, keys, rows, tables, place))
             returns[e] = 0.0
             for h, taken in enumerate(met):
-                following = met[h + 1][:2] if h + 1 < horizon else (over, 0)
-                self._take(tables, h, (*taken, *following), place)
+                self._take(tables, h, (*taken, *following[h]), place)
                 returns[e] += taken[3]
             self._end(tables, policy_rng, place)
         return True
+
+    def _end_of_episode(self, words, e, horizon, s, keys, rows, tables, place):
+        """The level and the row that the last step leads to."""
+        if keys.level_in_tables:
+            return horizon, 0
+        if keys.level_in_key:
+            return 1, 0
+        observation = hashing.key(words, e, horizon, s, level_in_key=False)
+        if observation in rows:
+            return 0, rows[observation]
+        place[0] = START_AT_ZERO
+        self.functions.start_at_zero(tables, 0, hashing.find_or_add_row(keys.table, rows, observation))
+        return 1, 0
 
     def _begin(self, tables, policy_rng, place):
         place[0] = BEGIN_EPISODE

@@ -43,5 +43,17 @@ def count_episode(tables, rng):
     tables.episode[0] += 1
 
 
-ORACLEQ = Loops(LearnerFunctions(choose_greedily, take_step, fill_policy, do_nothing, do_nothing))
-QLEARNING = Loops(LearnerFunctions(choose_by_schedule, take_step, fill_policy, do_nothing, count_episode))
+def start_at_zero(tables, level, label):
+    tables.q[level, label] = 0.0
+
+
+def leave_as_it_is(tables, level, label):
+    pass
+
+
+ORACLEQ = Loops(
+    LearnerFunctions(choose_greedily, take_step, fill_policy, do_nothing, do_nothing, start_at_zero)
+)
+QLEARNING = Loops(
+    LearnerFunctions(choose_by_schedule, take_step, fill_policy, do_nothing, count_episode, leave_as_it_is)
+)

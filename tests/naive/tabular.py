@@ -12,9 +12,9 @@ def constant_schedule(horizon, rate, confidence, rates, bonuses):
     bonuses[:] = [0.0] + [confidence * math.sqrt(horizon / t) for t in range(1, len(bonuses))]
 
 
-def jin_schedule(horizon, n_labels, n_actions, confidence, failure, rates, bonuses):
+def jin_schedule(horizon, n_labels, n_actions, episodes, confidence, failure, rates, bonuses):
     """Jin et al. (2018), Algorithm 1, with iota = log(S A T / p) and T = K H."""
-    iota = math.log(n_labels * n_actions * (len(rates) - 1) * horizon / failure)
+    iota = math.log(n_labels * n_actions * episodes * horizon / failure)
     rates[:] = [0.0] + [(horizon + 1) / (horizon + t) for t in range(1, len(rates))]
     bonuses[:] = [0.0] + [confidence * math.sqrt(horizon**3 * iota / t) for t in range(1, len(bonuses))]
 

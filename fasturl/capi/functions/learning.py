@@ -300,7 +300,8 @@ def train_oracleq(t: Any, learner: Any) -> Any:
         tabular.constant_schedule(horizon, rate, confidence, rates, bonuses)
     else:
         scale = confidence / float(horizon) ** 2.5 if schedule == _SPREAD else confidence
-        tabular.jin_schedule(horizon, field(t, "n_labels"), n_actions, scale, failure, rates, bonuses)
+        n_labels, episodes = field(t, "n_labels"), rates.size - 1
+        tabular.jin_schedule(horizon, n_labels, n_actions, episodes, scale, failure, rates, bonuses)
     epsilons[:] = 0.0
     _start_over(t, greatest)
     # action values of Jin et al. have no cap, only what is taken from them at the level before
