@@ -42,6 +42,9 @@ class Splits(DecodingOracle):
     """Clusters that are split in two for as long as the data say that they are two: as many as there are to
     see, up to n_states.
 
+    States must differ by more than the noise does in its strongest direction: a difference that is small
+    beside that is not looked for.
+
     Examples
     --------
     >>> import numpy as np
