@@ -12,7 +12,16 @@ from fasturl import registry
 from fasturl.cli.main import app
 from fasturl.cli.options import parse_seeds, written_settings
 from fasturl.experiments.paper import hyperparameters
-from fasturl.experiments.paper.cells import AGENTS, BITS_ONLY, FIGURES, HORIZONS, MODELS, SWITCHES
+from fasturl.experiments.paper.cells import (
+    AGENTS,
+    BITS_ONLY,
+    FIGURES,
+    HORIZONS,
+    MODELS,
+    PUBLISHED,
+    SWITCHES,
+    published_oracles,
+)
 from fasturl.experiments.tuning.problem import TUNING_SEEDS
 
 ENVIRONMENTS = sorted({env for env, _ in FIGURES.values()})
@@ -24,19 +33,24 @@ ENTRIES = [
 ]
 
 
+def agent_of(entry):
+    """The agent of an entry, which may be of one of its models or oracles."""
+    return next((agent for agent in ("pcid", PUBLISHED) if entry.startswith(f"{agent}-")), entry)
+
+
 @pytest.mark.parametrize(("agent", "horizon", "env"), ENTRIES)
 def test_every_tuned_entry_is_accepted(agent, horizon, env):
-    name = "pcid" if agent.startswith("pcid-") else agent
+    name = agent_of(agent)
     for switch in (None, 0.0, 0.2, 0.5):
         settings = hyperparameters.tuned_settings(agent, env, int(horizon), switch)
         assert settings
         complete = registry.agent_settings(name, settings)
-        of_learner = complete.get("learner") or {}
+        parts = [complete.get(part) or {} for part in ("learner", "oracle")]
         for key, value in settings.items():
-            if key == "learner":
-                assert value == of_learner["name"]
+            if key in ("learner", "oracle"):
+                assert value == complete[key]["name"]
             else:
-                assert value == complete.get(key, of_learner.get(key))
+                assert value in [one[key] for one in (complete, *parts) if key in one]
 
 
 def test_the_learner_of_url_is_that_of_the_paper():
@@ -66,7 +80,7 @@ def test_a_recorded_command_can_be_run_and_can_find_what_is_recorded(commands, t
         options, settings_of_env = context.params, {}
         for name, text in written_settings(context):
             settings_of_env.setdefault(name, []).append(text)
-        assert options["agent"] == agent.partition("-linear")[0].partition("-neural")[0]
+        assert options["agent"] == agent_of(agent)
         assert settings_of_env["horizon"] == [horizon]
         assert min(parse_seeds(options["seeds"])) >= min(TUNING_SEEDS)
         tried = dict(search.split("=") for search in options["search"] or [])
@@ -74,6 +88,9 @@ def test_a_recorded_command_can_be_run_and_can_find_what_is_recorded(commands, t
             assert name not in found or float(found[name]) in map(float, values.split(","))
         for name, value in (setting.split("=") for setting in options["fixed"] or []):
             assert name not in found or found[name] == f'"{value}"'
+        of_agent = {"oracle", "scale", "learning_rate", "confidence"}
+        for name in of_agent & settings_of_env.keys() & found.keys():
+            assert found[name].strip('"') == settings_of_env[name][0]
         if place[0] and "switch" in place[0]:
             assert [f"switch {switch}" for switch in settings_of_env["switch"]] == [
                 re.search(r"switch [\d.]+", place[0]).group()
@@ -118,9 +135,11 @@ def test_every_panel_has_a_score_of_each_model_of_pcid_and_shows_the_best(figure
 
 
 def test_tuned_settings_are_there_for_the_papers_horizons_alone():
-    agents = {*AGENTS, *BITS_ONLY, *(f"pcid-{model}" for model in MODELS)} - {"pcid"}
+    agents = {*AGENTS, *BITS_ONLY, *(f"pcid-{model}" for model in MODELS)} - {"pcid", PUBLISHED}
+    oracles = {(oracle, horizon) for horizon in HORIZONS for oracle in published_oracles(horizon)}
     assert {(agent, horizon) for agent, horizon, _ in ENTRIES} == {
-        (agent, horizon) for agent in agents for horizon in ("5", "10", "20")
+        *((agent, str(horizon)) for agent in agents for horizon in HORIZONS),
+        *((f"{PUBLISHED}-{oracle}", str(horizon)) for oracle, horizon in oracles),
     }
     with pytest.raises(ValueError, match="horizon must be one of 5, 10, 20"):
         hyperparameters.tuned_settings("url", "lock-bernoulli", 7)

@@ -15,6 +15,7 @@ from fasturl.experiments.paper import cells as paper
 from fasturl.experiments.paper.claims import judge
 from fasturl.experiments.paper.figures import draw
 from fasturl.experiments.paper.hyperparameters import best_model
+from fasturl.experiments.paper.published import compare_oracles, oracle_table
 from fasturl.experiments.paper.reproduce import planned
 from fasturl.experiments.paper.view import VIEW, View
 from fasturl.experiments.running.store import Store
@@ -41,6 +42,7 @@ def summary(**averages):
 
 AS_PUBLISHED = {
     "url": 0.48,
+    "url-as-published": 0.47,
     "oracleq-lat": 0.49,
     "qlearning-lat": 0.1,
     "pcid": 0.3,
@@ -59,8 +61,9 @@ def models_of(cells):
 
 def test_every_figure_has_nine_panels_with_all_its_agents():
     fig1, fig2 = paper.cells(["fig1"]), paper.cells(["fig2"])
-    assert len(fig1) == 9 * 6
-    assert len(fig2) == 9 * 4
+    more_oracles = 3 * 2  # at H = 5
+    assert len(fig1) == 9 * 7 + more_oracles
+    assert len(fig2) == 9 * 5 + more_oracles
     assert {cell.env_settings["noise"] for cell in fig2} == {0.1}
     assert {(cell.env_settings["horizon"], cell.episodes) for cell in fig1} == {
         (5, 20_000),
@@ -74,6 +77,23 @@ def test_a_panel_has_the_best_model_of_pcid_or_all_of_them(figure):
     best = [best_model(figure, *panel) for panel in product(paper.HORIZONS, paper.SWITCHES)]
     assert models_of(paper.cells([figure])) == best
     assert models_of(paper.cells([figure], all_models=True)) == ["linear", "neural"] * 9
+
+
+@pytest.mark.parametrize("figure", paper.FIGURES)
+def test_each_oracle_of_the_paper_has_its_cells_and_every_panel_the_one_that_is_shown(figure):
+    cells = [cell for cell in paper.cells([figure]) if cell.agent == paper.PUBLISHED]
+    oracles = {
+        panel: [
+            cell.agent_settings["oracle"]["name"]
+            for cell in cells
+            if (cell.env_settings["horizon"], cell.env_settings["switch"]) == panel
+        ]
+        for panel in product(paper.HORIZONS, paper.SWITCHES)
+    }
+    assert {panel: named for panel, named in oracles.items() if panel[0] > 5} == {
+        panel: ["pca-kmeans"] for panel in product((10, 20), paper.SWITCHES)
+    }
+    assert all(oracles[5, switch] == ["pca-kmeans", "pca-dbscan", "full-gmm"] for switch in paper.SWITCHES)
 
 
 def test_a_scale_shortens_every_run():
@@ -144,6 +164,8 @@ def test_a_figure_shows_the_model_of_pcid_that_tuning_has_chosen_whatever_the_ru
     best = best_model("fig1", 5, 0.0)
     (other,) = set(paper.MODELS) - {best}
     cells = [("pcid", best, 0.1), ("pcid", other, 0.4), ("url", None, 0.4)]
+    # of URL as published a figure shows one oracle, in the same way
+    cells += [("url-as-published", oracle, 0.3) for oracle in paper.PUBLISHED_ORACLES]
     frame = pd.DataFrame(
         {
             "cell": [f"{agent} {model}" for agent, model, _ in cells],
@@ -154,9 +176,11 @@ def test_a_figure_shows_the_model_of_pcid_that_tuning_has_chosen_whatever_the_ru
             "switch": 0.0,
             "agent": [agent for agent, *_ in cells],
             "agent.model": [model for _, model, _ in cells],
+            "oracle": [part for _, part, _ in cells],
         }
     )
-    assert list(paper.shown_rows(frame, "fig1")["cell"]) == [f"pcid {best}", "url None"]
+    shown = [f"pcid {best}", "url None", "url-as-published pca-kmeans"]
+    assert list(paper.shown_rows(frame, "fig1")["cell"]) == shown
     assert paper.shown_rows(frame, "fig2").empty
 
 
@@ -199,7 +223,7 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     ]
     first = fasturl(*words)
     assert first.returncode == 0, first.stderr
-    assert "72 of 72 runs to do" in " ".join(first.stdout.split())
+    assert "102 of 102 runs to do" in " ".join(first.stdout.split())
     assert (tmp_path / "out" / "fig2.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "fig2.pdf").read_bytes().startswith(b"%PDF")
     assert (
@@ -207,7 +231,10 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     )  # publishers refuse fonts of that kind
     assert sorted(path.name for path in (tmp_path / "out").glob("*fig2*")) == ["fig2.pdf", "fig2.png"]
     table = pd.read_csv(tmp_path / "out" / "summary.csv")
-    assert len(table) == 9 * 4
+    assert len(table) == 9 * 5
+    oracles = pd.read_csv(tmp_path / "out" / "oracles.csv")
+    assert len(oracles) == 9 + 3 * 2
+    assert "url-as-published beside the paper's words" in first.stdout
     assert (table["seeds"] == 2).all()
     judged = json.loads((tmp_path / "out" / "claims.json").read_text())
     assert [set(claim) for claim in judged] == [{"claim", "holds", "figures"}] * 4
@@ -217,7 +244,7 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     )
 
     again = fasturl(*words)
-    assert "0 of 72 runs to do" in " ".join(again.stdout.split())
+    assert "0 of 102 runs to do" in " ".join(again.stdout.split())
     pd.testing.assert_frame_equal(table, pd.read_csv(tmp_path / "out" / "summary.csv"))
 
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
@@ -230,10 +257,52 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
 
 
+def test_the_oracles_are_set_beside_what_the_paper_says():
+    """Two seeds of a cell at H = 20 and of one at H = 5, whose decoders took 2,000 and 100 trajectories."""
+    places = {"long": (20, 0.2, "pca-kmeans", 2000), "short": (5, 0.0, "full-gmm", 100)}
+    frame = pd.DataFrame(
+        {
+            "cell": cell,
+            "env": "lock-bernoulli",
+            "horizon": horizon,
+            "switch": switch,
+            "agent": paper.PUBLISHED,
+            "oracle": oracle,
+            "seed": seed,
+            "trajectories": 100,
+            "average_reward": 0.4,
+            "regret": 10.0,
+            "value": 0.5 * seed,
+            "optimal_value": 0.5,
+            "v_star": 0.5,
+            "near_optimal": seed == 1,
+        }
+        for cell, (horizon, switch, oracle, _) in places.items()
+        for seed in (0, 1)
+    )
+    about = [
+        {
+            "cell": cell,
+            "config": {"agent": paper.PUBLISHED},
+            "seeds": [0, 1, 2],
+            "diagnostics": [{"decoder_trajectories": spent}] * 3,
+        }
+        for cell, (*_, spent) in places.items()
+    ]
+    about.append({"cell": "url", "config": {"agent": "url"}, "seeds": [0], "diagnostics": [{}]})
+    table = compare_oracles(frame, about).set_index("horizon")
+    assert table["decoder_trajectories"].to_dict() == {5: 100, 20: 2000}
+    assert table["paper_decoder_trajectories"].to_dict() == {5: "100", 20: "1,000 to 2,500"}
+    assert table["paper_success_rate"].to_dict() == {5: "", 20: "80 %"}
+    assert table["success_rate"].to_dict() == {5: 0.5, 20: 0.5}
+    assert table["shown"].to_dict() == {5: False, 20: True}
+    assert oracle_table(table.reset_index()).row_count == 2
+
+
 def test_python_does_what_the_command_does(tmp_path):
     shape = {"seeds": [7], "only": "fig2", "episodes_scale": 0.005, "all_models": False}
     plan = planned(tmp_path / "out", **shape, place=Local(1))
-    assert plan.to_do == f"36 cells x 1 seeds; 36 of 36 runs to do; results in {tmp_path / 'out'}"
+    assert plan.to_do == f"51 cells x 1 seeds; 51 of 51 runs to do; results in {tmp_path / 'out'}"
     done = reproduce(tmp_path / "out", **shape, n_jobs=1, progress=False)
     assert (done.folder, done.figures) == (tmp_path / "out", ("fig2",))
     assert [path.name for path in sorted(done.folder.iterdir())] == [
@@ -242,12 +311,13 @@ def test_python_does_what_the_command_does(tmp_path):
             "fasturl-results.json",
             "fig2.pdf",
             "fig2.png",
+            "oracles.csv",
             "results",
             "summary.csv",
             "view.json",
         )
     ]
-    assert len(done.summary) == 9 * 4
+    assert len(done.summary) == 9 * 5
     assert [claim["claim"] for claim in json.loads((done.folder / "claims.json").read_text())] == [
         claim.claim for claim in done.claims
     ]

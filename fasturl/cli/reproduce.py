@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ..experiments.paper.cells import SEEDS
+from ..experiments.paper.cells import PUBLISHED, SEEDS
 from .options import N_JOBS_HELP, parse_seeds
 
 EPILOG = """Examples:
@@ -64,7 +64,8 @@ def reproduce_command(
     )
     console.print(plan.to_do)
     reproduction = plan.carry_out()
-    console.print(success_table(reproduction.summary))
+    summary = reproduction.summary
+    console.print(success_table(summary[summary["agent"] != PUBLISHED]))
     console.print(oracle_table(reproduction.oracles))
     if reproduction.caveat:
         console.print(f"[yellow]{reproduction.caveat}[/]", highlight=False)

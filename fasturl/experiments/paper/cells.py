@@ -5,7 +5,7 @@ a panel shows the better of its linear and its neural model. Which that is was f
 than those of the figures.
 
 Of URL there are two agents: `url`, our practical form, and `url-as-published`, the paper's procedure, which
-runs with several of the paper's oracles; a panel shows one of them.
+runs with each of the paper's oracles; a panel shows the first.
 """
 
 from __future__ import annotations
@@ -38,15 +38,11 @@ BITS_ONLY = ("oracleq-obs", "qlearning-obs")
 MODELS = ("linear", "neural")
 """The models of PCID; each has an entry of its own in `hyperparameters.toml`, as "pcid-linear"."""
 
-PUBLISHED_ORACLES = {
-    "lock-bernoulli": ("pca-kmeans", "pca-dbscan", "full-gmm"),
-    "lock-gaussian": ("full-gmm", "pca-kmeans"),
-}
-"""The oracles of URL as published on each environment. The first did best in tuning, and is the one that
-figures show; each has an entry of its own in `hyperparameters.toml`, as "url-as-published-full-gmm"."""
-LONGEST_OF_ALL_ORACLES = 10
-"""The longest horizon at which all oracles are run, and not the first alone: at H = 20 the others take
-minutes."""
+PUBLISHED_ORACLES = ("pca-kmeans", "pca-dbscan", "full-gmm")
+"""The paper's oracles, for URL as published. The first did best in tuning, and is the one that figures show;
+each has an entry of its own in `hyperparameters.toml`, as "url-as-published-full-gmm"."""
+ALL_ORACLES_AT = 5
+"""The horizon at which all of them are run, and not the first alone: at others they take minutes."""
 
 
 def cells(figures: Iterable[str], episodes_scale: float = 1.0, *, all_models: bool = False) -> list[Cell]:
@@ -66,7 +62,7 @@ def _panel(figure: str, horizon: int, switch: float, episodes_scale: float, all_
     place = {"horizon": horizon, "switch": switch, **settings}
     episodes = max(1, round(EPISODES[horizon] * episodes_scale))
     models = MODELS if all_models else (best_model(figure, horizon, switch),)
-    variants = {"pcid": models, PUBLISHED: published_oracles(env, horizon)}
+    variants = {"pcid": models, PUBLISHED: published_oracles(horizon)}
     return [
         Cell.make(env, place, agent, tuned_settings(entry, env, horizon, switch), episodes)
         for agent in (*AGENTS, *(BITS_ONLY if env == "lock-bernoulli" else ()))
@@ -74,10 +70,9 @@ def _panel(figure: str, horizon: int, switch: float, episodes_scale: float, all_
     ]
 
 
-def published_oracles(env: str, horizon: int) -> tuple[str, ...]:
-    """The oracles that URL as published is run with; the first is the one that figures show."""
-    oracles = PUBLISHED_ORACLES[env]
-    return oracles if horizon <= LONGEST_OF_ALL_ORACLES else oracles[:1]
+def published_oracles(horizon: int) -> tuple[str, ...]:
+    """The oracles that URL as published is run with."""
+    return PUBLISHED_ORACLES if horizon == ALL_ORACLES_AT else PUBLISHED_ORACLES[:1]
 
 
 def figure_name(figure: str) -> str:
@@ -100,8 +95,7 @@ def shown_rows(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
     """The rows of a frame that a figure shows: of PCID those of the best model of a panel, of URL as
     published those of the first of its oracles."""
     rows = figure_rows(frame, figure)
-    shown_oracle = PUBLISHED_ORACLES[FIGURES[figure][0]][0]
-    rows = rows[(rows["agent"] != PUBLISHED) | (rows["oracle"] == shown_oracle)]
+    rows = rows[(rows["agent"] != PUBLISHED) | (rows["oracle"] == PUBLISHED_ORACLES[0])]
     of_pcid = rows[rows["agent"] == "pcid"].drop_duplicates("cell")
     others = [
         row.cell

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._base import optional
 from ..analysis import summaries
-from .cells import FIGURES, PUBLISHED, figure_name, figure_rows, published_oracles
+from .cells import FIGURES, PUBLISHED, PUBLISHED_ORACLES, figure_name, figure_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +38,7 @@ def compare_oracles(frame: pandas.DataFrame, about: Iterable[dict[str, Any]]) ->
     table = pd.concat(tables)
     spent = _decoder_trajectories(about, set(rows["seed"]))
     table["decoder_trajectories"] = table["cell"].map(lambda cell: sum(spent[cell]) / len(spent[cell]))
-    table["shown"] = [row.oracle == published_oracles(row.env, row.horizon)[0] for row in table.itertuples()]
+    table["shown"] = table["oracle"] == PUBLISHED_ORACLES[0]
     table["paper_success_rate"] = [
         PAPER_SHARES[row.figure] if row.horizon == 20 and row.switch > 0 else "" for row in table.itertuples()
     ]
@@ -80,17 +80,18 @@ def oracle_table(oracles: pandas.DataFrame) -> Any:
     table.add_column("lock", no_wrap=True)
     table.add_column("H", justify="right")
     table.add_column("oracle", no_wrap=True)
-    table.add_column(f"near-optimal\nat {', '.join(f'{switch:g}' for switch in switches)}", justify="right")
+    listed = " / ".join(f"{switch:g}" for switch in switches)
+    table.add_column(f"near-optimal at\nswitch {listed}", justify="right", no_wrap=True)
     table.add_column("paper", justify="right")
     table.add_column("decoder's\ntrajectories", justify="right")
     table.add_column("paper", justify="right")
     for (figure, horizon, oracle), group in oracles.groupby(["figure", "horizon", "oracle"]):
-        shares = ", ".join(f"{rate:.0%}" for rate in group.sort_values("switch")["success_rate"])
+        shares = " / ".join(f"{100 * rate:.0f}" for rate in group.sort_values("switch")["success_rate"])
         table.add_row(
             figure_name(figure).removeprefix("Lock"),
             str(horizon),
             oracle,
-            shares,
+            f"{shares} %",
             max(group["paper_success_rate"]),
             f"{group['decoder_trajectories'].mean():,.0f}",
             group["paper_decoder_trajectories"].iloc[0],
