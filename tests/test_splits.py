@@ -115,7 +115,7 @@ def test_decoding_is_close_to_the_best_that_can_be():
     ("settings", "message"),
     [
         ({"error_rate": 0.0}, "error_rate must be a number in \\(0, 1\\], got 0.0"),
-        ({"min_separation": -1}, "min_separation must be a number >= 0, got -1"),
+        ({"min_separation": -1}, "min_separation must be a number in \\[0, inf\\), got -1"),
         ({"n_states": 1}, "n_states must be an integer from 2 to 256, got 1"),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_block_mdp_of_ones_own_is_solved():
         transitions[h, 0, good[h]] = [1.0, 0.0]
     rewards[-1, 0, good[-1]] = 1.0
     emission = fu.emissions.Gaussian(means_by_level(horizon + 1, 2, 1), 0.2, n_levels=horizon + 1)
-    env = fu.BlockMDP(transitions, rewards, emission)
+    env = fu.BlockMDP(transitions, rewards, emission=emission)
     assert fu.train(env, SEPARATE, episodes=800, seeds=6).success_rate == 1.0
 
 
@@ -79,12 +79,12 @@ def test_any_oracle_will_do():
 
 def test_runs_do_not_depend_on_the_number_of_workers():
     runs = [fu.train(fu.RichLock(horizon=4), SEPARATE, 400, seeds=3, n_jobs=n_jobs) for n_jobs in (1, 2)]
-    np.testing.assert_array_equal(runs[0].returns, runs[1].returns)
+    np.testing.assert_array_equal(runs[0].average_reward, runs[1].average_reward)
     np.testing.assert_array_equal(runs[0].values, runs[1].values)
 
 
 def test_levels_is_checked():
-    with pytest.raises(ValueError, match="levels must be 'pooled' or 'separate', got 'apart'"):
+    with pytest.raises(ValueError, match="levels must be one of .pooled., .separate., got .apart."):
         fu.URL(levels="apart")
 
 
