@@ -17,6 +17,9 @@ fasturl reproduce
 
 fasturl reproduce --only fig1 --seeds 5 --episodes-scale 0.1 --out quick-look"""
 
+_COLOURS = {"holds": "green", "fails": "red", "missing": "yellow"}
+"""Of the verdicts on claims."""
+
 
 def register(app: typer.Typer) -> None:
     app.command("reproduce", epilog=EPILOG)(reproduce_command)
@@ -48,8 +51,9 @@ def reproduce_command(
     n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
 ) -> None:
     """Run the experiments of Feng et al. (2020): figures, success rates and claims."""
-    from ..experiments.paper.claims import success_table
+    from ..experiments.paper.claims import EPISODES_SOURCE, claim_in_words
     from ..experiments.paper.reproduce import planned
+    from ..experiments.paper.summary import success_table
     from ..experiments.running.backends import Local
 
     console = Console()
@@ -66,9 +70,10 @@ def reproduce_command(
     console.print(success_table(reproduction.summary))
     if reproduction.caveat:
         console.print(f"[yellow]{reproduction.caveat}[/]", highlight=False)
+    console.print(f"episodes of a run: {EPISODES_SOURCE}", highlight=False)
     for claim in reproduction.claims:
-        verdict = "[green]holds[/]" if claim.holds else "[red]fails[/]"
-        console.print(f"{verdict} {claim.claim}: {claim.figures}", highlight=False)
+        verdict = f"[{_COLOURS[claim.verdict]}]{claim.verdict}[/]"
+        console.print(f"{verdict} {claim_in_words(claim)}", highlight=False)
     figures = ", ".join(f"{figure}.png" for figure in reproduction.figures)
     tables = "summary.csv" if reproduction.models is None else "summary.csv, models.csv"
     console.print(f"figures {figures} (and PDF), {tables} and claims.json are in {out}")

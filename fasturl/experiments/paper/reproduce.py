@@ -16,7 +16,8 @@ from ..running.cells import Cell
 from ..running.store import Store, stored_seeds
 from ..running.sweeping import SeedBlock, chosen_backend, complete, plan
 from .cells import FIGURES, SEEDS, cells
-from .claims import Claim, compare_models, judge, summarise, write_claims
+from .claims import Claim, judge, write_claims
+from .summary import compare_models, summarise
 from .view import VIEW, View
 
 if TYPE_CHECKING:
@@ -34,12 +35,13 @@ class Reproduction:
         Where everything is, and the names of the figures that it shows: for each `<name>.png` and
         `<name>.pdf`.
     summary
-        One row for each figure, horizon, switch and agent: final average reward, value and success rate.
+        One row for each figure, horizon, switch, agent and oracle: final average reward, value, success rate
+        and trajectories of the decoder.
     models
         If all models of PCID were asked for, as `summary` for each of them, and which one the figures show;
         else None.
     claims
-        The claims of the paper, and whether these runs bear them out.
+        The claims of the paper, judged for each figure and form.
     caveat
         What the verdicts lack where these are not all of the paper's runs; empty where they are.
     seconds
@@ -129,7 +131,8 @@ class Plan:
         ids = {cell.id for cell in self.wanted}
         frame = frame[frame["cell"].isin(ids) & frame["seed"].isin(view.seeds)]
         _write_figures(frame, view, folder)
-        summary, models = summarise(frame), compare_models(frame) if view.all_models else None
+        summary = summarise(frame, self.store.about())
+        models = compare_models(frame) if view.all_models else None
         claims = judge(summary)
         if models is not None:
             _write_table(models, folder / MODELS)
