@@ -187,6 +187,17 @@ def test_what_the_results_lack_is_told(absent, subject, form, measured):
     assert (claim.verdict, claim.measured) == ("missing", measured)
 
 
+def test_an_oracle_that_was_run_at_one_horizon_is_judged_by_what_there_is():
+    table, form = summary(**AS_PUBLISHED), "url-as-published (pca-dbscan)"
+    table = table[(table["oracle"] != "pca-dbscan") | (table["horizon"] == 5)]
+    for subject in (BASELINE, NEAR_OPTIMAL):
+        claim = of(table, subject, form=form)
+        assert (claim.verdict, claim.measured) == ("missing", f"not in these results: {form} at H = 20")
+    claim = of(table, PCID, form=form)
+    assert (claim.verdict, claim.measured) == ("holds", "3 of 3 panels")
+    assert claim.note == "3 of 9 panels were run"
+
+
 def test_runs_that_do_not_tell_the_trajectories_of_the_decoder_are_not_judged_by_them():
     table = summary(**AS_PUBLISHED).assign(decoder_trajectories=np.nan)
     assert set(verdicts(table, DECODER).values()) == {"missing"}

@@ -177,7 +177,7 @@ def test_python_does_what_the_command_does(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"only": ["fig9"]}, "only must be one of 'fig1', 'fig2', 'fig3', got 'fig9'"),
+        ({"only": ["fig9"]}, "only must be one of 'fig1', 'fig2', 'fig3', 'assumptions', got 'fig9'"),
         ({"episodes_scale": 2}, r"episodes_scale must be a number in \(0, 1\], got 2"),
         ({"seeds": 0}, "seeds must be an integer >= 1, got 0"),
         ({"n_jobs": 0}, "n_jobs must be an integer >= 1, got 0"),
@@ -243,7 +243,7 @@ def test_what_a_folder_shows_is_kept_beside_it(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--only fig9", "only must be one of 'fig1', 'fig2', 'fig3', got 'fig9'"),
+        ("--only fig9", "only must be one of 'fig1', 'fig2', 'fig3', 'assumptions', got 'fig9'"),
         ("--episodes-scale 0", "episodes_scale must be a number in (0, 1], got 0.0"),
         ("--seeds none", "seeds must be a count such as 50"),
         ("--out /dev/null/results", "/dev/null/results: Not a directory"),

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .cells import BITS_ONLY, EPISODES, FIGURES, figure_name
-from .summary import DECODER_TRAJECTORIES
+from .cells import BITS_ONLY, EPISODES, FIGURES, HORIZONS, SWITCHES, figure_name
+from .summary import DECODER_TRAJECTORIES, PUBLISHED
 
 if TYPE_CHECKING:
     import pandas
@@ -35,11 +35,12 @@ EPISODES_SOURCE = (
     f"{EPISODES[5]:,} at H = 5 (example of the published program), {EPISODES[10]:,} at H = 10 and "
     f"{EPISODES[20]:,} at H = 20 (ours: the text of the paper tells none)"
 )
-PUBLISHED = "url-as-published"
 _FORMS = ("url", PUBLISHED)
 _OURS = "our practical form"
 _LONG = 20
 """The horizon of which the paper says most."""
+_PANELS = len(HORIZONS) * len(SWITCHES)
+"""Panels of a figure."""
 
 HOLDS, FAILS, MISSING = "holds", "fails", "missing"
 
@@ -97,6 +98,8 @@ class _Statement:
         average reward of each agent of `needs` in a column of its name.
     result
         A column of results without which it cannot be judged.
+    horizon
+        The horizon without whose panels it cannot be judged; None where any will do.
     """
 
     claim: str
@@ -108,6 +111,7 @@ class _Statement:
     needs: tuple[str, ...]
     measure: Callable[[pandas.DataFrame], _Result]
     result: str = "average_reward_mean"
+    horizon: int | None = None
 
     def source_on(self, figure: str) -> str:
         if figure in self.said_of:
@@ -135,7 +139,11 @@ def _judge_statement(statement: _Statement, figure: str, rows: pandas.DataFrame)
             missing = [name for name in statement.needs if name not in set(rows["agent"])]
             if panels.empty or panels[statement.result].isna().all():
                 missing.insert(0, form)
-            note = _OURS if agent == "url" else ""
+            elif statement.horizon is not None and statement.horizon not in set(panels["horizon"]):
+                missing.insert(0, f"{form} at H = {statement.horizon}")
+            notes = [_OURS] if agent == "url" else []
+            if 0 < len(panels) < _PANELS:
+                notes.append(f"{len(panels)} of {_PANELS} panels were run")
             if missing:
                 result, verdict = _Result(False, f"not in these results: {', '.join(missing)}"), MISSING
             else:
@@ -150,7 +158,7 @@ def _judge_statement(statement: _Statement, figure: str, rows: pandas.DataFrame)
                 EPISODES_SOURCE,
                 result.measured,
                 verdict,
-                "; ".join(filter(None, [note, result.note])),
+                "; ".join(filter(None, [*notes, result.note])),
             )
 
 
@@ -271,6 +279,7 @@ STATEMENTS = (
         _FORMS,
         ("qlearning-lat",),
         _better_than_the_baseline,
+        horizon=_LONG,
     ),
     _Statement(
         "URL outperforms PCID in most cases",
@@ -291,6 +300,7 @@ STATEMENTS = (
         _FORMS,
         (),
         _near_optimal_at_least_80,
+        horizon=_LONG,
     ),
     _Statement(
         f"at H = {_LONG}, URL is near-optimal with a probability over 75 % at switch 0.2 and 0.5",
@@ -301,6 +311,7 @@ STATEMENTS = (
         _FORMS,
         (),
         _near_optimal_over_75,
+        horizon=_LONG,
     ),
     _Statement(
         "the decoder is stable after 100 trajectories at H = 5, 500 to 1,000 at H = 10 and 1,000 to 2,500 at "

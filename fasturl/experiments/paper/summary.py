@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 DECODER_TRAJECTORIES = "decoder_trajectories"
 """The diagnostic of a run that tells how many trajectories went by before its decoder was stable."""
+PUBLISHED = "url-as-published"
+"""The agent that follows the paper's procedure; it may have cells for several oracles in a panel."""
 _PANEL = ["figure", "horizon", "switch"]
 _RESULTS = ("average_reward_mean", "average_reward_std", "value_mean")
 _RATES = ("success_rate", "success_low", "success_high")
@@ -26,11 +28,17 @@ def summarise(frame: pandas.DataFrame, about: Iterable[dict[str, Any]] = ()) -> 
     """One row for each figure, horizon, switch, agent and oracle: final average reward, value, success rate
     and, where `about` (the metadata of stored results) tells it, the median number of trajectories that the
     decoder took. Of PCID it is the model that the figure shows, which `model` names."""
-    table = _table({figure: shown_rows(frame, figure) for figure in FIGURES}, ["agent", "oracle"])
+    table = _table({figure: _judged_rows(frame, figure) for figure in FIGURES}, ["agent", "oracle"])
     medians = _decoder_trajectories(about, set(frame["seed"]) if "seed" in frame else set())
     return table.assign(**{DECODER_TRAJECTORIES: table["cell"].map(medians).astype(float)}).drop(
         columns="cell"
     )
+
+
+def _judged_rows(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
+    """What a figure shows, and the oracles of URL as published that it does not."""
+    rows, shown = figure_rows(frame, figure), shown_rows(frame, figure)
+    return rows[rows["cell"].isin(shown["cell"]) | (rows["agent"] == PUBLISHED)]
 
 
 def compare_models(frame: pandas.DataFrame) -> pandas.DataFrame:
@@ -45,8 +53,10 @@ def _table(parts: dict[str, pandas.DataFrame], order: list[str]) -> pandas.DataF
     """A row for each cell of the figures, sorted by panel and then by some columns."""
     pd = optional.need("pandas", "experiments", "summing up results")
     tables = [summaries.cell_table(part).assign(figure=figure) for figure, part in parts.items() if len(part)]
-    rows = pd.concat(tables).rename(columns={"agent.model": "model"})
     columns = [*_PANEL, "agent", "oracle", "model", "seeds", *_RESULTS, *_RATES, "cell"]
+    if not tables:
+        return cast("pandas.DataFrame", pd.DataFrame(columns=columns))
+    rows = pd.concat(tables).rename(columns={"agent.model": "model"})
     table: pandas.DataFrame = rows.sort_values([*_PANEL, *order], ignore_index=True)[columns]
     return table
 
