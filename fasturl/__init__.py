@@ -36,6 +36,7 @@ from .problems.bandit import Bandit
 from .problems.bidirectional_lock import BidirectionalLock
 from .problems.block_mdp import BlockMDP
 from .problems.deep_sea import DeepSea
+from .problems.detour_lock import DetourLock
 from .problems.environment import Environment
 from .problems.locks import LockBernoulli, LockGaussian
 from .problems.maze import Maze
@@ -62,6 +63,7 @@ __all__ = [
     "CompiledLearner",
     "Declared",
     "DeepSea",
+    "DetourLock",
     "Environment",
     "LockBernoulli",
     "LockGaussian",

@@ -10,8 +10,17 @@ from stored_results import AGENTS, HORIZONS, SWITCHES, frame_of, run_small_sweep
 from fasturl.experiments.analysis import report
 
 CLAIMS = [
-    {"claim": "URL learns <em>fast</em> & well", "holds": True, "figures": "0.4 against 0.3"},
-    {"claim": "Pigs fly", "holds": False, "figures": "0 of 4 pigs"},
+    {
+        "claim": "URL learns <em>fast</em> & well",
+        "figure": "LockBernoulli",
+        "form": "url",
+        "threshold": "over 0.3",
+        "source": "ours",
+        "measured": "0.4",
+        "verdict": "holds",
+    },
+    {"claim": "Pigs fly", "measured": "0 of 4 pigs", "verdict": "fails"},
+    {"claim": "Horses fly", "measured": "no horses", "verdict": "missing"},
 ]
 PANELS = len(HORIZONS) * len(SWITCHES)
 CELLS = PANELS * len(AGENTS)

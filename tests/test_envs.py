@@ -18,7 +18,9 @@ from fasturl.problems.emissions import Bernoulli, Categorical, Emission, Gaussia
 from fasturl.problems.environment import emission_rngs
 
 LOCKS = ["fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0"]
-OTHERS = ["RichLock", "BidirectionalLock", "Bandit", "RiverSwim", "DeepSea", "RandomMDP", "Maze"]
+OTHERS = [
+    *("RichLock", "BidirectionalLock", "DetourLock", "Bandit", "RiverSwim", "DeepSea", "RandomMDP", "Maze"),
+]
 
 
 def block_mdp(emission=None, horizon=3, n_states=3, n_actions=2):

@@ -17,7 +17,9 @@ from fasturl.problems.vector_tables import SharedInstance
 
 ALARM = 1e-6
 """False-alarm rate of each statistical test; the seeds are fixed."""
-FAMILIES = [fu.Bandit, fu.BidirectionalLock, fu.RiverSwim, fu.DeepSea, fu.RandomMDP, fu.Maze]
+FAMILIES = [
+    *(fu.Bandit, fu.BidirectionalLock, fu.DetourLock, fu.RiverSwim, fu.DeepSea, fu.RandomMDP, fu.Maze),
+]
 BITS = {"emission": "bernoulli"}
 EMISSIONS = ["gaussian", "bernoulli", "categorical", "rich"]
 
@@ -81,6 +83,46 @@ def test_each_arm_is_the_best_on_some_seed():
 def test_a_gap_that_no_arm_can_have_is_refused():
     with pytest.raises(ValueError, match=r"gap must be at most best = 0\.3, got 0\.4"):
         fu.Bandit(best=0.3, gap=0.4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_detour_lock_is_the_papers_lock_with_detours(seed):
+    """The tables against an obvious construction from the same draws."""
+    switch, reach, n_actions = 0.2, 0.1, 5
+    instance = fu.DetourLock(6, n_actions=n_actions, switch=switch, reach=reach).instance(seed)
+    generator = Streams(seed).generator("instance")
+    for h in range(6):
+        for state in (0, 1):
+            order = generator.permutation(n_actions)
+            for place, action in enumerate(order):
+                to_0 = [1 - switch, switch][place] if place < 2 else 0.0
+                expected = [0.9 * to_0, 0.9 * (1 - to_0), 0.1, 0.0] if place < 2 else [0.0, 0.0, 0.0, 1.0]
+                np.testing.assert_allclose(instance.transitions[h, state, action], expected, atol=1e-15)
+        right = generator.integers(n_actions)
+        for action in range(n_actions):
+            expected = [0.5, 0.5, 0.0, 0.0] if action == right else [0.0, 0.0, 0.0, 1.0]
+            assert instance.transitions[h, 2, action].tolist() == expected
+            assert instance.transitions[h, 3, action].tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert not instance.rewards[:-1].any()
+    assert (instance.rewards[-1] == [0.5, 0.5, 0.5, 0.0]).all()
+
+
+@pytest.mark.parametrize("reach", [0.0, 0.02, 0.5, 1.0])
+def test_a_detour_lock_is_worth_one_half(reach):
+    for seed in range(3):
+        assert fu.DetourLock(7, reach=reach, switch=0.3).optimal_value(seed) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("reach", [0.01, 0.2])
+def test_no_policy_takes_the_detour_more_often_than_its_reach(reach):
+    """The greatest probability of the detour at a level, by dynamic programming towards that level."""
+    transitions = fu.DetourLock(5, reach=reach).instance(2).transitions
+    for level in range(1, 6):
+        chance = np.array([0.0, 0.0, 1.0, 0.0])
+        for h in reversed(range(level)):
+            chance = (transitions[h] @ chance).max(axis=1)
+        assert chance[0] <= reach + 1e-12
+    assert (transitions[0, 0] @ [0, 0, 1, 0]).max() == reach
 
 
 def test_a_river_flows_to_the_left():

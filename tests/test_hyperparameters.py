@@ -53,11 +53,15 @@ def test_every_tuned_entry_is_accepted(agent, horizon, env):
                 assert value in [one[key] for one in (complete, *parts) if key in one]
 
 
-def test_the_learner_of_url_is_that_of_the_paper():
-    settings = registry.agent_settings("url", hyperparameters.tuned_settings("url", "lock-bernoulli", 20))
-    assert {"name": "oracleq", "schedule": "spread", "confidence": 0.18}.items() <= settings[
-        "learner"
-    ].items()
+@pytest.mark.parametrize("horizon", HORIZONS)
+def test_the_skyline_has_the_learner_of_url(horizon):
+    """A skyline with another learner, or one that was tuned less, would be none."""
+    settings = hyperparameters.tuned_settings("url", "lock-bernoulli", horizon)
+    learner = dict(registry.agent_settings("url", settings)["learner"])
+    assert learner.pop("name") == "oracleq"
+    skyline = hyperparameters.tuned_settings("oracleq-lat", "lock-bernoulli", horizon)
+    assert learner == registry.agent_settings("oracleq-lat", skyline)
+    assert {"schedule": "spread"}.items() <= learner.items()
 
 
 FILE = (
@@ -95,6 +99,17 @@ def test_a_recorded_command_can_be_run_and_can_find_what_is_recorded(commands, t
             assert [f"switch {switch}" for switch in settings_of_env["switch"]] == [
                 re.search(r"switch [\d.]+", place[0]).group()
             ]
+
+
+@pytest.mark.parametrize(
+    ("commands", "settings"),
+    [(commands, settings) for commands, table, settings in TABLES if re.match(r"(oracleq-lat|url)\.", table)],
+)
+def test_no_winner_of_the_skyline_and_of_url_lies_at_an_edge_of_its_grid(commands, settings):
+    found = dict(line.split(" = ") for line in settings.split("\n") if line)
+    for name, values in re.findall(r"--search (\w+)=([\d.,]+)", commands):
+        tried = sorted(map(float, values.split(",")))
+        assert name not in found or tried[0] < float(found[name]) < tried[-1]
 
 
 def test_every_table_inside_an_entry_is_read():

@@ -381,7 +381,7 @@ def test_ours_are_registered_like_anybodys():
     ours = {kind: {n for n, one in names.components(kind).items() if one.built_in} for kind in names.GROUPS}
     assert ours == {
         "environment": {
-            *("lock-bernoulli", "lock-gaussian", "rich-lock", "bidirectional-lock"),
+            *("lock-bernoulli", "lock-gaussian", "rich-lock", "bidirectional-lock", "detour-lock"),
             *("bandit", "river-swim", "deep-sea", "random-mdp", "maze"),
         },
         "oracle": {"kmeans", "gmm", "dbscan", "pca-kmeans", "pca-dbscan", "full-gmm", "splits"},

@@ -12,47 +12,13 @@ from test_cli import fasturl
 
 from fasturl.experiments import Local, reproduce
 from fasturl.experiments.paper import cells as paper
-from fasturl.experiments.paper.claims import judge
+from fasturl.experiments.paper.claims import Claim
 from fasturl.experiments.paper.figures import draw
 from fasturl.experiments.paper.hyperparameters import best_model
 from fasturl.experiments.paper.published import compare_oracles, oracle_table
 from fasturl.experiments.paper.reproduce import planned
 from fasturl.experiments.paper.view import VIEW, View
 from fasturl.experiments.running.store import Store
-
-
-def summary(**averages):
-    """A summary in which every panel has the given average reward for each agent, and success rates of 1 for
-    url."""
-    rows = [
-        {
-            "figure": figure,
-            "horizon": horizon,
-            "switch": switch,
-            "agent": agent,
-            "average_reward_mean": value,
-            "success_rate": 1.0,
-        }
-        for figure, horizon, switch in product(paper.FIGURES, paper.HORIZONS, paper.SWITCHES)
-        for agent, value in averages.items()
-        if figure == "fig1" or agent not in paper.BITS_ONLY
-    ]
-    return pd.DataFrame(rows)
-
-
-AS_PUBLISHED = {
-    "url": 0.48,
-    "url-as-published": 0.47,
-    "oracleq-lat": 0.49,
-    "qlearning-lat": 0.1,
-    "pcid": 0.3,
-    "oracleq-obs": 0.001,
-    "qlearning-obs": 0.0,
-}
-
-
-def verdicts(table):
-    return [claim.holds for claim in judge(table)]
 
 
 def models_of(cells):
@@ -100,29 +66,6 @@ def test_a_scale_shortens_every_run():
     assert {cell.episodes for cell in paper.cells(["fig3"], episodes_scale=0.01)} == {200, 500}
 
 
-def test_all_claims_hold_for_results_such_as_the_published_ones():
-    assert verdicts(summary(**AS_PUBLISHED)) == [True] * 6
-
-
-@pytest.mark.parametrize(
-    ("change", "position"),
-    [
-        ({"oracleq-obs": 0.25}, 0),
-        ({"url": 0.4}, 1),
-        ({"qlearning-lat": 0.3}, 2),
-        ({"pcid": 0.485}, 3),
-    ],
-)
-def test_a_claim_fails_when_the_figures_say_otherwise(change, position):
-    assert not verdicts(summary(**(AS_PUBLISHED | change)))[position]
-
-
-def test_nobody_is_as_good_as_a_skyline_that_earns_nothing():
-    judged = judge(summary(**dict.fromkeys(AS_PUBLISHED, 0.0)))
-    assert not judged[1].holds
-    assert judged[1].figures == "within 10 % of its average reward in 0 of 27 panels"
-
-
 def test_a_missing_matplotlib_is_told_before_anything_is_computed(tmp_path):
     program = "import sys; sys.modules['matplotlib'] = None; from fasturl.cli import main; main()"
     command = [sys.executable, "-c", program, "reproduce", "--out", str(tmp_path / "out")]
@@ -130,34 +73,6 @@ def test_a_missing_matplotlib_is_told_before_anything_is_computed(tmp_path):
     message = "fasturl: a reproduction needs matplotlib: pip install 'fasturl[experiments]'\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
     assert not list(tmp_path.iterdir())
-
-
-def test_success_rates_below_the_published_ones_fail():
-    table = summary(**AS_PUBLISHED)
-    table.loc[
-        (table["agent"] == "url") & (table["horizon"] == 20) & (table["switch"] == 0.5), "success_rate"
-    ] = 0.7
-    assert verdicts(table)[4:] == [False, False]
-
-
-def test_agents_that_solve_the_shortest_lock_are_not_far_from_optimal():
-    table = summary(**AS_PUBLISHED)
-    short = table["agent"].isin(paper.BITS_ONLY) & (table["horizon"] == 5)
-    table.loc[short, "average_reward_mean"] = 0.447
-    table.loc[short & (table["switch"] == 0.5), "success_rate"] = 0.98
-    claim = judge(table)[0]
-    assert not claim.holds
-    assert "0.4470 at H = 5, 0.0010 at H = 10, 0.0010 at H = 20, of V* = 0.5" in claim.figures
-    assert "near-optimal seeds at H = 5: oracleq-obs 98% to 100%, qlearning-obs 98% to 100%" in claim.figures
-
-
-@pytest.mark.parametrize(
-    ("rate", "expected"), [(0.8, [True, True]), (0.76, [False, True]), (0.75, [False, False])]
-)
-def test_over_75_percent_is_not_met_by_75_percent_and_80_percent_is_met_by_80_percent(rate, expected):
-    table = summary(**AS_PUBLISHED)
-    table.loc[table["agent"] == "url", "success_rate"] = rate
-    assert verdicts(table)[4:] == expected
 
 
 def test_a_figure_shows_the_model_of_pcid_that_tuning_has_chosen_whatever_the_runs_say():
@@ -237,8 +152,11 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     assert "url-as-published beside the paper's words" in first.stdout
     assert (table["seeds"] == 2).all()
     judged = json.loads((tmp_path / "out" / "claims.json").read_text())
-    assert [set(claim) for claim in judged] == [{"claim", "holds", "figures"}] * 4
-    assert all(claim["claim"] in " ".join(first.stdout.split()) for claim in judged)
+    fields = {field.name for field in dataclasses.fields(Claim)}
+    assert all(set(claim) == fields and claim["figure"] == "LockGaussian 0.1" for claim in judged)
+    printed = " ".join(first.stdout.split())
+    for claim in judged:
+        assert all(claim[name] in printed for name in fields)
     assert "A quick look with 2 seeds instead of 50 and runs of 0.005 times the paper's episodes" in " ".join(
         first.stdout.split()
     )
@@ -328,7 +246,7 @@ def test_python_does_what_the_command_does(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"only": ["fig9"]}, "only must be one of 'fig1', 'fig2', 'fig3', got 'fig9'"),
+        ({"only": ["fig9"]}, "only must be one of 'fig1', 'fig2', 'fig3', 'assumptions', got 'fig9'"),
         ({"episodes_scale": 2}, r"episodes_scale must be a number in \(0, 1\], got 2"),
         ({"seeds": 0}, "seeds must be an integer >= 1, got 0"),
         ({"n_jobs": 0}, "n_jobs must be an integer >= 1, got 0"),
@@ -394,7 +312,7 @@ def test_what_a_folder_shows_is_kept_beside_it(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--only fig9", "only must be one of 'fig1', 'fig2', 'fig3', got 'fig9'"),
+        ("--only fig9", "only must be one of 'fig1', 'fig2', 'fig3', 'assumptions', got 'fig9'"),
         ("--episodes-scale 0", "episodes_scale must be a number in (0, 1], got 0.0"),
         ("--seeds none", "seeds must be a count such as 50"),
         ("--out /dev/null/results", "/dev/null/results: Not a directory"),

@@ -104,7 +104,9 @@ def test_tables_stand_in_the_page_itself(folder, page):
     assert "{} ± {} [{}, {}]".format(*amounts) in text
     for kind in ("results", "cells"):
         assert f'="{kind}"' in text
-    assert "Claims: 1 of 2 hold" in text
+    assert "Claims: 1 of 3 hold, 1 cannot be judged" in text
+    assert "<td>LockBernoulli</td><td>url</td><td>over 0.3</td><td>ours</td><td>0.4</td>" in text
+    assert '<td class="missing">? missing</td><th scope="row">Horses fly</th>' in text
     assert "URL learns &lt;em&gt;fast&lt;/em&gt; &amp; well" in text
     assert "numba" in text
     assert "exploration fraction 0.5" in text
@@ -153,12 +155,16 @@ def test_claims_of_a_quick_look_say_so(folder, tmp_path, seeds, scale, said):
     assert ("quick look" in text) is bool(said)
 
 
-def test_claims_that_cannot_be_read_are_named(folder, tmp_path):
+@pytest.mark.parametrize(
+    "content",
+    ['[{"claim": 1}]', '["a claim"]', '[{"claim": "Pigs fly", "measured": "0", "verdict": "perhaps"}]'],
+)
+def test_claims_that_cannot_be_read_are_named(content, folder, tmp_path):
     copy = shutil.copytree(folder, tmp_path / "copy")
-    (copy / report.CLAIMS).write_text('[{"claim": 1}]')
+    (copy / report.CLAIMS).write_text(content)
     with pytest.raises(
         ValueError,
-        match=r"cannot read .*claims.json: it must be a list of objects with claim, holds and figures",
+        match=r"cannot read .*claims.json: it must be a list of objects with claim, measured and a verdict",
     ):
         report.page(copy)
 

@@ -7,6 +7,7 @@ from .block_mdp import BlockMDP as BlockMDP
 from .deep_sea import DeepSea as DeepSea
 from .description import Description as Description
 from .description import ObservationSpace as ObservationSpace
+from .detour_lock import DetourLock as DetourLock
 from .environment import Environment as Environment
 from .locks import LockBernoulli as LockBernoulli
 from .locks import LockGaussian as LockGaussian

@@ -24,7 +24,15 @@ from ...run import NEAR_OPTIMAL
 from ..running.store import Store
 from . import charts, statistics, summaries
 from .panels import missing, varying
-from .report_tables import claims_table, configuration_table, count_in_words, results_table, timings_list
+from .report_tables import (
+    VERDICTS,
+    checked_claim,
+    claims_table,
+    configuration_table,
+    count_in_words,
+    results_table,
+    timings_list,
+)
 from .summaries import BANDS, in_words, show
 
 if TYPE_CHECKING:
@@ -56,8 +64,8 @@ class Filter:
 
 
 def page(folder: str | os.PathLike[str]) -> str:
-    """The page about the results of a folder. `claims.json` in it, a list of {claim, holds, figures}, becomes
-    a table."""
+    """The page about the results of a folder. `claims.json` in it, a list of {claim, verdict, measured},
+    becomes a table."""
     place = Path(folder)
     store = Store(folder)
     return compose(place.resolve().name, store.frame(), store.about(), read_claims(place), read_caveat(place))
@@ -174,13 +182,11 @@ def read_claims(folder: Path) -> list[dict[str, Any]]:
         return []
     try:
         claims = json.loads(path.read_text(encoding="utf-8"))
-        return [
-            {"claim": str(one["claim"]), "holds": bool(one["holds"]), "figures": str(one["figures"])}
-            for one in claims
-        ]
-    except (OSError, ValueError, TypeError, KeyError):
+        return [checked_claim(one) for one in claims]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise ValueError(
-            f"cannot read {path}: it must be a list of objects with claim, holds and figures"
+            f"cannot read {path}: it must be a list of objects with claim, measured and a verdict, which is "
+            f"one of {', '.join(VERDICTS)}"
         ) from None
 
 

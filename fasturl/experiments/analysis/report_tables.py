@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..._base import checks
 from ..running.cells import flat_settings
 from . import summaries
 from .charts import needed_in_words
@@ -21,26 +22,42 @@ Columns = list[tuple[str, str]]
 """Name and CSS class of each column of a table; without a class it holds numbers."""
 
 
-def claims_table(claims: list[dict[str, Any]], caveat: str) -> str:
-    """The claims of a paper and whether they hold; nothing without claims."""
+VERDICTS = {"holds": "✓ holds", "fails": "✗ fails", "missing": "? missing"}
+"""The verdicts on claims, and how the page shows them."""
+_CLAIM_COLUMNS = ("claim", "figure", "form", "threshold", "source", "episodes", "measured", "note")
+"""What is told of a claim besides its verdict; claim and measured are always there."""
+
+
+def checked_claim(content: Any) -> dict[str, str]:
+    """A claim of a file; KeyError where it lacks what every claim has."""
+    claim = {name: str(content.get(name, "")) for name in _CLAIM_COLUMNS}
+    return claim | {
+        "claim": str(content["claim"]),
+        "measured": str(content["measured"]),
+        "verdict": checks.choice("verdict", content["verdict"], VERDICTS),
+    }
+
+
+def claims_table(claims: list[dict[str, str]], caveat: str) -> str:
+    """The claims of a paper and whether they hold, with the columns that any of them fills; nothing without
+    claims."""
     if not claims:
         return ""
-    verdicts = {
-        True: '<td class="holds">✓ holds</td>',
-        False: '<td class="fails">✗ fails</td>',
-    }
-    rows = [
-        f'<tr><th scope="row">{html.escape(one["claim"])}</th>{verdicts[one["holds"]]}'
-        f"<td>{html.escape(one['figures'])}</td></tr>"
-        for one in claims
-    ]
-    holding = sum(one["holds"] for one in claims)
+    names = [name for name in _CLAIM_COLUMNS if any(one[name] for one in claims)]
+    columns: Columns = [("Verdict", "word"), *((name.capitalize(), "word") for name in names)]
+    rows = []
+    for one in claims:
+        cells = "".join(f"<td>{html.escape(one[name])}</td>" for name in names if name != "claim")
+        verdict = f'<td class="{one["verdict"]}">{VERDICTS[one["verdict"]]}</td>'
+        rows.append(f'<tr>{verdict}<th scope="row">{html.escape(one["claim"])}</th>{cells}</tr>')
+    counts = [f"{sum(one['verdict'] == 'holds' for one in claims)} of {len(claims)} hold"]
+    if missing := sum(one["verdict"] == "missing" for one in claims):
+        counts.append(f"{missing} cannot be judged")
     notice = f'<p class="notice">{html.escape(caveat)}</p>' if caveat else ""
-    head = _head([("Claim", "word"), ("Verdict", "word"), ("Figures behind it", "word")])
-    table = f'<table class="claims">{head}<tbody>{"".join(rows)}</tbody></table>'
+    table = f'<table class="claims">{_head(columns)}<tbody>{"".join(rows)}</tbody></table>'
     return (
         f'<section aria-labelledby="claims-title">'
-        f'<h2 id="claims-title">Claims: {holding} of {len(claims)} hold</h2>'
+        f'<h2 id="claims-title">Claims: {", ".join(counts)}</h2>'
         f'{notice}<div class="scroll">{table}</div></section>'
     )
 

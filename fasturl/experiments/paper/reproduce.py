@@ -15,12 +15,15 @@ from ..running.backends import Backend
 from ..running.cells import Cell
 from ..running.store import Store, stored_seeds
 from ..running.sweeping import SeedBlock, chosen_backend, complete, plan
+from . import assumptions
 from .cells import FIGURES, SEEDS, cells
-from .claims import Claim, compare_models, judge, summarise, write_claims
+from .claims import Claim, judge, write_claims
 from .published import compare_oracles
-from .view import VIEW, View
+from .summary import compare_models, summarise
+from .view import ALL_FIGURES, VIEW, View
 
 if TYPE_CHECKING:
+    import matplotlib.figure
     import pandas
 
 SUMMARY = "summary.csv"
@@ -36,7 +39,9 @@ class Reproduction:
         Where everything is, and the names of the figures that it shows: for each `<name>.png` and
         `<name>.pdf`.
     summary
-        One row for each figure, horizon, switch and agent: final average reward, value and success rate.
+        One row for each figure, horizon, switch, agent and oracle: final average reward, value, success rate
+        and trajectories of the decoder.
+        It has no rows where none of the paper's figures is shown.
     models
         If all models of PCID were asked for, as `summary` for each of them, and which one the figures show;
         else None.
@@ -44,7 +49,7 @@ class Reproduction:
         As `summary`, for each oracle of URL as published, with what its decoder took and what the paper says
         of both.
     claims
-        The claims of the paper, and whether these runs bear them out.
+        The claims of the paper, judged for each figure and form.
     caveat
         What the verdicts lack where these are not all of the paper's runs; empty where they are.
     seconds
@@ -80,7 +85,8 @@ def reproduce(
     seeds
         A count n, for the seeds 0..n-1, or the seeds.
     only
-        "fig1", "fig2" or "fig3", or some of them; all if it is None.
+        "fig1", "fig2" or "fig3", or some of them; all of these if it is None. "assumptions" is a figure of
+        ours: URL against PCID where what PCID assumes fails; its numbers are in assumptions.csv.
     episodes_scale
         Shortens all runs by this factor, in (0, 1], for a quick look.
     all_models
@@ -133,10 +139,15 @@ class Plan:
         view, folder = self.view, self.store.folder
         complete(self.store, self.missing, self.place, progress)
         frame = self.store.frame()
-        ids = {cell.id for cell in self.wanted}
-        frame = frame[frame["cell"].isin(ids) & frame["seed"].isin(view.seeds)]
+        frame = frame[frame["seed"].isin(view.seeds)]
+        if assumptions.NAME in view.figures:
+            of_assumptions = _rows_of(frame, assumptions.cells(view.episodes_scale))
+            _write_figure(assumptions.draw(of_assumptions), folder / assumptions.NAME)
+            _write_table(assumptions.table(of_assumptions), folder / assumptions.TABLE)
+        frame = _rows_of(frame, _paper_cells(view))
         _write_figures(frame, view, folder)
-        summary, models = summarise(frame), compare_models(frame) if view.all_models else None
+        summary = summarise(frame, self.store.about())
+        models = compare_models(frame) if view.all_models else None
         oracles = compare_oracles(frame, self.store.about())
         claims = judge(summary)
         if models is not None:
@@ -164,15 +175,27 @@ def planned(
     optional.need("matplotlib", "experiments", "a reproduction")
     store = Store(Path(out), create=True)
     view = asked.in_place_of(View.of(Path(out)), out)
-    wanted = cells(view.figures, view.episodes_scale, all_models=view.all_models)
+    wanted = _paper_cells(view)
+    if assumptions.NAME in view.figures:
+        wanted = list(dict.fromkeys([*wanted, *assumptions.cells(view.episodes_scale)]))
     return Plan(store, view, wanted, plan(store, wanted, view.seeds), place)
+
+
+def _paper_cells(view: View) -> list[Cell]:
+    figures = [figure for figure in view.figures if figure in FIGURES]
+    return cells(figures, view.episodes_scale, all_models=view.all_models)
+
+
+def _rows_of(frame: pandas.DataFrame, wanted: Iterable[Cell]) -> pandas.DataFrame:
+    rows: pandas.DataFrame = frame[frame["cell"].isin({cell.id for cell in wanted})]
+    return rows
 
 
 def _figures(only: str | Iterable[str] | None) -> tuple[str, ...]:
     if only is None:
         return tuple(FIGURES)
     named = list(only) if checks.are_several(only) else [only]
-    return tuple(dict.fromkeys(checks.choice("only", figure, FIGURES) for figure in named or FIGURES))
+    return tuple(dict.fromkeys(checks.choice("only", figure, ALL_FIGURES) for figure in named or FIGURES))
 
 
 def _scale(value: float) -> float:
@@ -180,14 +203,20 @@ def _scale(value: float) -> float:
 
 
 def _write_figures(frame: pandas.DataFrame, view: View, folder: Path) -> None:
-    from ..analysis import style
     from .figures import draw
 
     for figure in view.figures:
-        drawing = draw(frame, figure)
-        with whole_files(folder / f"{figure}.png", folder / f"{figure}.pdf") as drafts:
-            for draft in filter(None, drafts):
-                style.save(drawing, draft)
+        if figure in FIGURES:
+            _write_figure(draw(frame, figure), folder / figure)
+
+
+def _write_figure(drawing: matplotlib.figure.Figure, path: Path) -> None:
+    """As PNG and as PDF."""
+    from ..analysis import style
+
+    with whole_files(path.with_suffix(".png"), path.with_suffix(".pdf")) as drafts:
+        for draft in filter(None, drafts):
+            style.save(drawing, draft)
 
 
 def _write_table(table: pandas.DataFrame, path: Path) -> None:

@@ -6,10 +6,13 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from . import assumptions
 from .cells import FIGURES, SEEDS
 
 VIEW = "view.json"
 """The file of a folder that holds its view."""
+ALL_FIGURES = (*FIGURES, assumptions.NAME)
+"""The paper's figures, and ours."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class View:
         wanted = replace(self, all_models=self.all_models or present.all_models)
         if (set(self.seeds), self.episodes_scale) == (set(present.seeds), present.episodes_scale):
             both = {*self.figures, *present.figures}
-            return replace(wanted, figures=tuple(figure for figure in FIGURES if figure in both))
+            return replace(wanted, figures=tuple(figure for figure in ALL_FIGURES if figure in both))
         others = set(present.seeds) - set(self.seeds)
         fewer_figures = not set(self.figures) >= set(present.figures)
         if others or self.episodes_scale < present.episodes_scale or fewer_figures:
