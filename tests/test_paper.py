@@ -17,6 +17,7 @@ from fasturl.experiments.paper.figures import draw
 from fasturl.experiments.paper.hyperparameters import best_model
 from fasturl.experiments.paper.published import compare_oracles, oracle_table
 from fasturl.experiments.paper.reproduce import planned
+from fasturl.experiments.paper.summary import summarise
 from fasturl.experiments.paper.view import VIEW, View
 from fasturl.experiments.running.store import Store
 
@@ -146,7 +147,7 @@ def test_one_command_gives_figures_success_rates_and_claims(tmp_path):
     )  # publishers refuse fonts of that kind
     assert sorted(path.name for path in (tmp_path / "out").glob("*fig2*")) == ["fig2.pdf", "fig2.png"]
     table = pd.read_csv(tmp_path / "out" / "summary.csv")
-    assert len(table) == 9 * 5
+    assert len(table) == 9 * 5 + 3 * 2  # two more oracles of URL as published at H = 5
     oracles = pd.read_csv(tmp_path / "out" / "oracles.csv")
     assert len(oracles) == 9 + 3 * 2
     assert "url-as-published beside the paper's words" in first.stdout
@@ -186,6 +187,7 @@ def test_the_oracles_are_set_beside_what_the_paper_says():
             "switch": switch,
             "agent": paper.PUBLISHED,
             "oracle": oracle,
+            "agent.model": None,
             "seed": seed,
             "trajectories": 100,
             "average_reward": 0.4,
@@ -208,7 +210,7 @@ def test_the_oracles_are_set_beside_what_the_paper_says():
         for cell, (*_, spent) in places.items()
     ]
     about.append({"cell": "url", "config": {"agent": "url"}, "seeds": [0], "diagnostics": [{}]})
-    table = compare_oracles(frame, about).set_index("horizon")
+    table = compare_oracles(summarise(frame, about)).set_index("horizon")
     assert table["decoder_trajectories"].to_dict() == {5: 100, 20: 2000}
     assert table["paper_decoder_trajectories"].to_dict() == {5: "100", 20: "1,000 to 2,500"}
     assert table["paper_success_rate"].to_dict() == {5: "", 20: "80 %"}
@@ -235,7 +237,7 @@ def test_python_does_what_the_command_does(tmp_path):
             "view.json",
         )
     ]
-    assert len(done.summary) == 9 * 5
+    assert len(done.summary) == 9 * 5 + 3 * 2
     assert [claim["claim"] for claim in json.loads((done.folder / "claims.json").read_text())] == [
         claim.claim for claim in done.claims
     ]

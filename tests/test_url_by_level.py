@@ -84,7 +84,7 @@ def test_runs_do_not_depend_on_the_number_of_workers():
 
 
 def test_levels_is_checked():
-    with pytest.raises(ValueError, match="levels must be one of .pooled., .separate., got .apart."):
+    with pytest.raises(ValueError, match=r"levels must be one of .pooled., .separate., got .apart."):
         fu.URL(levels="apart")
 
 

@@ -89,7 +89,7 @@ def reproduce_command(
         verdict = f"[{_COLOURS[claim.verdict]}]{claim.verdict}[/]"
         console.print(f"{verdict} {claim_in_words(claim)}", highlight=False)
     figures = ", ".join(f"{figure}.png" for figure in reproduction.figures)
-    tables = ["summary.csv", "oracles.csv"] if len(reproduction.summary) else []
+    tables = ["summary.csv"] + (["oracles.csv"] if len(reproduction.oracles) else [])
     if reproduction.models is not None:
         tables.append("models.csv")
     if assumptions.NAME in reproduction.figures:

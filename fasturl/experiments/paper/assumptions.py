@@ -45,7 +45,7 @@ NAME = "assumptions"
 TABLE = "assumptions.csv"
 HORIZON = 20
 EPISODES = 20_000
-URL_SETTINGS = {"oracle": "kmeans", "learner": "oracleq", "schedule": "jin", "confidence": 1e-5}
+URL_SETTINGS = {"oracle": "kmeans", "learner": "oracleq", "schedule": "spread", "confidence": 1e-4}
 AGENTS = {"url": "URL", "pcid": "PCID"}
 """The agents of the figure, and what the legend calls them."""
 BLIND = "optimal but for the rare state (exact)"

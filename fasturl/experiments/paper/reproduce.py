@@ -148,11 +148,12 @@ class Plan:
         _write_figures(frame, view, folder)
         summary = summarise(frame, self.store.about())
         models = compare_models(frame) if view.all_models else None
-        oracles = compare_oracles(frame, self.store.about())
+        oracles = compare_oracles(summary)
         claims = judge(summary)
         if models is not None:
             _write_table(models, folder / MODELS)
-        _write_table(oracles, folder / ORACLES)
+        if len(oracles):
+            _write_table(oracles, folder / ORACLES)
         _write_verdicts(summary, claims, view, folder)
         seconds = time.perf_counter() - begin
         return Reproduction(folder, view.figures, summary, models, oracles, claims, view.caveat, seconds)
