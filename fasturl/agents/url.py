@@ -7,7 +7,8 @@ the first), refits the oracle on everything, matches the new labels with the old
 one trajectory. Once the decoder is stable, the learner goes on alone. The level is part of the learner's
 state. Every trajectory counts.
 
-The procedure as the paper has it is in `url_as_published`, the form as written in `url_as_written`.
+That is for levels that look alike. Where they do not, each has a decoder of its own: `level_training`. The
+procedure as the paper has it is in `url_as_published`, the form as written in `url_as_written`.
 """
 
 from __future__ import annotations
@@ -51,8 +52,11 @@ class URL(DecodingAgent):
     oracle may find another number of labels at each fit: the learner has room for all so far, and begins anew
     where there are more.
 
-    All levels are decoded alike. Where a state is observed differently from level to level, `n_states` has to
-    be the number of clusters that the observations of all levels make together.
+    All levels are decoded alike, with levels="pooled": what is seen at one level helps at all. Where a state
+    looks different from level to level, levels="separate" gives each level a decoder of its own and never
+    stops fitting (see `level_training`); the oracle that is used if none is given is then `Splits`. Pooled,
+    such a problem needs an `n_states` as large as the number of clusters that the observations of all levels
+    make together.
 
     Examples
     --------
