@@ -60,7 +60,7 @@ class Splits(DecodingOracle):
         1e-3,
         above=0,
         most=1,
-        help="Bound on the probability that observations of one state are split.",
+        help="Bound on the probability that a few observations of a state are taken for another one.",
         kw_only=True,
     )
     min_separation: float = setting(
