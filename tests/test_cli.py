@@ -395,8 +395,8 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
         ("train lock-bernoulli --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
         (
             "train lock-bernoulli --oracle spectral",
-            "oracle must be one of 'dbscan', 'full-gmm', 'gmm', 'kmeans', 'pca-dbscan', 'pca-kmeans', "
-            "'splits', got 'spectral'",
+            "oracle must be one of 'bernoulli-mixture', 'categorical-mixture', 'dbscan', 'full-gmm', 'gmm', "
+            "'kmeans', 'pca-dbscan', 'pca-kmeans', 'poisson-mixture', 'splits', got 'spectral'",
         ),
         ("train lock-bernoulli --oracle kmean", "got 'kmean' (did you mean kmeans?)"),
         (

@@ -22,7 +22,18 @@ from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.decoder import Decoder
 from fasturl.decoders.quadratic import QuadraticDecoder
 from fasturl.decoders.support_vector import SupportVectorDecoder
-from fasturl.oracles import DBSCAN, GMM, PCADBSCAN, FullGMM, KMeans, PCAKMeans
+from fasturl.oracles import (
+    DBSCAN,
+    GMM,
+    PCADBSCAN,
+    BernoulliMixture,
+    CategoricalMixture,
+    FullGMM,
+    KMeans,
+    PCAKMeans,
+    PoissonMixture,
+    Splits,
+)
 from fasturl.oracles.gmm import mixture_decoder
 from fasturl.problems.environment import emission_rngs
 
@@ -152,6 +163,10 @@ def test_oracles_have_names():
         "pca-kmeans": PCAKMeans,
         "pca-dbscan": PCADBSCAN,
         "full-gmm": FullGMM,
+        "splits": Splits,
+        "bernoulli-mixture": BernoulliMixture,
+        "categorical-mixture": CategoricalMixture,
+        "poisson-mixture": PoissonMixture,
     }
 
 
