@@ -387,6 +387,7 @@ def test_ours_are_registered_like_anybodys():
         "oracle": {
             *("kmeans", "gmm", "dbscan", "pca-kmeans", "pca-dbscan", "full-gmm", "splits"),
             *("bernoulli-mixture", "categorical-mixture", "poisson-mixture"),
+            *("autoencoder-simhash", "subspaces"),
         },
         "learner": {
             *("oracleq", "qlearning", "ucbq-bernstein", "ucbvi", "pooled-ucbvi", "rmax"),

@@ -26,6 +26,7 @@ from fasturl.oracles import (
     DBSCAN,
     GMM,
     PCADBSCAN,
+    AutoencoderSimHash,
     BernoulliMixture,
     CategoricalMixture,
     FullGMM,
@@ -33,6 +34,7 @@ from fasturl.oracles import (
     PCAKMeans,
     PoissonMixture,
     Splits,
+    Subspaces,
 )
 from fasturl.oracles.gmm import mixture_decoder
 from fasturl.problems.environment import emission_rngs
@@ -51,6 +53,8 @@ ORACLES = {
     "pca-kmeans": PCAKMeans(3),
     "pca-dbscan": PCADBSCAN(3),
     "full-gmm": FullGMM(3),
+    "subspaces": Subspaces(3, random_state=0, max_samples=200),
+    "autoencoder-simhash": AutoencoderSimHash(3, random_state=0, n_epochs=5),
 }
 
 
@@ -167,6 +171,8 @@ def test_oracles_have_names():
         "bernoulli-mixture": BernoulliMixture,
         "categorical-mixture": CategoricalMixture,
         "poisson-mixture": PoissonMixture,
+        "autoencoder-simhash": AutoencoderSimHash,
+        "subspaces": Subspaces,
     }
 
 

@@ -4,6 +4,7 @@ Any object with `fit` and `predict`, such as a clusterer or a pipeline of scikit
 beside these.
 """
 
+from .autoencoder_simhash import AutoencoderSimHash as AutoencoderSimHash
 from .bernoulli_mixture import BernoulliMixture as BernoulliMixture
 from .categorical_mixture import CategoricalMixture as CategoricalMixture
 from .dbscan import DBSCAN as DBSCAN
@@ -15,3 +16,4 @@ from .pca_dbscan import PCADBSCAN as PCADBSCAN
 from .pca_kmeans import PCAKMeans as PCAKMeans
 from .poisson_mixture import PoissonMixture as PoissonMixture
 from .splits import Splits as Splits
+from .subspaces import Subspaces as Subspaces
