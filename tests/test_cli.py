@@ -242,7 +242,7 @@ def test_help_shows_the_settings_of_what_is_named(words):
         ("--horizon", ">= 1", "Number of levels that are acted in.", "[default: 20]"),
         ("--switch", ">= 0 and <= 1", "[default: 0]"),
         ("--n-states", "<= 256"),
-        ("--oracle.n-states", "<= 256"),
+        ("--oracle.n-states", "integer from 2 to 256 or auto"),
         ("--n-init", "[default: 3]"),
         ("--deviations", ">= 0", f"[default: {fu.URL().learner.deviations:g}]"),
         ("--novelty", ">= 0", f"[default: {fu.URL().learner.novelty:g}]"),
@@ -395,8 +395,9 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
         ("train lock-bernoulli --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
         (
             "train lock-bernoulli --oracle spectral",
-            "oracle must be one of 'dbscan', 'full-gmm', 'gmm', 'kmeans', 'pca-dbscan', 'pca-kmeans', "
-            "'splits', got 'spectral'",
+            "oracle must be one of 'autoencoder-simhash', 'bernoulli-mixture', 'categorical-mixture', "
+            "'dbscan', 'full-gmm', 'gmm', 'kmeans', 'pca-dbscan', 'pca-kmeans', 'poisson-mixture', 'splits', "
+            "'subspaces', got 'spectral'",
         ),
         ("train lock-bernoulli --oracle kmean", "got 'kmean' (did you mean kmeans?)"),
         (

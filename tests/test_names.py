@@ -384,7 +384,11 @@ def test_ours_are_registered_like_anybodys():
             *("lock-bernoulli", "lock-gaussian", "rich-lock", "bidirectional-lock", "detour-lock"),
             *("bandit", "river-swim", "deep-sea", "random-mdp", "maze"),
         },
-        "oracle": {"kmeans", "gmm", "dbscan", "pca-kmeans", "pca-dbscan", "full-gmm", "splits"},
+        "oracle": {
+            *("kmeans", "gmm", "dbscan", "pca-kmeans", "pca-dbscan", "full-gmm", "splits"),
+            *("bernoulli-mixture", "categorical-mixture", "poisson-mixture"),
+            *("autoencoder-simhash", "subspaces"),
+        },
         "learner": {
             *("oracleq", "qlearning", "ucbq-bernstein", "ucbvi", "pooled-ucbvi", "rmax"),
             *("psrl", "opsrl", "rlsvi"),

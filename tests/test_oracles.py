@@ -22,7 +22,20 @@ from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.decoder import Decoder
 from fasturl.decoders.quadratic import QuadraticDecoder
 from fasturl.decoders.support_vector import SupportVectorDecoder
-from fasturl.oracles import DBSCAN, GMM, PCADBSCAN, FullGMM, KMeans, PCAKMeans
+from fasturl.oracles import (
+    DBSCAN,
+    GMM,
+    PCADBSCAN,
+    AutoencoderSimHash,
+    BernoulliMixture,
+    CategoricalMixture,
+    FullGMM,
+    KMeans,
+    PCAKMeans,
+    PoissonMixture,
+    Splits,
+    Subspaces,
+)
 from fasturl.oracles.gmm import mixture_decoder
 from fasturl.problems.environment import emission_rngs
 
@@ -40,6 +53,8 @@ ORACLES = {
     "pca-kmeans": PCAKMeans(3),
     "pca-dbscan": PCADBSCAN(3),
     "full-gmm": FullGMM(3),
+    "subspaces": Subspaces(3, random_state=0, max_samples=200),
+    "autoencoder-simhash": AutoencoderSimHash(3, random_state=0, n_epochs=5),
 }
 
 
@@ -152,6 +167,12 @@ def test_oracles_have_names():
         "pca-kmeans": PCAKMeans,
         "pca-dbscan": PCADBSCAN,
         "full-gmm": FullGMM,
+        "splits": Splits,
+        "bernoulli-mixture": BernoulliMixture,
+        "categorical-mixture": CategoricalMixture,
+        "poisson-mixture": PoissonMixture,
+        "autoencoder-simhash": AutoencoderSimHash,
+        "subspaces": Subspaces,
     }
 
 

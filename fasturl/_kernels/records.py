@@ -124,6 +124,16 @@ class QuadraticScores(NamedTuple):
     bias: np.ndarray  # float32[K]
 
 
+class SymbolTables(NamedTuple):
+    """What the symbols of D categorical coordinates add to K scores. Coordinate j has the symbols least[j],
+    least[j] + 1, ..., whose entries are the rows from starts[j] to starts[j + 1] - 1."""
+
+    least: np.ndarray  # float32[D], whole numbers
+    starts: np.ndarray  # int64[D + 1]
+    entries: np.ndarray  # float32[starts[D], K]
+    bias: np.ndarray  # float32[K]
+
+
 class SupportVectors(NamedTuple):
     """An RBF support vector classifier of K classes, laid out as scikit-learn's SVC does."""
 

@@ -10,3 +10,4 @@ from .decoder import Decoder as Decoder
 from .predict import PredictDecoder as PredictDecoder
 from .quadratic import QuadraticDecoder as QuadraticDecoder
 from .support_vector import SupportVectorDecoder as SupportVectorDecoder
+from .symbols import SymbolDecoder as SymbolDecoder

@@ -4,6 +4,9 @@ Any object with `fit` and `predict`, such as a clusterer or a pipeline of scikit
 beside these.
 """
 
+from .autoencoder_simhash import AutoencoderSimHash as AutoencoderSimHash
+from .bernoulli_mixture import BernoulliMixture as BernoulliMixture
+from .categorical_mixture import CategoricalMixture as CategoricalMixture
 from .dbscan import DBSCAN as DBSCAN
 from .fitting import fit_decoder as fit_decoder
 from .full_gmm import FullGMM as FullGMM
@@ -11,4 +14,6 @@ from .gmm import GMM as GMM
 from .kmeans import KMeans as KMeans
 from .pca_dbscan import PCADBSCAN as PCADBSCAN
 from .pca_kmeans import PCAKMeans as PCAKMeans
+from .poisson_mixture import PoissonMixture as PoissonMixture
 from .splits import Splits as Splits
+from .subspaces import Subspaces as Subspaces

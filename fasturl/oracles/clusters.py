@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,9 @@ from sklearn.cluster import KMeans as _SklearnKMeans
 
 from .._base.schema import setting
 from ..decoders.affine import AffineDecoder
+from .counting import CountingOracle, LabelCriterion
 from .oracle import Oracle
-from .projection import Floats, Projection
+from .projection import Floats, Observations, Projection
 
 MIN_SEPARATION = 3.25
 """In standard deviations: above what k-means makes of one Gaussian, below what separates the states of a lock
@@ -19,7 +21,7 @@ with noise 0.3."""
 
 
 @dataclass(eq=False, repr=False)
-class CentreOracle(Oracle):
+class CentreOracle(CountingOracle, Oracle):
     """An oracle whose clusters have centres, of which those that lie together get one label."""
 
     min_separation: float = setting(
@@ -31,6 +33,12 @@ class CentreOracle(Oracle):
         kw_only=True,
     )
     n_init: int = setting(3, least=1, help="Number of starts of k-means.", kw_only=True)
+
+    def _criterion_of_one(self, data: Observations) -> float:
+        return LabelCriterion(data)(np.zeros(len(data), np.int64))
+
+    def _criterion(self, data: Observations, learned: dict[str, Any]) -> float:
+        return LabelCriterion(data)(learned["decoder_"].decode(data))
 
 
 def weighted_kmeans(
@@ -49,7 +57,7 @@ def weighted_kmeans(
     )
 
 
-def n_distinct(points: Floats, most: int) -> int:
+def n_distinct(points: Observations, most: int) -> int:
     """How many distinct points there are, counted up to `most`."""
     distinct = np.unique(points[:, 0])
     if distinct.size < most:

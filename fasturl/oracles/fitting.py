@@ -15,6 +15,7 @@ from ..decoders.checked import check_decoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS, Decoder
 from ..decoders.predict import PredictDecoder, predicted_labels
+from .counting import is_auto
 from .oracle import OneCluster
 
 
@@ -23,7 +24,8 @@ def fit_decoder(
 ) -> Decoder:
     """Fit a fresh copy of the oracle and return its decoder. The given oracle is left as it is.
 
-    An oracle whose `n_states` or `random_state` is None gets those that are given here. One that does not say
+    An oracle whose `n_states` or `random_state` is None gets those that are given here; where its `n_states`
+    is "auto", the number given here is its `max_states`, unless it has one. One that does not say
     how many labels it gives has n_states of them; if it is `open_ended`, also those of the observations X,
     and one for all that turn up later.
     """
@@ -68,9 +70,11 @@ def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
     if not hasattr(oracle, "get_params"):
         return copy.deepcopy(oracle)
     fresh = clone(oracle)
-    unset = [name for name, value in fresh.get_params().items() if value is None]
+    settings = fresh.get_params()
+    unset = [name for name, value in settings.items() if value is None]
     seeds = {name: random_state for name in unset if name.endswith("random_state")}
-    return fresh.set_params(**seeds, **({"n_states": n_states} if "n_states" in unset else {}))
+    bound = "max_states" if is_auto(settings.get("n_states")) else "n_states"
+    return fresh.set_params(**seeds, **({bound: n_states} if bound in unset else {}))
 
 
 def n_labels_of(oracle: Any) -> int | None:

@@ -79,10 +79,14 @@ class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X)
-        for name, value in self._learn(data).items():
+        for name, value in self._learned(data).items():
             setattr(self, name, value)
         self.n_features_in_ = data.shape[1]
         return self
+
+    def _learned(self, data: Observations) -> dict[str, Any]:
+        """The attributes that `fit` keeps: those of `_learn`, unless several fits are to be compared."""
+        return self._learn(data)
 
     @abstractmethod
     def _learn(self, data: Observations) -> dict[str, Any]:
@@ -133,7 +137,7 @@ class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
         self.check_settings(data.shape[1])
         if data.shape[0] < self._n_clusters:
             raise ValueError(
-                f"X must hold at least n_states = {self.n_states} observations, got {data.shape[0]}"
+                f"X must hold at least n_states = {self._n_clusters} observations, got {data.shape[0]}"
             )
         _check_precision(data)
         return data

@@ -1,0 +1,46 @@
+"""Decoders of categorical variables, whose scores are looked up symbol by symbol."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._kernels import mixtures as _mixtures
+from .._kernels.records import SymbolTables
+from ..problems.blocks import Block, RealBlock
+from .decoder import Decoder, Labels, Reals, observations_of, real_blocks
+
+
+class SymbolDecoder(Decoder):
+    """The label k of greatest bias[k] + the sum over coordinates of what the symbol there adds to k.
+
+    least
+        The first symbol of each coordinate, a whole number: [D].
+    n_symbols
+        How many there are from that one on, for each coordinate: [D].
+    entries
+        What each adds to each score, one coordinate after the other: [sum of n_symbols, K].
+    bias
+        [K].
+
+    Observations are rounded to the nearest whole number. A symbol without an entry says nothing.
+    """
+
+    def __init__(self, least: ArrayLike, n_symbols: ArrayLike, entries: ArrayLike, bias: ArrayLike) -> None:
+        super().__init__(np.shape(bias)[0])
+        self._tables = SymbolTables(
+            least=np.asarray(least, np.float32),
+            starts=np.concatenate([[0], np.cumsum(n_symbols)]).astype(np.int64),
+            entries=np.ascontiguousarray(entries, np.float32),
+            bias=np.asarray(bias, np.float32),
+        )
+
+    def table(self, block: Block) -> Labels:
+        self._check(block, self._tables.least.size)
+        return self._best(block, np.concatenate([self._scores(real) for real in real_blocks(block)], axis=2))
+
+    def _scores(self, real: RealBlock) -> Reals:
+        scores = np.empty((real.n_episodes, self._tables.bias.size, real.n_states, real.n_levels), np.float32)
+        totals = np.empty((2, self._tables.bias.size), np.float32)
+        _mixtures.symbol_scores(observations_of(real), self._tables, totals, scores)
+        return scores

@@ -1,0 +1,149 @@
+"""The number of states found from data: the oracle is fitted with 1, 2, 3, ... clusters, and the number of
+least criterion is kept.
+
+The search ends at `max_states`, or once two numbers in a row were no better than the best so far. A mixture
+of observations is judged by the Bayesian information criterion (Schwarz, 1978),
+
+    -2 log-likelihood + (number of free parameters) log n.
+
+Where projections or hard clusters were fitted, likelihoods of different numbers cannot be compared, so the
+labels z are judged in the space of the observations themselves, by the integrated completed likelihood
+(Biernacki, Celeux and Govaert, 2000): the same formula with the likelihood of observations and labels
+together. Given the label, reals are Gaussian with one covariance matrix for all labels, bits independent. To
+cut a Gaussian in two halves takes log 2 for each label and brings log(1 / (1 - 2 / pi)) / 2 = 0.51, so what
+is one cluster stays one; a state that is told by a single bit is not found so.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+from sklearn.base import clone
+
+from .._base import checks
+from .._base.schema import setting
+from ..decoders.constant import ConstantDecoder
+from ..decoders.decoder import MAX_LABELS
+from .oracle import DecodingOracle
+from .projection import Floats, Observations
+
+_PATIENCE = 2
+"""Numbers in a row that may be no better than the best before the search ends."""
+_LEAST_VARIANCE = 1e-6
+"""Of a coordinate given the label, as a share of the mean variance: a coordinate that the label tells exactly
+would else be worth any number of clusters."""
+
+
+def is_auto(n_states: object) -> bool:
+    return isinstance(n_states, str) and n_states == "auto"
+
+
+@dataclass(eq=False, repr=False)
+class CountingOracle(DecodingOracle):
+    """An oracle that can find the number of clusters itself: n_states="auto". Fitted so, it has the number in
+    `n_clusters_`."""
+
+    n_states: int | str | None = setting(  # type: ignore[assignment]
+        None,
+        values=f"integer from 2 to {MAX_LABELS} or auto",
+        none="the environment's bound on the states of a level",
+        help="Number of clusters; auto finds it from the data. An oracle that is fitted by itself must be "
+        "told.",
+    )
+    max_states: int | None = setting(
+        None,
+        least=2,
+        most=MAX_LABELS,
+        none="the environment's bound on the states of a level",
+        help="Most clusters that n_states = auto looks for.",
+        kw_only=True,
+    )
+
+    def check_settings(self, dimension: int) -> None:
+        if isinstance(self.n_states, str):
+            if not is_auto(self.n_states):
+                raise ValueError(
+                    f"n_states must be an integer from 2 to {MAX_LABELS} or 'auto', "
+                    f"got {checks.short_repr(self.n_states)}"
+                )
+            if self.max_states is None:
+                raise ValueError(
+                    f"max_states must be an integer from 2 to {MAX_LABELS} where an oracle that finds the "
+                    "number of states is fitted by itself, got None"
+                )
+        elif self.n_states is not None:
+            checks.integer("n_states", self.n_states, least=2, most=MAX_LABELS)
+        super().check_settings(dimension)
+        if self.max_states is not None and not isinstance(self.n_states, str):
+            checks.integer("n_states", self.n_states, least=2, most=self.max_states)
+
+    @property
+    def _n_clusters(self) -> int:
+        # of the numbers that auto tries, the least asks for the fewest observations
+        return 2 if isinstance(self.n_states, str) else super()._n_clusters
+
+    def _learned(self, data: Observations) -> dict[str, Any]:
+        if not isinstance(self.n_states, str):
+            return self._learn(data)
+        assert self.max_states is not None
+        best: dict[str, Any] = {"decoder_": ConstantDecoder(2), "n_clusters_": 1}
+        least, in_vain = self._criterion_of_one(data), 0
+        for number in range(2, min(self.max_states, len(data)) + 1):
+            candidate = clone(self).set_params(n_states=number, max_states=None)
+            learned = candidate._learn(data)
+            criterion = candidate._criterion(data, learned)
+            in_vain += 1
+            if criterion < least:
+                # clusters that lie together may have got one label
+                n_labels = len(np.unique(learned["decoder_"].relabel))
+                best, least, in_vain = {**learned, "n_clusters_": n_labels}, criterion, 0
+            if in_vain == _PATIENCE:
+                break
+        return best
+
+    @abstractmethod
+    def _criterion_of_one(self, data: Observations) -> float:
+        """What speaks against one cluster, on the scale of `_criterion`."""
+
+    @abstractmethod
+    def _criterion(self, data: Observations, learned: dict[str, Any]) -> float:
+        """What speaks against what was learned: the less, the better."""
+
+
+class LabelCriterion:
+    """The integrated completed likelihood of labels of given observations, times -2."""
+
+    def __init__(self, data: Observations) -> None:
+        self._rows = np.asarray(data, np.float64)
+        self._of_bits = bool(((self._rows == 0.0) | (self._rows == 1.0)).all())
+        self._least_variance = _LEAST_VARIANCE * (float(self._rows.var(axis=0).mean()) or 1.0)
+
+    def __call__(self, labels: NDArray[np.integer]) -> float:
+        present, clusters = np.unique(labels, return_inverse=True)
+        n, dimension = self._rows.shape
+        sizes = np.bincount(clusters)
+        means = np.stack([self._rows[clusters == k].mean(axis=0) for k in range(present.size)])
+        surprise = self._bits(means, sizes) if self._of_bits else self._reals(means[clusters])
+        n_parameters = present.size * dimension + present.size - 1
+        return float(surprise - 2.0 * xlogy(sizes, sizes / n).sum() + n_parameters * math.log(n))
+
+    def _bits(self, shares: Floats, sizes: NDArray[np.integer]) -> float:
+        entropies = -(xlogy(shares, shares) + xlogy(1.0 - shares, 1.0 - shares)).sum(axis=1)
+        return float(2.0 * sizes @ entropies)
+
+    def _reals(self, centres: Floats) -> float:
+        n, dimension = self._rows.shape
+        noise = self._rows - centres
+        covariance = noise.T @ noise / n
+        # with fewer rows than coordinates the matrix itself is singular
+        shrinkage = min(1.0, dimension / n)
+        sphere = covariance.trace() / dimension * np.eye(dimension)
+        covariance = (1.0 - shrinkage) * covariance + shrinkage * sphere
+        covariance += self._least_variance * np.eye(dimension)
+        return float(n * np.linalg.slogdet(covariance)[1])
