@@ -24,6 +24,7 @@ from ._base import checks
 from ._base.parts import origins_of
 from ._base.streams import Streams
 from .agents.agent import Agent, Outcome, check_outcome, plain_diagnostics
+from .agents.checkpoints import Checkpoints
 from .agents.evaluation import check_verdict
 from .agents.game import Game
 from .agents.latent import LatentAgent
@@ -54,6 +55,7 @@ def train(
     *,
     sees: str | None = None,
     points: SupportsIndex | Iterable[SupportsIndex] = POINTS,
+    evaluate_every: SupportsIndex | None = None,
     n_jobs: SupportsIndex | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -73,6 +75,10 @@ def train(
         How many points of the learning curve to record, evenly spaced up to the last trajectory, or at which
         numbers of trajectories: the curve then has these points alone, while `final_average_reward` and
         `summary()` are of all trajectories in any case.
+    evaluate_every
+        If given, the policy that the agent would end with is evaluated whenever so many trajectories have
+        been played, or at the agent's next pause where it plays in batches, and at the end. `run.diagnostics`
+        then has `evaluations`. All else stays the same, bit for bit.
     n_jobs
         How many runs are computed at the same time; as many as there are cores if not given, and never more
         than there are seeds. The result is the same, bit for bit, for any number.
@@ -89,7 +95,7 @@ def train(
     total = checks.integer(
         f"trajectories of {type(player).__name__}", player.trajectories(description, count), least=1
     )
-    trajectories = _curve_points(points, total)
+    trajectories, spacing = _curve_points(points, total), checked_spacing(player, evaluate_every)
     if progress not in (True, False, None):
         raise ValueError(f"progress must be True, False or None, got {checks.short_repr(progress)}")
     workers = min(
@@ -99,7 +105,8 @@ def train(
     def play(seed: int, tick: Tick) -> _Record:
         streams = Streams(seed)
         instance = env.draw_checked(streams)
-        ledger = Ledger(count, total, tick)
+        checkpoints = None if spacing is None else Checkpoints(spacing, instance, streams)
+        ledger = Ledger(count, total, tick, checkpoints)
         game = Game(instance, streams, latent=player.sees_latent_states)
         outcome = player.play(game, ledger)
         if not game.episodes_begun == ledger.played == total:
@@ -107,7 +114,10 @@ def train(
                 f"play of {type(player).__name__} must play {total} trajectories and enter {total} returns "
                 f"in its ledger, got {game.episodes_begun} that it played and {ledger.played} that it entered"
             )
-        return _judge(player, check_outcome(player, outcome), ledger.returns, trajectories, instance, streams)
+        outcome = check_outcome(player, outcome)
+        if checkpoints is not None:
+            outcome.diagnostics["evaluations"] = checkpoints.end(total, outcome.policy)
+        return _judge(player, outcome, ledger.returns, trajectories, instance, streams)
 
     begin = time.perf_counter()
     records = _play_all(play, total, chosen, workers, progress)
@@ -152,6 +162,19 @@ def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
     if callable(getattr(agent, "start", None)):
         return ObservationAgent(agent) if sees == "observation" else LatentAgent(agent)
     raise ValueError(f"agent must be an Agent or a learner with start(), got {checks.short_repr(agent)}")
+
+
+def checked_spacing(agent: Agent, evaluate_every: SupportsIndex | None) -> int | None:
+    """`evaluate_every` of `train`; ValueError where the agent does not say what it has learned so far."""
+    if evaluate_every is None:
+        return None
+    spacing = checks.integer("evaluate_every", evaluate_every, least=1)
+    if not agent.offers_policies:
+        raise ValueError(
+            f"evaluate_every must be left out for {type(agent).__name__}, which offers no policy before the "
+            f"end of a run, got {spacing}"
+        )
+    return spacing
 
 
 def available_cores() -> int:

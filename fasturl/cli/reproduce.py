@@ -8,14 +8,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ..experiments.paper.cells import PUBLISHED, SEEDS
+from ..experiments.paper.cells import PUBLISHED, RICH_LOCK, SEEDS
 from .options import N_JOBS_HELP, parse_seeds
 
 EPILOG = """Examples:
 
 fasturl reproduce
 
-fasturl reproduce --only fig1 --seeds 5 --episodes-scale 0.1 --out quick-look"""
+fasturl reproduce --only fig1 --seeds 5 --episodes-scale 0.1 --out quick-look
+
+fasturl reproduce --only rich-lock --out results/rich-lock"""
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +36,11 @@ def reproduce_command(
     ] = Path("results/paper"),
     only: Annotated[
         list[str] | None,
-        typer.Option(help="fig1, fig2 or fig3; may be given more than once.", show_default="all"),
+        typer.Option(
+            help="fig1, fig2, fig3, or rich-lock: trajectories until the rich lock is solved, beside "
+            "published budgets. May be given more than once.",
+            show_default="fig1, fig2 and fig3",
+        ),
     ] = None,
     episodes_scale: Annotated[
         float, typer.Option(help="Shorten all runs by this factor, for a quick look.")
@@ -54,6 +60,13 @@ def reproduce_command(
     from ..experiments.running.backends import Local
 
     console = Console()
+    if only and RICH_LOCK in only:
+        only = [name for name in only if name != RICH_LOCK]
+        if all_models and not only:
+            raise ValueError("all_models must be left out for rich-lock alone: it has one model of PCID")
+        _compare_on_rich_lock(console, out, seeds, episodes_scale, n_jobs)
+        if not only:
+            return
     plan = planned(
         out,
         seeds=parse_seeds(seeds),
@@ -76,3 +89,21 @@ def reproduce_command(
     tables = "summary.csv, oracles.csv" + ("" if reproduction.models is None else ", models.csv")
     console.print(f"figures {figures} (and PDF), {tables} and claims.json are in {out}")
     console.print(f"took {reproduction.seconds:.1f} s")
+
+
+def _compare_on_rich_lock(
+    console: Console, out: Path, seeds: str, episodes_scale: float, n_jobs: int | None
+) -> None:
+    from ..experiments.paper import rich_lock, rich_lock_figure
+    from ..experiments.running.backends import Local
+
+    plan = rich_lock.planned(
+        out, seeds=parse_seeds(seeds), episodes_scale=episodes_scale, place=Local(n_jobs)
+    )
+    console.print(plan.to_do)
+    comparison = plan.carry_out()
+    console.print(rich_lock_figure.solving_table(comparison.table))
+    for source in rich_lock_figure.sources():
+        console.print(source, highlight=False)
+    console.print(f"{RICH_LOCK}.png (and PDF), {RICH_LOCK}.csv and {RICH_LOCK}-seeds.csv are in {out}")
+    console.print(f"took {comparison.seconds:.1f} s")

@@ -21,6 +21,7 @@ from .published import compare_oracles
 from .view import VIEW, View
 
 if TYPE_CHECKING:
+    import matplotlib.figure
     import pandas
 
 SUMMARY = "summary.csv"
@@ -122,10 +123,7 @@ class Plan:
     @property
     def to_do(self) -> str:
         """A line that says how much there is to do."""
-        n_seeds = len(self.view.seeds)
-        runs, to_do = len(self.wanted) * n_seeds, sum(len(block.seeds) for block in self.missing)
-        counts = f"{len(self.wanted)} cells x {n_seeds} seeds; {to_do:,} of {runs:,} runs to do"
-        return f"{counts}; results in {self.store.folder}"
+        return work_in_words(self.store, len(self.wanted), len(self.view.seeds), self.missing)
 
     def carry_out(self, progress: bool | None = None) -> Reproduction:
         """Run what is missing; draw, sum up and judge."""
@@ -140,11 +138,18 @@ class Plan:
         oracles = compare_oracles(frame, self.store.about())
         claims = judge(summary)
         if models is not None:
-            _write_table(models, folder / MODELS)
-        _write_table(oracles, folder / ORACLES)
+            write_table(models, folder / MODELS)
+        write_table(oracles, folder / ORACLES)
         _write_verdicts(summary, claims, view, folder)
         seconds = time.perf_counter() - begin
         return Reproduction(folder, view.figures, summary, models, oracles, claims, view.caveat, seconds)
+
+
+def work_in_words(store: Store, n_cells: int, n_seeds: int, missing: Iterable[SeedBlock]) -> str:
+    """A line that says how much there is to do."""
+    to_do = sum(len(block.seeds) for block in missing)
+    counts = f"{n_cells} cells x {n_seeds} seeds; {to_do:,} of {n_cells * n_seeds:,} runs to do"
+    return f"{counts}; results in {store.folder}"
 
 
 def planned(
@@ -180,17 +185,22 @@ def _scale(value: float) -> float:
 
 
 def _write_figures(frame: pandas.DataFrame, view: View, folder: Path) -> None:
-    from ..analysis import style
     from .figures import draw
 
     for figure in view.figures:
-        drawing = draw(frame, figure)
-        with whole_files(folder / f"{figure}.png", folder / f"{figure}.pdf") as drafts:
-            for draft in filter(None, drafts):
-                style.save(drawing, draft)
+        write_figure(draw(frame, figure), folder, figure)
 
 
-def _write_table(table: pandas.DataFrame, path: Path) -> None:
+def write_figure(drawing: matplotlib.figure.Figure, folder: Path, name: str) -> None:
+    """Write a figure as `<name>.png` and `<name>.pdf`."""
+    from ..analysis import style
+
+    with whole_files(folder / f"{name}.png", folder / f"{name}.pdf") as drafts:
+        for draft in filter(None, drafts):
+            style.save(drawing, draft)
+
+
+def write_table(table: pandas.DataFrame, path: Path) -> None:
     with whole_files(path) as (draft,):
         table.to_csv(draft, index=False, float_format="%.6g")
 

@@ -1,0 +1,180 @@
+"""The comparison on the rich lock as a figure and as a table for the terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..analysis import style
+from .rich_lock import ORDER, PUBLISHED
+from .solving import FIVE_EVALUATIONS, NEAR_OPTIMAL, RULES
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
+    import pandas
+
+_TITLES = {
+    NEAR_OPTIMAL: "the value stays at least 0.9 V*",
+    FIVE_EVALUATIONS: "five evaluations of 20 episodes that all return 1",
+}
+_NAMES = {"url": "url, a decoder for each level", "oracleq-lat": "oracleq-lat (skyline)"} | {
+    "opsrl-lat": "opsrl-lat (skyline)",
+    "pcid": "pcid",
+}
+_MARKERS = {"url": "o", "oracleq-lat": "s", "opsrl-lat": "D", "pcid": "v"}
+_BESIDE = {"url": 1.0, "oracleq-lat": 1.035, "opsrl-lat": 0.965, "pcid": 1.0}
+"""Factor by which a marker is moved along the axis, so that ranges over seeds do not hide each other."""
+_GREY = "0.35"
+
+
+def draw(table: pandas.DataFrame) -> matplotlib.figure.Figure:
+    """Trajectories until solved against the horizon, both logarithmic, with a panel for each rule.
+
+    A line is of medians over seeds, its bars reach from the lowest to the highest. A hollow triangle at the
+    budget stands for runs that did not solve the lock: where it is on the line, half of them or more.
+    """
+    figure, grid = style.panels(1, len(RULES), height=3.3)
+    with style.style():
+        runs = table[table["rule"] != "published"]
+        horizons = sorted(
+            {int(h) for h in runs["horizon"]} | {one.horizon for one in PUBLISHED if one.horizon}
+        )
+        for axes, rule in zip(grid[0], RULES, strict=True):
+            rows = runs[runs["rule"] == rule]
+            for agent in (agent for agent in ORDER if agent in set(rows["agent"])):
+                _draw_agent(axes, rows[rows["agent"] == agent], agent)
+            _draw_published(axes, horizons)
+            _draw_axes(axes, horizons)
+            axes.set_title(f"solved when {_TITLES[rule]}")
+        grid[0, 0].set_ylabel("trajectories until solved")
+        grid[0, 1].sharey(grid[0, 0])
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        seeds = int(runs["seeds"].max())
+        figure.suptitle(
+            f"RichLock, 10 actions: median of {seeds} seed{'s' if seeds > 1 else ''}, "
+            "bars from the lowest to the highest; "
+            "hollow triangles: not solved within the budget, by the share of seeds beside them",
+            fontsize=7,
+        )
+    return figure
+
+
+def _draw_agent(axes: matplotlib.axes.Axes, rows: pandas.DataFrame, agent: str) -> None:
+    paint = style.paints([agent])[agent].light
+    line = [(row.horizon * _BESIDE[agent], _known(row.median, row.budget)) for row in rows.itertuples()]
+    axes.plot(*zip(*line, strict=True), color=paint, linewidth=1.2, zorder=3)
+    for (x, middle), row in zip(line, rows.itertuples(), strict=True):
+        lowest, highest = _known(row.lowest, row.budget), _known(row.highest, row.budget)
+        axes.plot([x, x], [lowest, highest], color=paint, linewidth=0.9, alpha=0.75, zorder=3)
+        if math.isfinite(row.median):
+            axes.plot(x, middle, marker=_MARKERS[agent], color=paint, markersize=4, zorder=4)
+        if row.solved < row.seeds:
+            _draw_unsolved(axes, x, row, paint)
+    axes.plot([], [], color=paint, linewidth=1.2, marker=_MARKERS[agent], markersize=4, label=_NAMES[agent])
+
+
+def _draw_unsolved(axes: matplotlib.axes.Axes, x: float, row: Any, paint: str) -> None:
+    """A hollow triangle at the budget, with how many of the seeds it stands for."""
+    axes.plot(x, row.budget, marker="^", color=paint, markerfacecolor="white", markersize=5.5, zorder=5)
+    axes.annotate(
+        f"{row.seeds - row.solved}/{row.seeds}",
+        (x, row.budget),
+        xytext=(0, 4.5),
+        textcoords="offset points",
+        ha="center",
+        fontsize=5.5,
+        color=paint,
+    )
+
+
+def _draw_published(axes: matplotlib.axes.Axes, horizons: list[int]) -> None:
+    for algorithm in dict.fromkeys(one.algorithm for one in PUBLISHED):
+        numbers = [one for one in PUBLISHED if one.algorithm == algorithm]
+        points = [(one.horizon, one.episodes) for one in numbers if one.horizon is not None]
+        if points:
+            name = f"{algorithm}, published"
+            line: dict[str, Any] = {"linestyle": (0, (1.5, 1.5)), "linewidth": 0.9}
+            axes.plot(*zip(*points, strict=True), color=_GREY, marker="*", markersize=7, label=name, **line)
+            for horizon, episodes in points:
+                _write(axes, style.count(episodes), (horizon, episodes), (-6, 1.5), "right")
+        for one in (one for one in numbers if one.horizon is None):
+            name = f"{algorithm}, published cap"
+            axes.axhline(one.episodes, color=_GREY, linewidth=0.9, linestyle=(0, (5, 2)), label=name)
+            _write(axes, style.count(one.episodes), (horizons[0], one.episodes), (0, -8), "left")
+
+
+def _write(
+    axes: matplotlib.axes.Axes, text: str, place: tuple[float, float], shift: tuple[float, float], side: str
+) -> None:
+    options: dict[str, Any] = {"textcoords": "offset points", "ha": side, "fontsize": 6, "color": _GREY}
+    axes.annotate(text, place, xytext=shift, **options)
+
+
+def _draw_axes(axes: matplotlib.axes.Axes, horizons: list[int]) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks(horizons, [str(horizon) for horizon in horizons])
+    axes.minorticks_off()
+    axes.set_xlim(horizons[0] / 1.2, horizons[-1] * 1.2)
+    axes.set_ylim(100, 2e7)
+    axes.yaxis.set_major_formatter(lambda value, _: style.count(value))
+    axes.grid(axis="y", color="0.9", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.set_xlabel("horizon H")
+
+
+def _known(trajectories: float, budget: int) -> float:
+    """A number of trajectories, or the budget where all that is known is that it is more."""
+    return trajectories if math.isfinite(trajectories) else budget
+
+
+def solving_table(table: pandas.DataFrame) -> Any:
+    """The comparison as a rich table, a line for each horizon and agent, and the published numbers among
+    them."""
+    from rich import box
+    from rich.table import Table
+
+    layout: dict[str, Any] = {"box": box.SIMPLE, "padding": (0, 1, 0, 0), "pad_edge": False}
+    result = Table(title="trajectories until solved", title_justify="left", **layout)
+    result.add_column("H", justify="right")
+    result.add_column("agent", no_wrap=True)
+    for rule in ("value stays >= 0.9 V*", "five evaluations all 1"):
+        result.add_column(f"{rule}\nmedian (range)", justify="right", no_wrap=True)
+        result.add_column("seeds", justify="right", no_wrap=True)
+    result.add_column("budget", justify="right", no_wrap=True)
+    runs = table[table["rule"] != "published"]
+    for horizon in sorted(set(runs["horizon"])):
+        here = runs[runs["horizon"] == horizon]
+        for agent in (agent for agent in ORDER if agent in set(here["agent"])):
+            by_rule = here[here["agent"] == agent].set_index("rule")
+            words = [word for rule in RULES for word in _in_words(by_rule.loc[rule])]
+            result.add_row(str(horizon), agent, *words, f"{by_rule['budget'].iloc[0]:,}")
+        for one in PUBLISHED:
+            if one.horizon in (None, horizon):
+                number = f"at most {one.episodes:,}" if one.is_cap else f"{one.episodes:,}"
+                result.add_row("", one.algorithm, "", "", f"{number}", "", "published", style="dim")
+        result.add_section()
+    return result
+
+
+def _in_words(row: Any) -> tuple[str, str]:
+    """Median with range, and how many seeds solved the lock."""
+    solved = f"{row['solved']}/{row['seeds']}"
+    if row["solved"] == 0:
+        return f"more than {row['budget']:,}", solved
+    numbers = [_number(row[name], row["budget"]) for name in ("median", "lowest", "highest")]
+    return f"{numbers[0]} ({numbers[1]} to {numbers[2]})", solved
+
+
+def _number(trajectories: float, budget: int) -> str:
+    return f"{trajectories:,.0f}" if math.isfinite(trajectories) else f">{budget:,}"
+
+
+def sources() -> list[str]:
+    """A line for each source of published numbers."""
+    return [
+        f"{algorithm}: {source}"
+        for algorithm, source in dict.fromkeys((one.algorithm, one.source) for one in PUBLISHED)
+    ]
