@@ -43,7 +43,7 @@ from .problems.random_mdp import RandomMDP
 from .problems.rich_lock import RichLock
 from .problems.river_swim import RiverSwim
 from .run import Run
-from .training import train
+from .training import Recording, train
 
 CACHE_FOLDER = _compile_cache.folder()
 _compile_cache.keep_kernels()
@@ -72,6 +72,7 @@ __all__ = [
     "RMax",
     "RandomMDP",
     "Range",
+    "Recording",
     "RichLock",
     "RiverSwim",
     "Run",

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, SupportsIndex
@@ -43,6 +44,22 @@ POINTS = 200
 """Points of a learning curve that are recorded by default."""
 
 
+@dataclass(frozen=True)
+class Recording:
+    """What is recorded of the runs of `train` on their way.
+
+    points
+        The points of the learning curve: a number of them, or at which numbers of trajectories.
+    evaluate_every
+        If given, the policy that the agent would end with is evaluated whenever so many trajectories have
+        been played, or at the agent's next pause where it plays in batches, and at the end. `run.diagnostics`
+        then has `evaluations`. All else stays the same, bit for bit.
+    """
+
+    points: SupportsIndex | Iterable[SupportsIndex] = POINTS
+    evaluate_every: SupportsIndex | None = None
+
+
 class _Stopped(Exception):
     """Raised inside a worker when the run was given up."""
 
@@ -54,8 +71,7 @@ def train(
     seeds: SupportsIndex | Iterable[SupportsIndex] = 1,
     *,
     sees: str | None = None,
-    points: SupportsIndex | Iterable[SupportsIndex] = POINTS,
-    evaluate_every: SupportsIndex | None = None,
+    points: SupportsIndex | Iterable[SupportsIndex] | Recording = POINTS,
     n_jobs: SupportsIndex | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -74,11 +90,8 @@ def train(
     points
         How many points of the learning curve to record, evenly spaced up to the last trajectory, or at which
         numbers of trajectories: the curve then has these points alone, while `final_average_reward` and
-        `summary()` are of all trajectories in any case.
-    evaluate_every
-        If given, the policy that the agent would end with is evaluated whenever so many trajectories have
-        been played, or at the agent's next pause where it plays in batches, and at the end. `run.diagnostics`
-        then has `evaluations`. All else stays the same, bit for bit.
+        `summary()` are of all trajectories in any case. A `Recording` has the policy evaluated on the way
+        too.
     n_jobs
         How many runs are computed at the same time; as many as there are cores if not given, and never more
         than there are seeds. The result is the same, bit for bit, for any number.
@@ -95,7 +108,9 @@ def train(
     total = checks.integer(
         f"trajectories of {type(player).__name__}", player.trajectories(description, count), least=1
     )
-    trajectories, spacing = _curve_points(points, total), checked_spacing(player, evaluate_every)
+    recording = points if isinstance(points, Recording) else Recording(points)
+    trajectories = _curve_points(recording.points, total)
+    spacing = checked_spacing(player, recording.evaluate_every)
     if progress not in (True, False, None):
         raise ValueError(f"progress must be True, False or None, got {checks.short_repr(progress)}")
     workers = min(
@@ -165,7 +180,7 @@ def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
 
 
 def checked_spacing(agent: Agent, evaluate_every: SupportsIndex | None) -> int | None:
-    """`evaluate_every` of `train`; ValueError where the agent does not say what it has learned so far."""
+    """`evaluate_every` of a recording; ValueError where the agent does not say what it has learned so far."""
     if evaluate_every is None:
         return None
     spacing = checks.integer("evaluate_every", evaluate_every, least=1)

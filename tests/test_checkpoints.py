@@ -35,7 +35,7 @@ def evaluations(run):
 @pytest.mark.parametrize("every", [1, 37, 5000])
 def test_a_run_with_evaluations_is_the_same_run_bit_for_bit(name, every):
     without = fu.train(LOCK, AGENTS[name], 700, seeds=2)
-    watched = fu.train(LOCK, AGENTS[name], 700, seeds=2, evaluate_every=every)
+    watched = fu.train(LOCK, AGENTS[name], 700, seeds=2, points=fu.Recording(evaluate_every=every))
     np.testing.assert_array_equal(watched.average_reward, without.average_reward)
     np.testing.assert_array_equal(watched.values, without.values)
     for one, other in zip(watched.diagnostics, without.diagnostics, strict=True):
@@ -47,12 +47,12 @@ def test_a_run_with_evaluations_is_the_same_run_bit_for_bit(name, every):
 
 @pytest.mark.parametrize("name", ["oracleq-lat", "oracleq-obs"])
 def test_evaluations_are_at_every_so_many_trajectories_and_at_the_end(name):
-    run = fu.train(LOCK, AGENTS[name], 100, seeds=2, evaluate_every=30)
+    run = fu.train(LOCK, AGENTS[name], 100, seeds=2, points=fu.Recording(evaluate_every=30))
     assert [one["trajectories"] for one in evaluations(run)] == [[30, 60, 90, 100]] * 2
 
 
 def test_an_agent_that_plays_in_batches_is_evaluated_at_the_end_of_a_batch():
-    run = fu.train(LOCK, fu.URL(levels="separate", batch=25), 130, evaluate_every=40)
+    run = fu.train(LOCK, fu.URL(levels="separate", batch=25), 130, points=fu.Recording(evaluate_every=40))
     assert evaluations(run)[0]["trajectories"] == [50, 100, 125, 130]
 
 
@@ -61,7 +61,7 @@ def test_an_evaluation_is_of_the_policy_that_a_run_which_ends_there_has(count):
     """The learner is not told how long the run is, so the shorter run is the beginning of the longer one; the
     value on latent states is exact."""
     agent = registry.agent("oracleq-lat")
-    long = evaluations(fu.train(LOCK, agent, 600, seeds=3, evaluate_every=60))
+    long = evaluations(fu.train(LOCK, agent, 600, seeds=3, points=fu.Recording(evaluate_every=60)))
     short = fu.train(LOCK, agent, count, seeds=3)
     place = long[0]["trajectories"].index(count)
     assert [one["values"][place] for one in long] == short.values.tolist()
@@ -70,10 +70,10 @@ def test_an_evaluation_is_of_the_policy_that_a_run_which_ends_there_has(count):
 def test_values_of_decoded_policies_are_within_four_standard_errors_of_the_verdict():
     """A fixed seed; a right program fails for less than 1 seed in 10,000."""
     lock, seeds = fu.LockGaussian(4, 0.2, 0.2), range(10_000, 10_004)
-    run = fu.train(lock, fu.PCID(), 3000, seeds, evaluate_every=500)
+    run = fu.train(lock, fu.PCID(), 3000, seeds, points=fu.Recording(evaluate_every=500))
     for one, value, error in zip(evaluations(run), run.values, run.value_errors, strict=True):
-        # ten times fewer observations than the verdict has
-        assert abs(one["values"][-1] - value) <= 4 * np.sqrt(11) * error
+        # forty times fewer observations than the verdict has
+        assert abs(one["values"][-1] - value) <= 4 * np.sqrt(41) * error
 
 
 def test_the_lowest_return_is_that_of_the_episodes_of_a_policy():
@@ -128,16 +128,16 @@ class Offering(Silent):
 @pytest.mark.parametrize("value", [0, -3, 1.5, "ten", True])
 def test_a_spacing_that_is_no_positive_integer_is_refused(value):
     with pytest.raises(ValueError, match="evaluate_every must be an integer >= 1"):
-        fu.train(LOCK, fu.URL(), 100, evaluate_every=value)
+        fu.train(LOCK, fu.URL(), 100, points=fu.Recording(evaluate_every=value))
 
 
 def test_agents_that_offer_nothing_on_the_way_are_refused_by_name():
     with pytest.raises(ValueError, match="evaluate_every must be left out for Silent"):
-        fu.train(LOCK, Silent(), 100, evaluate_every=10)
+        fu.train(LOCK, Silent(), 100, points=fu.Recording(evaluate_every=10))
     with pytest.raises(ValueError, match="evaluate_every must be left out for URLAsWritten"):
         Cell.make("lock-bernoulli", {"horizon": 2}, "url-as-written", {}, 10, evaluate_every=10)
     with pytest.raises(ValueError, match=r"method glance, got .*Uniform.* after 100 trajectories"):
-        fu.train(LOCK, Offering(), 100, evaluate_every=10)
+        fu.train(LOCK, Offering(), 100, points=fu.Recording(evaluate_every=10))
 
 
 def test_cells_keep_evaluations_and_without_them_the_id_that_they_had(tmp_path):

@@ -120,10 +120,15 @@ def test_the_figure_shows_every_agent_and_number_and_what_was_not_solved(made_up
     figure = draw(made_up)
     for axes in figure.axes:
         labels = axes.get_legend_handles_labels()[1]
-        assert [label.split(",")[0].split()[0] for label in labels] == [*ORDER, "MusIK", "BRIEE"]
+        assert [label.split(",")[0].split()[0] for label in labels] == [
+            *ORDER,
+            "MusIK",
+            "BRIEE",
+            "seeds",
+        ]
         texts = [text.get_text() for text in axes.texts]
-        assert texts.count("50/50") == len(EPISODES)
-        assert texts.count("1/50") == 1
+        assert texts.count("50 of 50") == len(EPISODES)
+        assert texts.count("1 of 50") == 1
         assert {"73k", "320k", "1.21M", "10M"} <= set(texts)
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
         low, high = axes.get_ylim()

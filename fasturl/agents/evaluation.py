@@ -51,8 +51,11 @@ EPISODES = 4000
 state, one of 0.002 where a tenth of the value is lost to wrong labels, and of 0.0001 where nothing is."""
 _LEAST_EPISODES = 400
 GLANCE_EPISODES = 400
-"""Episodes of an evaluation in the course of a run: there are many such evaluations, and what they are asked
-is whether a policy is near-optimal."""
+"""Episodes of an evaluation in the course of a run, where it is the mean return of episodes: there are many
+such evaluations, and what they are asked is whether a policy is near-optimal."""
+GLANCE_OBSERVATIONS = 100
+"""Observations of every state in such an evaluation, where the value is computed from them: the standard
+error is 0.013 on a lock where a tenth of the value is lost to wrong labels."""
 GLANCE_RETURNS = 20
 """Episodes whose returns such an evaluation tells, as many as the literature on Block MDPs plays."""
 _TABLE_ENTRIES = 2**26
@@ -138,7 +141,9 @@ class DecodedPolicy:
 
     def glance(self, instance: BlockMDP, streams: Streams) -> Glance:
         decoder, chances = self._checked(instance)
-        labels = draw_labels(instance, decoder, streams, GLANCE_EPISODES)
+        assert instance.emission is not None
+        computed = instance.emission.has_independent_levels
+        labels = draw_labels(instance, decoder, streams, GLANCE_OBSERVATIONS if computed else GLANCE_EPISODES)
         shares = label_shares(labels, decoder.n_labels)
         value, _ = self._value(instance, labels, shares, chances, streams)
         return Glance(value, play_labels(instance, labels[:GLANCE_RETURNS], chances, streams))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pandas
 
 _TITLES = {
-    NEAR_OPTIMAL: "the value stays at least 0.9 V*",
-    FIVE_EVALUATIONS: "five evaluations of 20 episodes that all return 1",
+    NEAR_OPTIMAL: "from where the policy's value\nstays at least 0.9 V*",
+    FIVE_EVALUATIONS: "after five successive evaluations\nof 20 episodes that all return 1",
 }
 _NAMES = {"url": "url, a decoder for each level", "oracleq-lat": "oracleq-lat (skyline)"} | {
     "opsrl-lat": "opsrl-lat (skyline)",
@@ -25,6 +25,8 @@ _NAMES = {"url": "url, a decoder for each level", "oracleq-lat": "oracleq-lat (s
 _MARKERS = {"url": "o", "oracleq-lat": "s", "opsrl-lat": "D", "pcid": "v"}
 _BESIDE = {"url": 1.0, "oracleq-lat": 1.035, "opsrl-lat": 0.965, "pcid": 1.0}
 """Factor by which a marker is moved along the axis, so that ranges over seeds do not hide each other."""
+_CENSORED: dict[str, Any] = {"marker": "^", "markerfacecolor": "white", "markersize": 5.5}
+_CENSORED_LINE = (0, (1, 1.5))
 _GREY = "0.35"
 
 
@@ -45,41 +47,47 @@ def draw(table: pandas.DataFrame) -> matplotlib.figure.Figure:
             for agent in (agent for agent in ORDER if agent in set(rows["agent"])):
                 _draw_agent(axes, rows[rows["agent"] == agent], agent)
             _draw_published(axes, horizons)
-            _draw_axes(axes, horizons)
-            axes.set_title(f"solved when {_TITLES[rule]}")
+            _draw_axes(axes, horizons, lowest=min(100.0, 0.7 * runs["lowest"].min()))
+            label = "seeds that did not solve it, at their budget"
+            axes.plot([], [], color=_GREY, linestyle="none", label=label, **_CENSORED)
+            axes.set_title(f"solved {_TITLES[rule]}")
         grid[0, 0].set_ylabel("trajectories until solved")
-        grid[0, 1].sharey(grid[0, 0])
+        grid[0, 1].tick_params(labelleft=False)
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3)
         seeds = int(runs["seeds"].max())
-        figure.suptitle(
-            f"RichLock, 10 actions: median of {seeds} seed{'s' if seeds > 1 else ''}, "
-            "bars from the lowest to the highest; "
-            "hollow triangles: not solved within the budget, by the share of seeds beside them",
-            fontsize=7,
-        )
+        of_seeds = f"median of {seeds} seeds, bars from the lowest to the highest" if seeds > 1 else "1 seed"
+        figure.suptitle(f"RichLock, 10 actions: {of_seeds}", fontsize=8)
     return figure
 
 
 def _draw_agent(axes: matplotlib.axes.Axes, rows: pandas.DataFrame, agent: str) -> None:
     paint = style.paints([agent])[agent].light
     line = [(row.horizon * _BESIDE[agent], _known(row.median, row.budget)) for row in rows.itertuples()]
-    axes.plot(*zip(*line, strict=True), color=paint, linewidth=1.2, zorder=3)
+    zorder = 4 if agent == ORDER[0] else 3
+    known = [math.isfinite(median) for median in rows["median"]]
+    for n in range(1, len(line)):
+        dashes: Any = "-" if known[n - 1] and known[n] else _CENSORED_LINE
+        ends = zip(*line[n - 1 : n + 1], strict=True)
+        axes.plot(*ends, color=paint, linewidth=1.2, linestyle=dashes, zorder=zorder)
     for (x, middle), row in zip(line, rows.itertuples(), strict=True):
         lowest, highest = _known(row.lowest, row.budget), _known(row.highest, row.budget)
         axes.plot([x, x], [lowest, highest], color=paint, linewidth=0.9, alpha=0.75, zorder=3)
         if math.isfinite(row.median):
-            axes.plot(x, middle, marker=_MARKERS[agent], color=paint, markersize=4, zorder=4)
+            axes.plot(x, middle, marker=_MARKERS[agent], color=paint, markersize=4, zorder=zorder)
         if row.solved < row.seeds:
             _draw_unsolved(axes, x, row, paint)
-    axes.plot([], [], color=paint, linewidth=1.2, marker=_MARKERS[agent], markersize=4, label=_NAMES[agent])
+    entry: dict[str, Any] = {"marker": _MARKERS[agent], "markersize": 4}
+    if not any(known):
+        entry = _CENSORED | {"linestyle": _CENSORED_LINE}
+    axes.plot([], [], color=paint, linewidth=1.2, label=_NAMES[agent], **entry)
 
 
 def _draw_unsolved(axes: matplotlib.axes.Axes, x: float, row: Any, paint: str) -> None:
     """A hollow triangle at the budget, with how many of the seeds it stands for."""
-    axes.plot(x, row.budget, marker="^", color=paint, markerfacecolor="white", markersize=5.5, zorder=5)
+    axes.plot(x, row.budget, color=paint, zorder=5, **_CENSORED)
     axes.annotate(
-        f"{row.seeds - row.solved}/{row.seeds}",
+        f"{row.seeds - row.solved} of {row.seeds}",
         (x, row.budget),
         xytext=(0, 4.5),
         textcoords="offset points",
@@ -112,13 +120,13 @@ def _write(
     axes.annotate(text, place, xytext=shift, **options)
 
 
-def _draw_axes(axes: matplotlib.axes.Axes, horizons: list[int]) -> None:
+def _draw_axes(axes: matplotlib.axes.Axes, horizons: list[int], lowest: float) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(horizons, [str(horizon) for horizon in horizons])
     axes.minorticks_off()
     axes.set_xlim(horizons[0] / 1.2, horizons[-1] * 1.2)
-    axes.set_ylim(100, 2e7)
+    axes.set_ylim(lowest, 2 * max(one.episodes for one in PUBLISHED))
     axes.yaxis.set_major_formatter(lambda value, _: style.count(value))
     axes.grid(axis="y", color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..._base import checks, optional
 from ..._version import __version__
-from ...training import available_cores, train
+from ...training import Recording, available_cores, train
 from .backends import Backend, Local
 from .cells import Cell
 from .files import versions
@@ -169,8 +169,7 @@ def compute(block: SeedBlock) -> tuple[SeedBlock, Run | str, dict[str, str]]:
             cell.player(),
             cell.episodes,
             block.seeds,
-            points=cell.points,
-            evaluate_every=cell.evaluate_every,
+            points=Recording(cell.points, cell.evaluate_every),
             n_jobs=1,
             progress=False,
         )
