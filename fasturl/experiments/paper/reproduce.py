@@ -164,13 +164,18 @@ def planned(
     """What `reproduce` has to do: what is wrong or missing is said before anything is written or computed."""
     asked = View(_figures(only), tuple(stored_seeds(seeds)), _scale(episodes_scale), bool(all_models))
     place.workers()
-    optional.need("pyarrow", "experiments", "a reproduction")
-    optional.need("pandas", "experiments", "a reproduction")
-    optional.need("matplotlib", "experiments", "a reproduction")
+    need_packages()
     store = Store(Path(out), create=True)
     view = asked.in_place_of(View.of(Path(out)), out)
     wanted = cells(view.figures, view.episodes_scale, all_models=view.all_models)
     return Plan(store, view, wanted, plan(store, wanted, view.seeds), place)
+
+
+def need_packages() -> None:
+    """Say at once what is not installed of what a reproduction needs."""
+    optional.need("pyarrow", "experiments", "a reproduction")
+    optional.need("pandas", "experiments", "a reproduction")
+    optional.need("matplotlib", "experiments", "a reproduction")
 
 
 def _figures(only: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from ..running.cells import Cell
 from ..running.store import Store, stored_seeds
 from ..running.sweeping import SeedBlock, chosen_backend, complete, plan
 from .cells import RICH_LOCK, SEEDS
-from .reproduce import work_in_words, write_figure, write_table
+from .reproduce import need_packages, work_in_words, write_figure, write_table
 from .solving import SUCCESSIVE, solved_by_seed, sum_up
 
 if TYPE_CHECKING:
@@ -162,8 +162,7 @@ def planned(
     chosen = tuple(stored_seeds(seeds))
     cells = {agent: rich_lock_cells(agent, _horizons(horizons), scale) for agent in AGENTS}
     place.workers()
-    for package in ("pyarrow", "pandas", "matplotlib"):
-        optional.need(package, "experiments", "the comparison")
+    need_packages()
     store = Store(Path(out), create=True)
     missing = {agent: plan(store, cells[agent], chosen) for agent in AGENTS}
     # a run of URL may take most of a minute: each is kept as soon as it is there
