@@ -144,25 +144,25 @@ def solving_table(table: pandas.DataFrame) -> Any:
     from rich import box
     from rich.table import Table
 
-    layout: dict[str, Any] = {"box": box.SIMPLE, "padding": (0, 1, 0, 0), "pad_edge": False}
+    layout: dict[str, Any] = {"box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0), "pad_edge": False}
     result = Table(title="trajectories until solved", title_justify="left", **layout)
-    result.add_column("H", justify="right")
     result.add_column("agent", no_wrap=True)
-    for rule in ("value stays >= 0.9 V*", "five evaluations all 1"):
-        result.add_column(f"{rule}\nmedian (range)", justify="right", no_wrap=True)
-        result.add_column("seeds", justify="right", no_wrap=True)
+    for heading in ("value >= 0.9 V*", "five evaluations"):
+        result.add_column(f"{heading}\nmedian (range)", justify="right", no_wrap=True)
+        result.add_column("runs", justify="right", no_wrap=True)
     result.add_column("budget", justify="right", no_wrap=True)
     runs = table[table["rule"] != "published"]
     for horizon in sorted(set(runs["horizon"])):
         here = runs[runs["horizon"] == horizon]
+        result.add_row(f"H = {horizon}", style="bold")
         for agent in (agent for agent in ORDER if agent in set(here["agent"])):
             by_rule = here[here["agent"] == agent].set_index("rule")
             words = [word for rule in RULES for word in _in_words(by_rule.loc[rule])]
-            result.add_row(str(horizon), agent, *words, f"{by_rule['budget'].iloc[0]:,}")
+            result.add_row(agent, *words, f"{by_rule['budget'].iloc[0]:,}")
         for one in PUBLISHED:
             if one.horizon in (None, horizon):
                 number = f"at most {one.episodes:,}" if one.is_cap else f"{one.episodes:,}"
-                result.add_row("", one.algorithm, "", "", f"{number}", "", "published", style="dim")
+                result.add_row(one.algorithm, "", "", number, style="dim")
         result.add_section()
     return result
 
@@ -173,7 +173,7 @@ def _in_words(row: Any) -> tuple[str, str]:
     if row["solved"] == 0:
         return f"more than {row['budget']:,}", solved
     numbers = [_number(row[name], row["budget"]) for name in ("median", "lowest", "highest")]
-    return f"{numbers[0]} ({numbers[1]} to {numbers[2]})", solved
+    return f"{numbers[0]} ({numbers[1]}-{numbers[2]})", solved
 
 
 def _number(trajectories: float, budget: int) -> str:
