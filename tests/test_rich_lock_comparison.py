@@ -10,7 +10,8 @@ from rich.console import Console
 from test_cli import fasturl
 
 from fasturl.experiments.paper import rich_lock as comparison
-from fasturl.experiments.paper.rich_lock import EPISODES, ORDER, PUBLISHED, rich_lock, rich_lock_cells
+from fasturl.experiments.paper.published_budgets import ORDER, PUBLISHED
+from fasturl.experiments.paper.rich_lock import EPISODES, rich_lock, rich_lock_cells
 from fasturl.experiments.paper.rich_lock_figure import draw, solving_table, sources
 from fasturl.experiments.paper.solving import (
     RULES,

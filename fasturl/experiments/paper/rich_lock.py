@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..._base import checks, optional
 from ..running.backends import Backend
@@ -21,6 +21,7 @@ from ..running.cells import Cell
 from ..running.store import Store, stored_seeds
 from ..running.sweeping import SeedBlock, chosen_backend, complete, plan
 from .cells import RICH_LOCK, SEEDS
+from .published_budgets import ORDER, PUBLISHED
 from .reproduce import need_packages, work_in_words, write_figure, write_table
 from .solving import SUCCESSIVE, solved_by_seed, sum_up
 
@@ -44,34 +45,6 @@ AGENTS: dict[str, dict[str, Any]] = {
 }
 """The agents with the settings that differ from their defaults, in the order in which they are run: those
 that take seconds come first."""
-ORDER = ("url", "oracleq-lat", "opsrl-lat", "pcid")
-"""The order of tables and legends."""
-
-
-class Published(NamedTuple):
-    """A number of episodes that is reported for another algorithm on the rich lock.
-
-    horizon
-        None where the number is for all horizons.
-    is_cap
-        Whether it is what the algorithm was given at most, not what it took.
-    """
-
-    algorithm: str
-    horizon: int | None
-    episodes: int
-    source: str
-    is_cap: bool = False
-
-
-_MUSIK = "Mhammedi, Foster and Rakhlin, ICML 2023 (PMLR 202:24659-24700), as reported"
-_BRIEE = "Zhang, Song, Uehara, Wang, Agarwal and Sun, ICML 2022 (PMLR 162:26517-26547), as reported"
-PUBLISHED = (
-    Published("MusIK", 25, 73_000, _MUSIK),
-    Published("MusIK", 50, 320_000, _MUSIK),
-    Published("MusIK", 100, 1_210_000, _MUSIK),
-    Published("BRIEE", None, 10_000_000, _BRIEE, is_cap=True),
-)
 
 
 def rich_lock_cells(

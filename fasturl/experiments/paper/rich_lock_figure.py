@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import style
-from .rich_lock import ORDER, PUBLISHED
+from .published_budgets import ORDER, PUBLISHED
 from .solving import FIVE_EVALUATIONS, NEAR_OPTIMAL, RULES
 
 if TYPE_CHECKING:
