@@ -44,7 +44,7 @@ from .problems.random_mdp import RandomMDP
 from .problems.rich_lock import RichLock
 from .problems.river_swim import RiverSwim
 from .run import Run
-from .training import train
+from .training import Recording, train
 
 CACHE_FOLDER = _compile_cache.folder()
 _compile_cache.keep_kernels()
@@ -74,6 +74,7 @@ __all__ = [
     "RMax",
     "RandomMDP",
     "Range",
+    "Recording",
     "RichLock",
     "RiverSwim",
     "Run",

@@ -155,6 +155,10 @@ class Run:
           spent on learning the levels.
         - These four: `seconds`, how long each part took: `exploration` and `evaluation`; of all forms of
           URL `oracle` and `learning`, of URLAsWritten `selection`; of PCID `regression` and `exploitation`.
+        - Where a `Recording` says to `evaluate_every` so many trajectories: `evaluations`, a table of
+          `trajectories`, at which numbers of them; `values`, of the policy that the agent had there, exact,
+          or from 100 observations of each state or 400 episodes; and `lowest_returns`, the lowest return of
+          20 episodes of it.
     wall_seconds
         How long it took, all seeds together.
     """

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, SupportsIndex
@@ -24,6 +25,7 @@ from ._base import checks
 from ._base.parts import origins_of
 from ._base.streams import Streams
 from .agents.agent import Agent, Outcome, check_outcome, plain_diagnostics
+from .agents.checkpoints import Checkpoints
 from .agents.evaluation import check_verdict
 from .agents.game import Game
 from .agents.latent import LatentAgent
@@ -42,6 +44,22 @@ POINTS = 200
 """Points of a learning curve that are recorded by default."""
 
 
+@dataclass(frozen=True)
+class Recording:
+    """What is recorded of the runs of `train` on their way.
+
+    points
+        The points of the learning curve: a number of them, or at which numbers of trajectories.
+    evaluate_every
+        If given, the policy that the agent would end with is evaluated whenever so many trajectories have
+        been played, or at the agent's next pause where it plays in batches, and at the end. `run.diagnostics`
+        then has `evaluations`. All else stays the same, bit for bit.
+    """
+
+    points: SupportsIndex | Iterable[SupportsIndex] = POINTS
+    evaluate_every: SupportsIndex | None = None
+
+
 class _Stopped(Exception):
     """Raised inside a worker when the run was given up."""
 
@@ -53,7 +71,7 @@ def train(
     seeds: SupportsIndex | Iterable[SupportsIndex] = 1,
     *,
     sees: str | None = None,
-    points: SupportsIndex | Iterable[SupportsIndex] = POINTS,
+    points: SupportsIndex | Iterable[SupportsIndex] | Recording = POINTS,
     n_jobs: SupportsIndex | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -72,7 +90,8 @@ def train(
     points
         How many points of the learning curve to record, evenly spaced up to the last trajectory, or at which
         numbers of trajectories: the curve then has these points alone, while `final_average_reward` and
-        `summary()` are of all trajectories in any case.
+        `summary()` are of all trajectories in any case. A `Recording` has the policy evaluated on the way
+        too.
     n_jobs
         How many runs are computed at the same time; as many as there are cores if not given, and never more
         than there are seeds. The result is the same, bit for bit, for any number.
@@ -89,7 +108,9 @@ def train(
     total = checks.integer(
         f"trajectories of {type(player).__name__}", player.trajectories(description, count), least=1
     )
-    trajectories = _curve_points(points, total)
+    recording = points if isinstance(points, Recording) else Recording(points)
+    trajectories = _curve_points(recording.points, total)
+    spacing = checked_spacing(player, recording.evaluate_every)
     if progress not in (True, False, None):
         raise ValueError(f"progress must be True, False or None, got {checks.short_repr(progress)}")
     workers = min(
@@ -99,7 +120,8 @@ def train(
     def play(seed: int, tick: Tick) -> _Record:
         streams = Streams(seed)
         instance = env.draw_checked(streams)
-        ledger = Ledger(count, total, tick)
+        checkpoints = None if spacing is None else Checkpoints(spacing, instance, streams)
+        ledger = Ledger(count, total, tick, checkpoints)
         game = Game(instance, streams, latent=player.sees_latent_states)
         outcome = player.play(game, ledger)
         if not game.episodes_begun == ledger.played == total:
@@ -107,7 +129,10 @@ def train(
                 f"play of {type(player).__name__} must play {total} trajectories and enter {total} returns "
                 f"in its ledger, got {game.episodes_begun} that it played and {ledger.played} that it entered"
             )
-        return _judge(player, check_outcome(player, outcome), ledger.returns, trajectories, instance, streams)
+        outcome = check_outcome(player, outcome)
+        if checkpoints is not None:
+            outcome.diagnostics["evaluations"] = checkpoints.end(total, outcome.policy)
+        return _judge(player, outcome, ledger.returns, trajectories, instance, streams)
 
     begin = time.perf_counter()
     records = _play_all(play, total, chosen, workers, progress)
@@ -152,6 +177,19 @@ def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
     if callable(getattr(agent, "start", None)):
         return ObservationAgent(agent) if sees == "observation" else LatentAgent(agent)
     raise ValueError(f"agent must be an Agent or a learner with start(), got {checks.short_repr(agent)}")
+
+
+def checked_spacing(agent: Agent, evaluate_every: SupportsIndex | None) -> int | None:
+    """`evaluate_every` of a recording; ValueError where the agent does not say what it has learned so far."""
+    if evaluate_every is None:
+        return None
+    spacing = checks.integer("evaluate_every", evaluate_every, least=1)
+    if not agent.offers_policies:
+        raise ValueError(
+            f"evaluate_every must be left out for {type(agent).__name__}, which offers no policy before the "
+            f"end of a run, got {spacing}"
+        )
+    return spacing
 
 
 def available_cores() -> int:

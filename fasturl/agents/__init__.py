@@ -4,6 +4,7 @@ from .agent import Agent as Agent
 from .agent import Outcome as Outcome
 from .decoding import DecodingAgent as DecodingAgent
 from .evaluation import DecodedPolicy as DecodedPolicy
+from .evaluation import Glance as Glance
 from .evaluation import LatentPolicy as LatentPolicy
 from .evaluation import Verdict as Verdict
 from .game import Game as Game

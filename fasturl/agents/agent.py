@@ -89,6 +89,9 @@ class Agent(Declared, ABC):
     component_kind: ClassVar[str] = "agent"
     sees_latent_states: ClassVar[bool] = False
     """Whether it is shown the latent states instead of observations."""
+    offers_policies: ClassVar[bool] = False
+    """Whether `play` offers its ledger the policy that it would end with, time and again, so that it can be
+    evaluated in the course of a run."""
 
     def __post_init__(self) -> None:
         """Check the settings, and build the parts that are given by name or as a table."""

@@ -41,10 +41,14 @@ class DecoderTraining:
 
     def outcome(self, **diagnostics: Any) -> Outcome:
         """What the run has come to, with what it has to say besides the number of fits and the seconds."""
+        about = {"oracle_fits": self.fits, **diagnostics, "seconds": self.phases.seconds}
+        return Outcome(self.policy(), about)
+
+    def policy(self) -> DecodedPolicy:
+        """What has been learned by now, once there is a decoder."""
         assert self.decoder is not None
         assert self.memory is not None
-        about = {"oracle_fits": self.fits, **diagnostics, "seconds": self.phases.seconds}
-        return Outcome(DecodedPolicy(self.decoder, self.memory.final_policy()), about)
+        return DecodedPolicy(self.decoder, self.memory.final_policy())
 
     def play_batch(self, size: int) -> NDArray[np.generic]:
         """Play `size` trajectories with the current policy, or at random while there is none. Returns their
@@ -82,9 +86,11 @@ class DecoderTraining:
 
     def learn_policy(self) -> None:
         """Let the learner have all trajectories that are left."""
-        with self.phases.timed("learning"):
-            while self.ledger.left:
-                self.learn(min(self.game.block_episodes, self.ledger.left))
+        self.ledger.offer(self.policy)
+        while self.ledger.left:
+            with self.phases.timed("learning"):
+                self.learn(self.ledger.next_block(self.game.block_episodes))
+            self.ledger.offer(self.policy)
 
     def _explore(self, count: int) -> Trajectories:
         if self.decoder is None or self.memory is None:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -50,6 +50,14 @@ EPISODES = 4000
 """Episodes of an evaluation. Played, they give a standard error of 0.008 on a lock; as observations of every
 state, one of 0.002 where a tenth of the value is lost to wrong labels, and of 0.0001 where nothing is."""
 _LEAST_EPISODES = 400
+GLANCE_EPISODES = 400
+"""Episodes of an evaluation in the course of a run, where it is the mean return of episodes: there are many
+such evaluations, and what they are asked is whether a policy is near-optimal."""
+GLANCE_OBSERVATIONS = 100
+"""Observations of every state in such an evaluation, where the value is computed from them: the standard
+error is 0.013 on a lock where a tenth of the value is lost to wrong labels."""
+GLANCE_RETURNS = 20
+"""Episodes whose returns such an evaluation tells, as many as the literature on Block MDPs plays."""
 _TABLE_ENTRIES = 2**26
 """Upper limit on the entries of the label table of an evaluation, 64 MB, as long as it has the least number
 of episodes."""
@@ -63,6 +71,14 @@ class Verdict:
     value: float
     error: float = 0.0
     diagnostics: dict[str, Any] | None = None
+
+
+class Glance(NamedTuple):
+    """What an evaluation in the course of a run finds: the value of a policy, and the returns of
+    `GLANCE_RETURNS` episodes."""
+
+    value: float
+    returns: Floats
 
 
 def check_verdict(policy: object, verdict: Any) -> Verdict:
@@ -83,6 +99,13 @@ class FinalPolicy(Protocol):
         """How good it is on an instance, with streams that were made for this alone."""
 
 
+class OfferedPolicy(FinalPolicy, Protocol):
+    """What an agent has learned by the middle of a run, where it offers that to its ledger."""
+
+    def glance(self, instance: BlockMDP, streams: Streams) -> Glance:
+        """As `judge`, quicker; the streams go on from one evaluation to the next."""
+
+
 @dataclass(frozen=True)
 class LatentPolicy:
     """A policy on latent states: probabilities [H, S, A], S being the number of states or a bound on it."""
@@ -94,6 +117,12 @@ class LatentPolicy:
         chances = _checked_chances(self.chances, instance, n_states)
         return Verdict(instance.policy_value(np.ascontiguousarray(chances[:, :n_states])))
 
+    def glance(self, instance: BlockMDP, streams: Streams) -> Glance:
+        value, n_states = self.judge(instance, streams).value, max(instance.n_states)
+        states = np.arange(n_states, dtype=np.uint8 if n_states <= 256 else np.int32)
+        labels = np.tile(states, (GLANCE_RETURNS, instance.horizon + 1, 1))
+        return Glance(value, play_labels(instance, labels, self.chances, streams))
+
 
 @dataclass(frozen=True)
 class DecodedPolicy:
@@ -104,16 +133,34 @@ class DecodedPolicy:
     chances: Floats
 
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
-        assert instance.emission is not None
-        decoder = check_decoder(self.decoder)
-        chances = _checked_chances(self.chances, instance, decoder.n_labels)
+        decoder, chances = self._checked(instance)
         labels = draw_labels(instance, decoder, streams)
         shares = label_shares(labels, decoder.n_labels)
-        if instance.emission.has_independent_levels:
-            value, error = value_on_labels(instance, labels, shares, chances)
-        else:
-            value, error = mean_and_error(play_labels(instance, labels, chances, streams))
+        value, error = self._value(instance, labels, shares, chances, streams)
         return Verdict(value, error, {"decoder_accuracy": decoder_accuracy(instance, shares)})
+
+    def glance(self, instance: BlockMDP, streams: Streams) -> Glance:
+        decoder, chances = self._checked(instance)
+        assert instance.emission is not None
+        computed = instance.emission.has_independent_levels
+        labels = draw_labels(instance, decoder, streams, GLANCE_OBSERVATIONS if computed else GLANCE_EPISODES)
+        shares = label_shares(labels, decoder.n_labels)
+        value, _ = self._value(instance, labels, shares, chances, streams)
+        return Glance(value, play_labels(instance, labels[:GLANCE_RETURNS], chances, streams))
+
+    def _checked(self, instance: BlockMDP) -> tuple[Decoder, Floats]:
+        decoder = check_decoder(self.decoder)
+        return decoder, _checked_chances(self.chances, instance, decoder.n_labels)
+
+    @staticmethod
+    def _value(
+        instance: BlockMDP, labels: Labels, shares: Floats, chances: Floats, streams: Streams
+    ) -> tuple[float, float]:
+        """The value and its standard error."""
+        assert instance.emission is not None
+        if instance.emission.has_independent_levels:
+            return value_on_labels(instance, labels, shares, chances)
+        return mean_and_error(play_labels(instance, labels, chances, streams))
 
 
 def _checked_chances(chances: Floats, instance: BlockMDP, n_labels: int) -> Floats:
@@ -129,12 +176,13 @@ def mean_and_error(returns: Floats) -> tuple[float, float]:
     return float(returns.mean()), float(returns.std(ddof=1) / np.sqrt(returns.size))
 
 
-def draw_labels(instance: BlockMDP, decoder: Decoder, streams: Streams) -> Labels:
-    """What a decoder says of fresh observations of every state of every level: uint8 [episodes, H+1, S]."""
+def draw_labels(instance: BlockMDP, decoder: Decoder, streams: Streams, most: int = EPISODES) -> Labels:
+    """What a decoder says of fresh observations of every state of every level: uint8 [episodes, H+1, S], for
+    `most` episodes or as many as there is room for."""
     emission = instance.emission
     assert emission is not None
     shape = emission.n_levels, emission.n_states
-    episodes = min(EPISODES, max(_LEAST_EPISODES, _TABLE_ENTRIES // math.prod(shape)))
+    episodes = min(most, max(_LEAST_EPISODES, _TABLE_ENTRIES // math.prod(shape)))
     labels = np.empty((episodes, *shape), np.uint8)
     size = emission.block_episodes
     for part in (labels[first : first + size] for first in range(0, episodes, size)):

@@ -21,6 +21,7 @@ class LatentAgent(Agent):
     learner: Learner
 
     sees_latent_states = True
+    offers_policies = True
 
     @property
     def name(self) -> str:
@@ -38,6 +39,7 @@ class LatentAgent(Agent):
         memory = start(self.learner, task)
         ledger.pause()
         while ledger.left:
-            with ledger.entry(min(game.block_episodes, ledger.left)) as returns:
+            with ledger.entry(ledger.next_block(game.block_episodes)) as returns:
                 game.learn(memory, None, returns)
+            ledger.offer(lambda: LatentPolicy(memory.final_policy()))
         return Outcome(LatentPolicy(memory.final_policy()))

@@ -6,11 +6,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._base import checks
+
+if TYPE_CHECKING:
+    from .checkpoints import Checkpoints
+    from .evaluation import FinalPolicy
 
 Floats = NDArray[np.float64]
 Tick = Callable[[int], None]
@@ -28,8 +33,10 @@ class Ledger:
         Float array [trajectories]: the return of every trajectory; those from `played` on are yet to come.
     """
 
-    def __init__(self, episodes: int, trajectories: int, tick: Tick) -> None:
-        self.episodes, self._tick = episodes, tick
+    def __init__(
+        self, episodes: int, trajectories: int, tick: Tick, checkpoints: Checkpoints | None = None
+    ) -> None:
+        self.episodes, self._tick, self._checkpoints = episodes, tick, checkpoints
         self.returns = np.empty(trajectories)
         self.played = 0
 
@@ -37,6 +44,18 @@ class Ledger:
     def left(self) -> int:
         """How many trajectories are still to be played."""
         return self.returns.size - self.played
+
+    def next_block(self, most: int) -> int:
+        """How many trajectories to play next: `most`, or fewer where fewer are left or an evaluation is due
+        before."""
+        count = min(most, self.left)
+        return count if self._checkpoints is None else min(count, self._checkpoints.until_next(self.played))
+
+    def offer(self, policy: Callable[[], FinalPolicy]) -> None:
+        """Say what the final policy would be if the run ended here; `policy` is called where an evaluation is
+        due, and must leave the run as it is."""
+        if self._checkpoints is not None and self._checkpoints.due(self.played):
+            self._checkpoints.evaluate(self.played, policy())
 
     def enter(self, returns: Floats) -> None:
         """Enter the returns of trajectories that were played: an array [E]."""

@@ -66,8 +66,11 @@ class LevelTraining:
             if changed:
                 with self._phases.timed("learning"):
                     self._relearn()
-        policy = DecodedPolicy(self._decoder, self._memory.final_policy())
-        return Outcome(policy, self._diagnostics())
+            self._ledger.offer(self._policy)
+        return Outcome(self._policy(), self._diagnostics())
+
+    def _policy(self) -> DecodedPolicy:
+        return DecodedPolicy(self._decoder, self._memory.final_policy())
 
     def _diagnostics(self) -> dict[str, Any]:
         found = [len(np.unique(labels)) for labels in self._history.labels.T]

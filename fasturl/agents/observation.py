@@ -30,7 +30,7 @@ from ..learners.learner import Floats, Learner, Task
 from ..problems.block_mdp import BlockMDP
 from ..problems.description import Description
 from .agent import Agent, Outcome
-from .evaluation import EPISODES, Verdict, mean_and_error
+from .evaluation import EPISODES, GLANCE_EPISODES, GLANCE_RETURNS, Glance, Verdict, mean_and_error
 from .game import Game
 from .ledger import Ledger
 
@@ -51,6 +51,8 @@ class ObservationAgent(Agent):
     more: an integer of the kernels holds no more, and the bonus, which grows with the square root of log S,
     is less than it should be.
     """
+
+    offers_policies = True
 
     learner: Learner
     level_in_key: bool | None = setting(
@@ -98,13 +100,12 @@ class ObservationAgent(Agent):
         task, n_bits = game.task(1, ledger.episodes), known.observations.dimension
         rows = _Rows(self.learner, task, n_bits, level_in_key=bool(self.level_in_key))
         while ledger.left:
-            count = min(game.block_episodes, ledger.left, rows.room_for_episodes())
+            count = ledger.next_block(min(game.block_episodes, rows.room_for_episodes()))
             episodes = game.begin(count)
             with ledger.entry(count) as returns:
                 episodes.learn_observations(rows.memory, rows.keys, returns)
-        return Outcome(
-            ObservationPolicy(rows.keys, rows.memory.final_policy()), {"observations_met": rows.size}
-        )
+            ledger.offer(rows.policy)
+        return Outcome(rows.policy(), {"observations_met": rows.size})
 
 
 @dataclass(frozen=True)
@@ -116,12 +117,20 @@ class ObservationPolicy:
     chances: Floats
 
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
+        return Verdict(*mean_and_error(self._play(instance, streams, EPISODES)))
+
+    def glance(self, instance: BlockMDP, streams: Streams) -> Glance:
+        returns = self._play(instance, streams, GLANCE_EPISODES)
+        return Glance(float(returns.mean()), returns[:GLANCE_RETURNS])
+
+    def _play(self, instance: BlockMDP, streams: Streams, episodes: int) -> Floats:
+        """The returns of so many episodes."""
         game = Game(instance, streams)
-        returns = np.empty(EPISODES)
+        returns = np.empty(episodes)
         size = game.block_episodes
-        for part in (returns[first : first + size] for first in range(0, EPISODES, size)):
+        for part in (returns[first : first + size] for first in range(0, episodes, size)):
             game.begin(part.size).play_rows(self.keys, self.chances, game.policy_rng, part)
-        return Verdict(*mean_and_error(returns))
+        return returns
 
 
 class _Rows:
@@ -166,6 +175,10 @@ class _Rows:
     def size(self) -> int:
         """Rows in use."""
         return int(self.keys.table.size[0])
+
+    def policy(self) -> ObservationPolicy:
+        """What has been learned by now."""
+        return ObservationPolicy(self.keys, self.memory.final_policy())
 
     def room_for_episodes(self) -> int:
         """How many episodes there is room for, after growing where there is none for one."""

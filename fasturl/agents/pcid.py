@@ -87,6 +87,8 @@ class PCID(Agent):
     1.0
     """
 
+    offers_policies = True
+
     n_clusters: int | None = setting(
         None,
         least=2,
@@ -178,14 +180,16 @@ class _Run:
     def learn_levels(self) -> None:
         while self.learned < self.horizon and self.ledger.left:
             self._learn_level(self.learned + 1)
+            self.ledger.offer(self._policy)
         self.explored = self.ledger.played
 
     def exploit(self) -> None:
-        with self.phases.timed("exploitation"):
-            policy = self._final_policy()
-            while self.ledger.left:
-                count = min(self.game.block_episodes, self.ledger.left)
+        policy = self._final_policy()
+        while self.ledger.left:
+            with self.phases.timed("exploitation"):
+                count = self.ledger.next_block(self.game.block_episodes)
                 self.ledger.enter(self.game.play_policy(self.decoder, policy, count).returns)
+            self.ledger.offer(self._policy)
 
     def outcome(self) -> Outcome:
         diagnostics = {
@@ -193,7 +197,10 @@ class _Run:
             "exploration_trajectories": self.explored,
             "seconds": self.phases.seconds,
         }
-        return Outcome(DecodedPolicy(self.decoder, self._final_policy()), diagnostics)
+        return Outcome(self._policy(), diagnostics)
+
+    def _policy(self) -> DecodedPolicy:
+        return DecodedPolicy(self.decoder, self._final_policy())
 
     def _learn_level(self, level: int) -> None:
         """Explore a level, and learn it if there are episodes enough."""

@@ -68,6 +68,8 @@ class URL(DecodingAgent):
     ('kmeans', 1.0)
     """
 
+    offers_policies = True
+
     batch: int | None = setting(
         None,
         least=1,
@@ -132,6 +134,7 @@ class _Run(DecoderTraining):
             stable = stable + 1 if agreement >= STABLE_AGREEMENT else 0
             with self.phases.timed("learning"):
                 self.learn(min(1, ledger.left))
+            ledger.offer(self.policy)
             size = ledger.played
         return ledger.played, stable >= STABLE_ITERATIONS
 

@@ -58,6 +58,8 @@ class URLAsPublished(DecodingAgent):
 
     default_oracles: ClassVar[Mapping[str, str]] = {"bits": "pca-kmeans", "reals": "pca-kmeans"}
 
+    offers_policies = True
+
     oracle: Any = setting(
         None,
         kind="oracle",
@@ -113,6 +115,7 @@ class URLAsPublished(DecodingAgent):
         for iteration in range(self.iterations):
             if ledger.left:
                 run.iterate(self.batch_of(iteration))
+                ledger.offer(run.policy)
         run.learn_policy()
         return run.outcome(decoder_trajectories=run.training_trajectories, labels_found=run.labels_found)
 

@@ -30,6 +30,9 @@ SWITCHES = (0.0, 0.2, 0.5)
 EPISODES = {5: 20_000, 10: 20_000, 20: 50_000}
 """Trajectories of a run, by horizon."""
 SEEDS = 50
+RICH_LOCK = "rich-lock"
+"""The comparison of `rich_lock`, which is not one of the paper's figures: its name, that of its environment,
+and that of its files."""
 PUBLISHED = "url-as-published"
 AGENTS = ("url", PUBLISHED, "oracleq-lat", "qlearning-lat", "pcid")
 """The agents of all figures, in the order of their legends."""

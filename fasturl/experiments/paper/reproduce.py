@@ -128,10 +128,7 @@ class Plan:
     @property
     def to_do(self) -> str:
         """A line that says how much there is to do."""
-        n_seeds = len(self.view.seeds)
-        runs, to_do = len(self.wanted) * n_seeds, sum(len(block.seeds) for block in self.missing)
-        counts = f"{len(self.wanted)} cells x {n_seeds} seeds; {to_do:,} of {runs:,} runs to do"
-        return f"{counts}; results in {self.store.folder}"
+        return work_in_words(self.store, len(self.wanted), len(self.view.seeds), self.missing)
 
     def carry_out(self, progress: bool | None = None) -> Reproduction:
         """Run what is missing; draw, sum up and judge."""
@@ -142,8 +139,8 @@ class Plan:
         frame = frame[frame["seed"].isin(view.seeds)]
         if assumptions.NAME in view.figures:
             of_assumptions = _rows_of(frame, assumptions.cells(view.episodes_scale))
-            _write_figure(assumptions.draw(of_assumptions), folder / assumptions.NAME)
-            _write_table(assumptions.table(of_assumptions), folder / assumptions.TABLE)
+            write_figure(assumptions.draw(of_assumptions), folder, assumptions.NAME)
+            write_table(assumptions.table(of_assumptions), folder / assumptions.TABLE)
         frame = _rows_of(frame, _paper_cells(view))
         _write_figures(frame, view, folder)
         summary = summarise(frame, self.store.about())
@@ -151,12 +148,19 @@ class Plan:
         oracles = compare_oracles(summary)
         claims = judge(summary)
         if models is not None:
-            _write_table(models, folder / MODELS)
+            write_table(models, folder / MODELS)
         if len(oracles):
-            _write_table(oracles, folder / ORACLES)
+            write_table(oracles, folder / ORACLES)
         _write_verdicts(summary, claims, view, folder)
         seconds = time.perf_counter() - begin
         return Reproduction(folder, view.figures, summary, models, oracles, claims, view.caveat, seconds)
+
+
+def work_in_words(store: Store, n_cells: int, n_seeds: int, missing: Iterable[SeedBlock]) -> str:
+    """A line that says how much there is to do."""
+    to_do = sum(len(block.seeds) for block in missing)
+    counts = f"{n_cells} cells x {n_seeds} seeds; {to_do:,} of {n_cells * n_seeds:,} runs to do"
+    return f"{counts}; results in {store.folder}"
 
 
 def planned(
@@ -171,9 +175,7 @@ def planned(
     """What `reproduce` has to do: what is wrong or missing is said before anything is written or computed."""
     asked = View(_figures(only), tuple(stored_seeds(seeds)), _scale(episodes_scale), bool(all_models))
     place.workers()
-    optional.need("pyarrow", "experiments", "a reproduction")
-    optional.need("pandas", "experiments", "a reproduction")
-    optional.need("matplotlib", "experiments", "a reproduction")
+    need_packages()
     store = Store(Path(out), create=True)
     view = asked.in_place_of(View.of(Path(out)), out)
     wanted = _paper_cells(view)
@@ -192,6 +194,13 @@ def _rows_of(frame: pandas.DataFrame, wanted: Iterable[Cell]) -> pandas.DataFram
     return rows
 
 
+def need_packages() -> None:
+    """Say at once what is not installed of what a reproduction needs."""
+    optional.need("pyarrow", "experiments", "a reproduction")
+    optional.need("pandas", "experiments", "a reproduction")
+    optional.need("matplotlib", "experiments", "a reproduction")
+
+
 def _figures(only: str | Iterable[str] | None) -> tuple[str, ...]:
     if only is None:
         return tuple(FIGURES)
@@ -208,19 +217,19 @@ def _write_figures(frame: pandas.DataFrame, view: View, folder: Path) -> None:
 
     for figure in view.figures:
         if figure in FIGURES:
-            _write_figure(draw(frame, figure), folder / figure)
+            write_figure(draw(frame, figure), folder, figure)
 
 
-def _write_figure(drawing: matplotlib.figure.Figure, path: Path) -> None:
-    """As PNG and as PDF."""
+def write_figure(drawing: matplotlib.figure.Figure, folder: Path, name: str) -> None:
+    """Write a figure as `<name>.png` and `<name>.pdf`."""
     from ..analysis import style
 
-    with whole_files(path.with_suffix(".png"), path.with_suffix(".pdf")) as drafts:
+    with whole_files(folder / f"{name}.png", folder / f"{name}.pdf") as drafts:
         for draft in filter(None, drafts):
             style.save(drawing, draft)
 
 
-def _write_table(table: pandas.DataFrame, path: Path) -> None:
+def write_table(table: pandas.DataFrame, path: Path) -> None:
     with whole_files(path) as (draft,):
         table.to_csv(draft, index=False, float_format="%.6g")
 

@@ -15,7 +15,7 @@ from ... import registry
 from ..._base import checks, names
 from ...agents.agent import Agent
 from ...problems.environment import Environment
-from ...training import POINTS
+from ...training import POINTS, checked_spacing
 from .processes import this_process
 
 
@@ -29,7 +29,7 @@ class Cell:
         The environment's name and its settings.
     agent, agent_settings
         The agent's name and its settings; a part such as an oracle is a table of its name and settings.
-    episodes, points
+    episodes, points, evaluate_every
         As `train` has them.
     origins
         The package and version that the environment, the agent and its parts come from.
@@ -42,6 +42,7 @@ class Cell:
     episodes: int
     points: int
     origins: dict[str, str]
+    evaluate_every: int | None = None
 
     @classmethod
     def make(
@@ -52,6 +53,7 @@ class Cell:
         agent_settings: Mapping[str, Any],
         episodes: int,
         points: int = POINTS,
+        evaluate_every: int | None = None,
     ) -> Cell:
         """A cell from the settings that differ from the defaults; whatever cannot be trained is refused
         here."""
@@ -64,6 +66,7 @@ class Cell:
             checks.integer("episodes", episodes, least=1),
             checks.integer("points", points, least=1),
             registry.origins(env, agent, described),
+            checked_spacing(registry.agent(agent, **described), evaluate_every),
         )
         description, player = cell.environment().describe(), cell.player()
         player.check(description)
@@ -77,7 +80,10 @@ class Cell:
     @property
     def config(self) -> dict[str, Any]:
         """All of it as plain values, as files keep it."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        config = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        if self.evaluate_every is None:
+            del config["evaluate_every"]  # so that cells without evaluations keep the ids that they had
+        return config
 
     @cached_property
     def id(self) -> str:

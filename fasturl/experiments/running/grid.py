@@ -32,7 +32,7 @@ class Grid:
                 needed = "a number" if key == "episodes" else f"a table [{key}] with a name"
                 raise ValueError(f"{key} is missing: {needed} is needed")
         self.episodes = _choices(content["episodes"], "episodes")
-        self.points = content.get("points", POINTS)
+        self.points, self.evaluate_every = content.get("points", POINTS), content.get("evaluate_every")
         self.envs, self.agents = _tables(content, "env"), _tables(content, "agent")
         self.shared = {kind: _shared(content, kind) for kind in PARTS if kind in content}
         for table in self.envs:
@@ -59,7 +59,8 @@ class Grid:
             env_name, env_settings = _named(env)
             agent_name, agent_settings = _named(agent)
             try:
-                yield Cell.make(env_name, env_settings, agent_name, agent_settings, episodes, self.points)
+                settings = env_name, env_settings, agent_name, agent_settings
+                yield Cell.make(*settings, episodes, self.points, self.evaluate_every)
             except (ValueError, TypeError) as error:
                 raise ValueError(f"{agent_name} on {env_name}: {error}") from None
 

@@ -20,7 +20,7 @@ from .grid import Grid
 from .store import stored_seeds
 
 _TABLES = ("env", "agent", "learner", "oracle")
-_FIELDS = ("episodes", "points", *_TABLES)
+_FIELDS = ("episodes", "points", "evaluate_every", *_TABLES)
 
 EXAMPLE = resources.files(__package__).joinpath("example.toml").read_text(encoding="utf-8")
 """A commented file to start from."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..._base import checks, optional
 from ..._version import __version__
-from ...training import available_cores, train
+from ...training import Recording, available_cores, train
 from .backends import Backend, Local
 from .cells import Cell
 from .files import versions
@@ -125,14 +125,18 @@ def run_steps(cell: Cell) -> int:
 
 
 def complete(
-    store: Store, blocks: Sequence[SeedBlock], backend: Backend, progress: bool | None = None
+    store: Store,
+    blocks: Sequence[SeedBlock],
+    backend: Backend,
+    progress: bool | None = None,
+    title: str = "",
 ) -> None:
     """Compute the blocks and write each as soon as it is there; ValueError at the end if cells cannot be
-    trained."""
+    trained. `title` goes before what is said of the progress."""
     if not blocks:
         return
     failed: dict[Cell, str] = {}
-    with _progress(blocks, progress) as advance, closing(backend.map(compute, blocks)) as results:
+    with _progress(blocks, progress, title) as advance, closing(backend.map(compute, blocks)) as results:
         for block, run, packages in results:
             if packages["fasturl"] != __version__:
                 raise ValueError(
@@ -165,7 +169,7 @@ def compute(block: SeedBlock) -> tuple[SeedBlock, Run | str, dict[str, str]]:
             cell.player(),
             cell.episodes,
             block.seeds,
-            points=cell.points,
+            points=Recording(cell.points, cell.evaluate_every),
             n_jobs=1,
             progress=False,
         )
@@ -228,7 +232,9 @@ def _run_seconds(cell: Cell) -> tuple[float, float]:
 
 
 @contextmanager
-def _progress(blocks: Sequence[SeedBlock], wanted: bool | None) -> Iterator[Callable[[SeedBlock], None]]:
+def _progress(
+    blocks: Sequence[SeedBlock], wanted: bool | None, title: str
+) -> Iterator[Callable[[SeedBlock], None]]:
     """Cells done, seeds done, time left: a bar on a terminal, otherwise a line a minute."""
     if wanted is False:
         yield lambda block: None
@@ -247,6 +253,7 @@ def _progress(blocks: Sequence[SeedBlock], wanted: bool | None) -> Iterator[Call
     def text() -> str:
         cells_done = sum(1 for seeds in left.values() if seeds == 0)
         counts = f"cells {cells_done}/{n_cells}  seeds {n_seeds - sum(left.values())}/{n_seeds}"
+        counts = f"{title}  {counts}" if title else counts
         if not steps:
             return counts
         # of all that is done, not of the last half a minute as Rich would: blocks may come further apart than
