@@ -42,8 +42,8 @@ def reproduce_command(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="fig1, fig2, fig3; or of ours, assumptions, and rich-lock: trajectories until the rich lock is "
-            "solved, beside published budgets. May be given more than once.",
+            help="fig1, fig2, fig3; or of ours, assumptions, and rich-lock: trajectories until the rich lock "
+            "is solved, beside published budgets. May be given more than once.",
             show_default="the three of the paper",
         ),
     ] = None,
