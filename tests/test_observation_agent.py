@@ -104,9 +104,11 @@ def test_the_last_observation_starts_at_zero_unless_it_was_acted_in():
     np.testing.assert_array_equal(rows.keys.table.keys[:2], [[0, 1], [0, 2]])
     assert rows.memory.tables.q[0, 0, 0] < 1.0  # nothing lay ahead
     np.testing.assert_array_equal(rows.memory.tables.q[0, 1], 0.0)
-    rows.memory.tables.q[0, 1] = 5.0  # as if it had been acted in since
+    before, tables = rows.memory.tables.q[0, 0, 0], rows.memory.tables
+    tables.q[0, 1] = 0.5  # as if it had been acted in since
     game.begin(1).learn_observations(rows.memory, rows.keys, np.empty(1))
-    assert rows.memory.tables.q[0, 0, 0] == 1.0  # the cap: what lay ahead was more
+    rate, bonus = tables.rates[2], tables.bonuses[2]
+    assert tables.q[0, 0, 0] == pytest.approx((1 - rate) * before + rate * (0.5 + bonus))
 
 
 def test_a_learner_that_plans_by_level_cannot_do_without_it():

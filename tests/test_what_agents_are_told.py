@@ -215,8 +215,11 @@ class Ladder(fu.Environment):
 )
 def test_values_are_capped_at_the_declared_range_of_returns(env, greatest):
     assert env.describe().max_return == greatest
-    told = tasks_of(env, latent, practical, as_written)
-    assert [task.max_return for task in told] == [greatest] * 3
+    # URL as written takes rewards in [0, 1] alone
+    low, high = env.describe().reward_range
+    agents = (latent, practical, as_written) if low >= 0 and high <= 1 else (latent, practical)
+    told = tasks_of(env, *agents)
+    assert [task.max_return for task in told] == [greatest] * len(agents)
     tables = fu.OracleQ().tables(told[0])
     assert (tables.cap, tables.q.max()) == (greatest, greatest)
 
