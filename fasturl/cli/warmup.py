@@ -18,6 +18,8 @@ from .. import CACHE_FOLDER, registry
 from .._base import names
 from .._base.schema import Setting
 from .._base.streams import Streams
+from .._kernels.hashing import rehash
+from .._kernels.records import HashTable
 from ..learners.playing import draw_policy
 from ..problems.block_mdp import BlockMDP
 from ..problems.emissions import Bernoulli, Categorical, Gaussian, MappedGaussian
@@ -59,6 +61,8 @@ def compile_kernels() -> float:
     for env in environments:
         _train_for_a_moment(env, "url", {})
     draw_policy(np.array([[[0.25, 0.75]]]), Streams(0).row("policy"))
+    # tables of observations grow in long runs alone
+    rehash(HashTable(np.full(2, -1, np.int32), np.empty((1, 2), np.uint64), np.zeros(1, np.int64)))
     if find_spec("gymnasium"):
         _step_environments([*environments, *block_mdps])
     binding.compile_functions()
