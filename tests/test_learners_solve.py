@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fasturl as fu
+from fasturl.agents.observation import ObservationAgent
 from fasturl.problems.emissions import Bernoulli
 
 LEARNERS = [fu.UCBVI(), fu.RMax(), fu.UCBQBernstein()]
@@ -96,7 +97,7 @@ def test_losses_are_learned_from_as_gains_are(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_observations_can_be_learned_on_where_there_are_few(learner):
-    """Two states and two levels: the better action is the state's own number."""
+    """Two states and two levels, which the agent is told: the better action is the state's own number."""
     pays = np.array([[1.0, 0.0], [0.0, 1.0]])
     env = fu.BlockMDP(
         np.full((2, 2, 2, 2), 0.5),
@@ -105,7 +106,7 @@ def test_observations_can_be_learned_on_where_there_are_few(learner):
         start=[0.5, 0.5],
         emission=Bernoulli(np.array([[0.0, 0.5], [1.0, 0.5]]), n_levels=3),
     )
-    run = fu.train(env, learner, episodes=3_000, seeds=3, sees="observation")
+    run = fu.train(env, ObservationAgent(learner, level_in_key=True), episodes=3_000, seeds=3)
     assert run.values.min() > 1.9
 
 

@@ -47,7 +47,7 @@ def mixed(paint: str, ink: str, depth: float) -> str:
 # listed gets one of the colours below.
 COLOURS = {
     "url": Paint("#D55E00", "#F5843F"),
-    "url-as-published": Paint("#000000", "#E0E0E0"),
+    "url-as-published": Paint("#3A3A3A", "#D8D8D8"),
     "url-as-written": Paint("#8C564B", "#C49A8E"),
     "oracleq-lat": Paint("#0072B2", "#58A9E0"),
     "qlearning-lat": Paint("#56B4E9", "#9AD4F5"),
