@@ -211,3 +211,29 @@ def test_values_are_capped_and_action_values_are_not():
 def test_the_range_of_returns(horizon, reward_range, max_return, expected):
     task = Task(horizon, 1, 2, max_return, 10, row([1, 2, 3, 4]), reward_range)
     assert return_range(task) == expected
+
+
+# --- what all of them share ---
+
+
+@pytest.mark.parametrize(
+    "learner", [fu.UCBVI(), fu.UCBVI(planning="trajectory"), fu.RMax(), fu.PooledUCBVI()], ids=repr
+)
+def test_trajectories_are_taken_in_as_if_they_were_learned_in_turn(learner):
+    """The plan of the last one is the only one that shows; a learner whose plans depend on those before makes
+    them all."""
+    generator = np.random.default_rng(4)
+    labels, actions = generator.integers(3, size=(20, 4)), generator.integers(2, size=(20, 3))
+    rewards = generator.random((20, 3))
+    memories = [start(learner, horizon=3, n_labels=3) for _ in range(2)]
+    memories[0].take_in(labels, actions, rewards)
+    memories[1].replay(labels, actions, rewards)
+    np.testing.assert_array_equal(memories[0].final_policy(), memories[1].final_policy())
+    np.testing.assert_array_equal(memories[0].tables.visits, memories[1].tables.visits)
+
+
+def test_the_row_of_an_observation_in_which_nobody_acted_becomes_zero():
+    memory = start(fu.UCBQBernstein(), horizon=2, n_labels=2)
+    memory.learner.functions.start_at_zero(memory.tables, 1, 0)
+    assert memory.tables.q[1].tolist() == [[0.0, 0.0], [1.0, 1.0]]
+    assert memory.tables.values[1].tolist() == [0.0, 1.0]
