@@ -113,7 +113,7 @@ def diary(n_actions, wrong_entry=NEVER, wrong_action=0, failing_entry=NEVER):
 class Game:
     """Arguments of every loop, with streams for a reference or for a kernel."""
 
-    def __init__(self, draw, sizes, n_labels, modes=(True, False)):
+    def __init__(self, draw, sizes, n_labels, modes=(True, False), recorded=EPISODES):
         self.horizon, n_states, self.n_actions = sizes
         self.n_labels = n_labels
         self.dynamics = dynamics(draw, *sizes)
@@ -124,15 +124,17 @@ class Game:
             draw.integers(self.n_actions, size=(EPISODES, self.horizon)),
             draw.random((EPISODES, self.horizon)),
         )
-        self.modes = modes
+        # the loop that learns writes down all episodes or none
+        self.modes, self.recorded = modes, recorded
 
     def arguments(self, loop, tables, dynamics_rng, policy_rng):
         """The arguments of a loop, and those of them that it fills."""
         episodes = self.horizon, EPISODES
         match loop:
             case "learn":
-                filled = np.full(EPISODES, np.nan)
-                return (self.dynamics, self.table, tables, dynamics_rng, policy_rng, filled), [filled]
+                filled, record = np.full(EPISODES, np.nan), self._blank(self.horizon, self.recorded)
+                given = self.dynamics, self.table, tables, dynamics_rng, policy_rng, filled, record
+                return given, [filled, *record]
             case "explore":
                 filled = self._blank(*episodes)
                 return (self.dynamics, self.table, tables, dynamics_rng, policy_rng, filled), filled
@@ -191,11 +193,11 @@ MODES = st.tuples(st.booleans(), st.booleans())
 
 @KINDS
 @LOOPS
-@hypothesis.given(DRAWS, SIZES, N_LABELS, STREAMS, MODES)
+@hypothesis.given(DRAWS, SIZES, N_LABELS, STREAMS, MODES, st.sampled_from([0, EPISODES]))
 def test_a_loop_calls_the_functions_as_its_reference_does(
-    loop, trusted, draw, sizes, n_labels, streams, modes
+    loop, trusted, draw, sizes, n_labels, streams, modes, recorded
 ):
-    game, ref = Game(draw, sizes, n_labels, modes), diary(sizes[2])
+    game, ref = Game(draw, sizes, n_labels, modes, recorded), diary(sizes[2])
     comp, (dynamics_rng, policy_rng) = copy.deepcopy(ref), copy.deepcopy(streams)
     dynamics_row, policy_row = row(dynamics_rng), row(policy_rng)
     ref_well, ref_filled, ref_place = run(REFERENCE, loop, game, ref, dynamics_rng, policy_rng)

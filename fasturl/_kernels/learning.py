@@ -74,12 +74,15 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
     choose, take_step, fill_policy, begin_episode, end_episode, start_at_zero = functions
 
     @compile_loop
-    def learn(dynamics, labels, tables, dynamics_rng, policy_rng, returns, place):
+    def learn(dynamics, labels, tables, dynamics_rng, policy_rng, returns, trajectories, place):
         """Play and learn one episode for each entry of `returns`, which gets its return.
 
-        labels uint8[E, H+1, S], int32 where there are more than 256.
+        labels uint8[E, H+1, S], int32 where there are more than 256. What happens is written down in
+        `trajectories` where that has room for all episodes, and else not.
         """
         horizon, n_actions = dynamics.transitions.shape[0], dynamics.transitions.shape[2]
+        states, actions, rewards = trajectories.states, trajectories.actions, trajectories.rewards
+        in_view = states.shape[0] >= returns.size
         for e in range(returns.size):
             if checked:
                 place[0] = BEGIN_EPISODE
@@ -87,6 +90,8 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
             begin_episode(tables, policy_rng)
             total = 0.0
             s = start_state(dynamics, dynamics_rng)
+            if in_view:
+                states[e, 0] = s
             x = np.int64(labels[e, 0, s])
             for h in range(horizon):
                 if checked:
@@ -97,6 +102,10 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
                     place[2] = a
                     return False
                 s, reward = step(dynamics, dynamics_rng, h, s, a)
+                if in_view:
+                    states[e, h + 1] = s
+                    actions[e, h] = a
+                    rewards[e, h] = reward
                 total += reward
                 next_x = np.int64(labels[e, h + 1, s])
                 if checked:

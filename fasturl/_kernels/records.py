@@ -36,6 +36,15 @@ class Trajectories(NamedTuple):
     rewards: np.ndarray  # float64[E, H]
 
 
+def blank_trajectories(episodes: int, horizon: int) -> Trajectories:
+    """Room for what will happen in so many episodes."""
+    return Trajectories(
+        states=np.empty((episodes, horizon + 1), np.int64),
+        actions=np.empty((episodes, horizon), np.int64),
+        rewards=np.empty((episodes, horizon)),
+    )
+
+
 class HashTable(NamedTuple):
     """Which row belongs to (level, observation of W words), as `_kernels.hashing` finds it."""
 

@@ -26,8 +26,7 @@ from .._base import checks
 from .._base.streams import Streams
 from .._kernels import hashing as _hashing
 from .._kernels import pcid as _pcid
-from .._kernels.records import Dynamics, ObservationKeys
-from .._kernels.records import Trajectories as Record
+from .._kernels.records import Dynamics, ObservationKeys, blank_trajectories
 from ..decoders.decoder import Decoder
 from ..learners import playing
 from ..learners.compiled import CompiledMemory
@@ -74,10 +73,12 @@ class Trajectories:
         """The return of each episode, its rewards added up in their order."""
         return np.asarray(self.rewards.cumsum(axis=1)[:, -1])
 
-    def observations(self) -> NDArray[np.generic]:
-        """All observations: [E, H+1, D]. They are made here, since they are most of the memory."""
+    def observations(self, count: int | None = None) -> NDArray[np.generic]:
+        """All observations, or those of the first `count` episodes: [E, H+1, D]. They are made here, since
+        they are most of the memory."""
         assert self._block is not None
-        return self._block.observe(self._states)
+        count = len(self._states) if count is None else count
+        return self._block.episodes(0, count).observe(self._states[:count])
 
     def observations_at(self, level: int) -> NDArray[np.generic]:
         """The observations of one level, 1 to H + 1: [E, D]."""
@@ -113,12 +114,7 @@ class Episodes:
     def play_towards(self, labels: Labels, reach: Floats, level: int, policy_rng: Stream) -> Trajectories:
         """Play one of the policies `reach` [T, level - 1, n_labels, A] in each episode, and act at random
         from `level` on: how PCID explores."""
-        horizon = self._instance.horizon
-        record = Record(
-            states=np.empty((self.count, horizon + 1), np.int64),
-            actions=np.empty((self.count, horizon), np.int64),
-            rewards=np.empty((self.count, horizon)),
-        )
+        record = blank_trajectories(self.count, self._instance.horizon)
         _pcid.explore(self._dynamics, labels, reach, level, self._dynamics_rng, policy_rng, record)
         return self._played(labels, *record)
 

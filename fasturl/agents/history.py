@@ -1,9 +1,9 @@
 """The trajectories of a run, so that they can be labelled anew and learned from again when a decoder changes.
 
 Labels, actions and rewards of all of them are kept. Observations take most of the memory, so there is a
-limit: where it is reached, those of every second trajectory are let go. Such a trajectory keeps the labels
-that it was given last, and labels of a new decoder are named after those of the old one, so they go on to
-mean the same.
+limit: where it is reached, those of every second trajectory are let go, and from then on every second one is
+looked at. A trajectory without observations keeps the labels that it was given last, and labels of a new
+decoder are named after those of the old one, so they go on to mean the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..learners.playing import take_in
 from .game import Game, Trajectories
 from .label_matching import match_labels
 
-_MOST_BYTES = 2**29
+MOST_BYTES = 2**29
 """Upper limit on the memory that observations take, 512 MB."""
 
 
@@ -27,49 +27,75 @@ class History:
 
     labels, actions, rewards
         Arrays [trajectories, H+1], [trajectories, H] and [trajectories, H].
+    observations
+        Array [n, H+1, D], of the n trajectories that were looked at; `observed_labels` [n, H+1] are theirs.
+    most_observations
+        Upper limit on the observations that are kept, besides that on the bytes that they take.
     """
 
     def __init__(self, horizon: int, n_labels: int, n_actions: int) -> None:
         self.n_labels, self.n_actions = n_labels, n_actions
-        self._labels = _Rows((horizon + 1,), np.min_scalar_type(n_labels - 1))
+        self.most_observations: int | None = None
+        self._labels = _Rows((horizon + 1,), np.dtype(np.uint8))
         self._actions = _Rows((horizon,), np.min_scalar_type(n_actions - 1))
         self._rewards = _Rows((horizon,), np.dtype(np.float64))
         self._observed = _Rows((), np.dtype(np.int64))
         self._observations: _Rows | None = None
+        self._looked_at = 1.0
 
     @property
     def labels(self) -> NDArray[np.integer]:
         return self._labels.rows
 
+    @property
+    def observations(self) -> NDArray[np.generic]:
+        assert self._observations is not None
+        return self._observations.rows
+
+    @property
+    def observed_labels(self) -> NDArray[np.integer]:
+        return self.labels[self._observed.rows]
+
     def add(self, trajectories: Trajectories) -> None:
         """Keep trajectories that were played."""
-        observations = trajectories.observations()
-        if self._observations is None:
-            self._observations = _Rows(observations.shape[1:], observations.dtype)
         first = len(self.labels)
-        self._observed.add(np.arange(first, first + len(observations)))
-        self._observations.add(observations)
         self._labels.add(trajectories.labels)
         self._actions.add(trajectories.actions)
         self._rewards.add(trajectories.rewards)
-        if self._observations.rows.nbytes > _MOST_BYTES:
+        observations = trajectories.observations(int(np.ceil(self._looked_at * len(trajectories.actions))))
+        if self._observations is None:
+            self._observations = _Rows(observations.shape[1:], observations.dtype)
+        self._observed.add(np.arange(first, first + len(observations)))
+        self._observations.add(observations)
+        while len(self.observations) > self._most_trajectories:
             self._observations.thin()
             self._observed.thin()
+            self._looked_at /= 2
 
-    def observations(self, level: int) -> NDArray[np.generic]:
-        """The observations of one level, 1 to H + 1, that are still there: [n, D]."""
-        assert self._observations is not None
-        return np.ascontiguousarray(self._observations.rows[:, level - 1])
+    @property
+    def _most_trajectories(self) -> int:
+        _, levels, dimension = self.observations.shape
+        most = MOST_BYTES // (levels * dimension * self.observations.itemsize)
+        if self.most_observations is not None:
+            most = min(most, self.most_observations // levels)
+        return int(max(most, 1))
 
-    def rename(self, level: int, labels: Ints) -> tuple[NDArray[np.uint8], bool]:
-        """Give the observations of a level other labels, named after the old ones. Returns the new names, and
-        whether any trajectory has another label now."""
-        rows = self._observed.rows
-        old = self.labels[rows, level - 1]
-        names, _ = match_labels(old, labels, self.n_labels)
-        renamed = names[labels]
-        self.labels[rows, level - 1] = renamed
-        return names, bool((renamed != old).any())
+    def set_labels(self, labels: NDArray[np.integer]) -> None:
+        """Give all observations these labels [n, H+1]."""
+        self.labels[self._observed.rows] = labels
+
+    def relabel(self, labels: Ints) -> tuple[NDArray[np.uint8], float]:
+        """Give all observations other labels [n, H+1], named after the old ones. Returns the new names, and
+        how well the two agree (see `match_labels`)."""
+        names, agreement = match_labels(self.observed_labels.ravel(), labels.ravel(), self.n_labels)
+        self.set_labels(names[labels])
+        return names, agreement
+
+    def relabel_level(self, level: int, labels: Ints) -> tuple[NDArray[np.uint8], float]:
+        """As `relabel`, for the observations of one level, 1 to H + 1: labels [n]."""
+        names, agreement = match_labels(self.observed_labels[:, level - 1], labels, self.n_labels)
+        self.labels[self._observed.rows, level - 1] = names[labels]
+        return names, agreement
 
     def visits(self) -> Ints:
         """How often each action was taken at each level and label: [H, n_labels, A]."""
@@ -78,6 +104,10 @@ class History:
         pairs += np.arange(horizon) * (self.n_labels * self.n_actions)
         shape = horizon, self.n_labels, self.n_actions
         return np.bincount(pairs.ravel(), minlength=int(np.prod(shape))).reshape(shape)
+
+    def labels_met(self) -> Ints:
+        """How many labels occur at each level: [H+1]."""
+        return np.array([np.unique(labels).size for labels in self.labels.T])
 
     def learned(self, learner: Learner, game: Game, episodes: int) -> Memory:
         """A fresh memory of the learner that has learned from all trajectories, under their present

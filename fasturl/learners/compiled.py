@@ -22,7 +22,7 @@ from .._base.schema import Declared
 from .._base.user_functions import python_function
 from .._kernels import learning as _learning
 from .._kernels.learning import LearnerFunctions
-from .._kernels.records import Dynamics, EpisodeWorkspace, ObservationKeys, Trajectories
+from .._kernels.records import Dynamics, EpisodeWorkspace, ObservationKeys, Trajectories, blank_trajectories
 from . import checked_tables
 from .episode_loops import loops_of
 from .learner import Floats, Ints, Labels, Stream, Task
@@ -212,9 +212,28 @@ class CompiledMemory:
         self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats
     ) -> None:
         """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
+        self._play_and_learn(dynamics, labels, dynamics_rng, returns, blank_trajectories(0, self.task.horizon))
+
+    def learn_episodes_in_view(
+        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
+    ) -> tuple[Ints, Ints, Floats]:
+        """Play and learn one episode for each row of `labels`: states [E, H+1], actions [E, H], rewards
+        [E, H]."""
+        played = blank_trajectories(labels.shape[0], self.task.horizon)
+        self._play_and_learn(dynamics, labels, dynamics_rng, np.empty(labels.shape[0]), played)
+        return played.states, played.actions, played.rewards
+
+    def _play_and_learn(
+        self,
+        dynamics: Dynamics,
+        labels: Labels,
+        dynamics_rng: Stream,
+        returns: Floats,
+        played: Trajectories,
+    ) -> None:
         self._check_dynamics(dynamics)
         rngs = dynamics_rng, self.task.policy_rng
-        self._learn("learn", returns.size, dynamics, labels, self.tables, *rngs, returns)
+        self._learn("learn", returns.size, dynamics, labels, self.tables, *rngs, returns, played)
 
     def play_episodes(
         self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
@@ -222,12 +241,7 @@ class CompiledMemory:
         """Play one episode for each row of `labels` without learning: states [E, H+1], actions [E, H],
         rewards [E, H]."""
         self._check_dynamics(dynamics)
-        episodes, horizon = labels.shape[0], self.task.horizon
-        played = Trajectories(
-            states=np.empty((episodes, horizon + 1), np.int64),
-            actions=np.empty((episodes, horizon), np.int64),
-            rewards=np.empty((episodes, horizon)),
-        )
+        played = blank_trajectories(labels.shape[0], self.task.horizon)
         self._run("explore", dynamics, labels, self.tables, dynamics_rng, self.task.policy_rng, played)
         return played.states, played.actions, played.rewards
 

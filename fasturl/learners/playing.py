@@ -31,8 +31,10 @@ def learn(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stre
 def learn_in_view(
     memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
 ) -> tuple[Ints, Ints, Floats]:
-    """As `learn`, episode by episode, and returns what happened: states [E, H+1], actions [E, H] and rewards
-    [E, H]."""
+    """Play and learn one episode for each row of `labels` [E, H+1, S], and return what happened: states [E,
+    H+1], actions [E, H] and rewards [E, H]."""
+    if isinstance(memory, CompiledMemory):
+        return CompiledMemory.learn_episodes_in_view(memory, dynamics, labels, dynamics_rng)
     episodes = []
     for e in range(labels.shape[0]):
         states, actions, rewards = explore(memory, dynamics, labels[e : e + 1], dynamics_rng)

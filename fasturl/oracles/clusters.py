@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ with noise 0.3."""
 @dataclass(eq=False, repr=False)
 class CentreOracle(CountingOracle, Oracle):
     """An oracle whose clusters have centres, of which those that lie together get one label."""
+
+    clusters_have_centres: ClassVar[bool] = True
+    """Whether observations are taken to be normals of one covariance, or independent bits, around the centre
+    of their cluster: what such an oracle finds can be refined by likelihoods."""
 
     min_separation: float = setting(
         MIN_SEPARATION,

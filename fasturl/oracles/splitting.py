@@ -40,10 +40,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, gammaln, xlogy
+from scipy.special import chdtrc, gammaln
 
-Floats = NDArray[np.float64]
-Reals = NDArray[np.float32]
+from .likelihoods import Reals, divergence
+from .projection import Floats
+
 Groups = NDArray[np.bool_]
 
 _MOST_ROWS = 512
@@ -353,13 +354,6 @@ def _excess_of_bits(pair: _Pair, shares: Floats, patience: float) -> float:
 def _bits_excess(gains: Floats, choices: float) -> float:
     dense = _improbability(gains.sum(keepdims=True), np.array([gains.size])) - choices
     return max(float(dense[0]), _sparse_excess(gains, choices))
-
-
-def divergence(share: Floats, of: Floats) -> Floats:
-    """Kullback and Leibler's divergence of one coin from another."""
-    return np.asarray(
-        xlogy(share, share / of) + xlogy(1.0 - share, (1.0 - share) / (1.0 - of)),
-    )
 
 
 def _sparse_excess(gains: Floats, choices: float, most: int | None = None) -> float:

@@ -1,0 +1,56 @@
+"""How the levels of a problem are decoded: all by one decoder, or each by one of its own (footnote 1 of the
+paper has both ways).
+
+What a way to decode has to tell is when it wants to look at the history again, and what it makes of it. It is
+asked after `until_due` more trajectories; `refit` then gives the observations of the history their labels.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from ..decoders.decoder import Decoder
+from .history import History
+
+POOLED, SEPARATE = "pooled", "separate"
+STABLE_AGREEMENT = 0.98
+"""An old and a new decoder mean the same where they agree on at least this share of every label's
+observations. Below it lies a missing cluster; above it the 1 % of points near a border that may flip."""
+
+
+class LevelDecoding(ABC):
+    """A way to decode levels.
+
+    decoder
+        What it believes now.
+    fits
+        How often an oracle was fitted.
+    last_change
+        After how many trajectories an old and a new decoder disagreed last.
+    """
+
+    decoder: Decoder
+    most_observations: int | None = None
+    """How many observations it makes use of; None for all."""
+    levels: str
+    """As `URL` has it, "pooled" or "separate"."""
+
+    def __init__(self, oracle: Any, n_labels: int, seeds: np.random.Generator) -> None:
+        self.n_labels = n_labels
+        self._oracle, self._seeds = oracle, seeds
+        self.fits = self.last_change = 0
+
+    @abstractmethod
+    def until_due(self, played: int) -> int:
+        """How many trajectories to play before `refit` is called; `played` were played so far."""
+
+    @abstractmethod
+    def refit(self, history: History) -> bool:
+        """Look at the history again; returns whether any label has changed."""
+
+    def _draw_seed(self) -> int:
+        self.fits += 1
+        return int(self._seeds.integers(2**31))

@@ -1,0 +1,98 @@
+"""A decoder for each level, where levels look different.
+
+Deep levels show one state only until exploration gets there, so the oracle is fitted again at the levels that
+have news. What is news at a level comes from the pairs of label and action of the level before. Where each of
+them has been tried n times,
+
+    news = sum over the pairs of 1 + log(n) / log(3/2)
+
+counts how often the visits of some pair have grown by half: a pair that was taken a thousand times shows
+nothing that it has not shown, one that was never taken may lead to a new state. Of the first level it is the
+number of trajectories that counts so. The oracle is fitted again at a level that has fewer labels than it may
+when half as many news have come in as there are actions, and at any level when the number of trajectories has
+grown by half: more data make a better decoder.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..decoders.by_level import LevelDecoder
+from ..decoders.constant import ConstantDecoder
+from ..decoders.decoder import Decoder
+from ..learners.learner import Floats, Ints
+from .history import History
+from .level_decoding import SEPARATE, STABLE_AGREEMENT, LevelDecoding
+
+_GROWTH = 1.5
+"""Growth of a pair's visits that is a piece of news, and of the number of trajectories after which a level is
+fitted again, news or not."""
+
+
+class SeparateDecoding(LevelDecoding):
+    """Each level decoded by itself."""
+
+    levels = SEPARATE
+
+    def __init__(
+        self, oracle: Any, n_labels: int, seeds: np.random.Generator, batch: int, n_levels: int
+    ) -> None:
+        super().__init__(oracle, n_labels, seeds)
+        self._batch = batch
+        self._decoders: list[Decoder] = [ConstantDecoder(2) for _ in range(n_levels)]
+        self._news_at_fit, self._played_at_fit = np.zeros(n_levels), np.zeros(n_levels)
+        self.decoder = self._together()
+
+    def until_due(self, played: int) -> int:
+        return self._batch
+
+    def refit(self, history: History) -> bool:
+        played, news = len(history.labels), _news(history)
+        self._news_at_fit = np.minimum(self._news_at_fit, news)
+        incomplete = history.labels_met() < self.n_labels
+        wanted = np.where(incomplete, history.n_actions / 2, np.inf)
+        due = (news - self._news_at_fit >= wanted) | (played >= _GROWTH * self._played_at_fit)
+        levels = np.flatnonzero(due) + 1
+        changed = [self._refit_level(history, level) for level in levels.tolist()]
+        self._news_at_fit[due], self._played_at_fit[due] = news[due], played
+        self.decoder = self._together()
+        return any(changed)
+
+    def refit_all(self, history: History) -> bool:
+        """As `refit`, at all levels."""
+        self._played_at_fit[:] = 0.0
+        return self.refit(history)
+
+    def _fitted_level(self, history: History, level: int) -> tuple[Decoder, Ints]:
+        """A decoder for the observations of one level, and their labels [n]."""
+        from ..oracles.fitting import fit_level_decoder
+
+        observations = np.ascontiguousarray(history.observations[:, level - 1])
+        try:
+            decoder = fit_level_decoder(self._oracle, observations, self._draw_seed(), self.n_labels)
+        except Exception as error:
+            error.add_note(f"at level {level}")
+            raise
+        return decoder, decoder.decode(observations, level)
+
+    def _refit_level(self, history: History, level: int) -> bool:
+        decoder, labels = self._fitted_level(history, level)
+        before = history.observed_labels[:, level - 1]
+        names, agreement = history.relabel_level(level, labels)
+        self._decoders[level - 1] = decoder.relabelled(names)
+        if agreement < STABLE_AGREEMENT:
+            self.last_change = len(history.labels)
+        return not np.array_equal(before, names[labels])
+
+    def _together(self) -> LevelDecoder:
+        return LevelDecoder(self._decoders, self.n_labels)
+
+
+def _news(history: History) -> Floats:
+    """The news of every level: [H+1]."""
+    visits = history.visits()
+    pieces = np.where(visits > 0, 1.0 + np.log(np.maximum(visits, 1)) / np.log(_GROWTH), 0.0)
+    first = history.n_actions * np.log1p(len(history.labels))
+    return np.concatenate([[first], pieces.sum(axis=(1, 2))])

@@ -1,0 +1,79 @@
+"""A run of URL: fitting, relabelling and planning never stop.
+
+Deep levels show one state only until exploration gets there, so there is no phase in which the decoder is
+trained. Trajectories are played and learned from on the present labels. When the way to decode wants it, the
+oracle is fitted again, and where that changes labels, all history is labelled anew and the learner learns
+from it again: no trajectory is wasted, and a state that turns up late is new to the learner, who goes there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..learners.learner import Learner
+from .agent import Outcome
+from .evaluation import DecodedPolicy
+from .game import Game
+from .history import History
+from .ledger import Ledger, Phases
+from .level_decoding import LevelDecoding
+
+
+class URLTraining:
+    """One run."""
+
+    def __init__(
+        self, game: Game, ledger: Ledger, learner: Learner, decoding: LevelDecoding, n_labels: int
+    ) -> None:
+        self._game, self._ledger, self._learner, self._decoding = game, ledger, learner, decoding
+        known = game.description
+        self._history = History(known.horizon, n_labels, known.n_actions)
+        self._relabellings = 0
+        self._phases = Phases("oracle", "learning")
+
+    def run(self) -> Outcome:
+        """Play all trajectories of the ledger, and tell what has been learned."""
+        ledger = self._ledger
+        self._relearn()
+        while ledger.left:
+            due = ledger.played + min(self._decoding.until_due(ledger.played), ledger.left)
+            while ledger.played < due:
+                with self._phases.timed("learning"):
+                    self._play(ledger.next_block(min(self._game.block_episodes, due - ledger.played)))
+                if ledger.played < due:
+                    ledger.offer(self._policy)
+            self._refit()
+            ledger.offer(self._policy)
+        return Outcome(self._policy(), self._diagnostics())
+
+    def _play(self, count: int) -> None:
+        trajectories = self._game.learn_in_view(self._memory, self._decoding.decoder, count)
+        self._history.add(trajectories)
+        self._ledger.enter(trajectories.returns)
+
+    def _refit(self) -> None:
+        with self._phases.timed("oracle"):
+            changed = self._decoding.refit(self._history)
+            self._history.most_observations = self._decoding.most_observations
+            self._ledger.pause()
+        if changed:
+            self._relabellings += 1
+            with self._phases.timed("learning"):
+                self._relearn()
+
+    def _relearn(self) -> None:
+        self._memory = self._history.learned(self._learner, self._game, self._ledger.returns.size)
+
+    def _policy(self) -> DecodedPolicy:
+        return DecodedPolicy(self._decoding.decoder, self._memory.final_policy())
+
+    def _diagnostics(self) -> dict[str, Any]:
+        return {
+            "levels": self._decoding.levels,
+            "oracle_fits": self._decoding.fits,
+            "relabellings": self._relabellings,
+            "decoder_trajectories": self._decoding.last_change,
+            "decoder_stable": 2 * self._decoding.last_change <= self._ledger.played,
+            "labels_found": self._history.labels_met().tolist(),
+            "seconds": self._phases.seconds,
+        }

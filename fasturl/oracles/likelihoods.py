@@ -1,0 +1,134 @@
+"""Clusters as likelihoods: by what scores an observation is told to one, in the space of observations.
+
+    reals   the label k of least (x - m_k)' C^-1 (x - m_k), C being the covariance that the clusters have in
+            common, shrunk towards a multiple of the identity with weight D / n (as Ledoit and Wolf, 2004);
+    bits    the label of greatest likelihood, bits being independent given the label. A bit whose share in a
+            cluster differs from that in all clusters by no more than chance has the share of all.
+
+A decoder of such scores lets all labels weigh the same: how frequent a state is depends on the policy, and
+policies change. Clusters that somebody has found, in a projection perhaps, become such a decoder by
+`refined`, which first moves the borders between them to where a mixture of such clusters has them, each as
+frequent as it is: expectation and maximisation in turn (Dempster, Laird and Rubin, 1977).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from ..decoders.affine import AffineDecoder
+from .projection import Floats, Observations
+
+Reals = NDArray[np.float32]
+Labels = NDArray[np.int64]
+
+_SHOWN_BEFORE = 0.5
+"""Ones and zeros that every cluster is taken to have shown of each bit before the first observation."""
+_MOST_TURNS = 30
+"""Turns after which borders are taken as they are."""
+
+
+class Clusters:
+    """What scores need to know of clusters: their sizes [K], and the sums of their rows [K, D].
+
+    rows, members
+        Float arrays [n, D] and [n, K]: how much of a row each cluster has.
+    """
+
+    def __init__(self, rows: Reals, members: Reals, *, of_bits: bool) -> None:
+        self._n, self._of_bits = len(rows), of_bits
+        self.sizes = members.sum(axis=0, dtype=np.float64)
+        self.sums = (members.T @ rows).astype(np.float64)
+
+    @property
+    def frequencies(self) -> Floats:
+        return np.asarray(np.maximum(self.sizes, np.finfo(np.float32).tiny) / self._n)
+
+    @property
+    def centres(self) -> Floats:
+        return np.asarray(self.sums / np.maximum(self.sizes, np.finfo(np.float32).tiny)[:, None])
+
+    def scores(self, second_moments: Floats | None) -> tuple[Floats, Floats]:
+        """Weights [K, D] and bias [K] of log-likelihoods, up to what all labels share. Of reals it takes the
+        second moments [D, D] of the rows."""
+        if self._of_bits:
+            return self._bit_scores()
+        assert second_moments is not None
+        return self._real_scores(second_moments)
+
+    def _real_scores(self, second_moments: Floats) -> tuple[Floats, Floats]:
+        centres, n = self.centres, self._n
+        dimension = centres.shape[1]
+        covariance = (second_moments - centres.T @ self.sums) / max(n - len(centres), 1)
+        shrinkage = min(1.0, dimension / n)
+        least = np.finfo(np.float32).eps * float(np.square(centres).mean()) or 1.0
+        sphere = max(covariance.trace() / dimension, least)
+        covariance = (1.0 - shrinkage) * covariance + shrinkage * sphere * np.eye(dimension)
+        weights = np.linalg.solve(covariance, centres.T).T
+        return weights, -np.einsum("kd,kd->k", weights, centres) / 2
+
+    def _bit_scores(self) -> tuple[Floats, Floats]:
+        ones, sizes, n = self.sums, self.sizes[:, None], self.sizes.sum()
+
+        def share(number: Floats, of: Any) -> Floats:
+            return np.asarray((number + _SHOWN_BEFORE) / (of + 2 * _SHOWN_BEFORE))
+
+        everywhere, here = share(ones.sum(axis=0), n), share(ones, sizes)
+        elsewhere = share(ones.sum(axis=0) - ones, n - sizes)
+        gains = 2.0 * (
+            sizes * divergence(here, everywhere) + (n - sizes) * divergence(elsewhere, everywhere)
+        )
+        # the greatest of D chi-squared gains is about 2 log D by chance
+        return log_odds(np.where(gains > 2.0 + 2.0 * np.log(ones.shape[1]), here, everywhere))
+
+
+def clusters_of(rows: Reals, labels: Labels, n_clusters: int, *, of_bits: bool) -> Clusters:
+    """Clusters that have each row whole."""
+    return Clusters(rows, np.eye(n_clusters, dtype=np.float32)[labels], of_bits=of_bits)
+
+
+def second_moments(rows: Reals) -> Floats:
+    """The sum of x x' over the rows: [D, D]."""
+    return np.asarray((rows.T @ rows).astype(np.float64))
+
+
+def refined(observations: Observations, labels: Labels) -> AffineDecoder:
+    """The decoder of the mixture that starts from labels 0, 1, ... [n] of observations [n, D]."""
+    of_bits, n_clusters = are_bits(observations), int(labels.max()) + 1
+    centre = np.zeros(observations.shape[1], np.float32)
+    if not of_bits:
+        # sums of squares in float32 must not be large beside the noise
+        centre = observations.mean(axis=0, dtype=np.float64).astype(np.float32)
+    rows = np.asarray(observations, np.float32) - centre
+    moments = None if of_bits else second_moments(rows)
+    clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)
+    for _ in range(_MOST_TURNS):
+        weights, bias = clusters.scores(moments)
+        scores = rows @ weights.T.astype(np.float32) + (bias + np.log(clusters.frequencies)).astype(np.float32)
+        likeliest = scores.argmax(axis=1)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        clusters = Clusters(rows, shares / shares.sum(axis=1, keepdims=True), of_bits=of_bits)
+        if np.array_equal(likeliest, labels):
+            break
+        labels = likeliest
+    weights, bias = clusters.scores(moments)
+    return AffineDecoder(weights, bias - weights @ centre)
+
+
+def are_bits(observations: Observations) -> bool:
+    return bool(((observations == 0) | (observations == 1)).all())
+
+
+def log_odds(shares: Floats) -> tuple[Floats, Floats]:
+    """Weights and bias of the log-likelihood of bits that are 1 with these probabilities [..., D]."""
+    return np.log(shares / (1.0 - shares)), np.log(1.0 - shares).sum(axis=-1)
+
+
+def divergence(share: Floats, of: Floats) -> Floats:
+    """Kullback and Leibler's divergence of one coin from another."""
+    return np.asarray(
+        xlogy(share, share / of) + xlogy(1.0 - share, (1.0 - share) / (1.0 - of)),
+    )
