@@ -74,7 +74,9 @@ def learn(loops: Loops, given, tables, dynamics_rng, policy_rng, episodes=slice(
     labels = given.labels[episodes]
     returns = np.full(len(labels), np.nan)
     place = np.zeros(3, np.int64)
-    assert loops.learn(given.dynamics, labels, tables, dynamics_rng, policy_rng, returns, blank_trajectories(0, 0), place)
+    assert loops.learn(
+        given.dynamics, labels, tables, dynamics_rng, policy_rng, returns, blank_trajectories(0, 0), place
+    )
     return returns
 
 

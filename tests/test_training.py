@@ -101,7 +101,16 @@ def test_a_run_equals_the_references_played_from_the_same_streams(learner, episo
     memory = learner.start(Task(4, 3, 4, 1.0, episodes, np.zeros(4, np.uint64)))
     labels, returns = np.tile(np.arange(3), (episodes, 5, 1)), np.empty(episodes)
     loops = {fu.OracleQ: naive.q_table.ORACLEQ, fu.QLearning: naive.q_table.QLEARNING}[type(learner)]
-    loops.learn(env.dynamics, labels, memory.tables, dynamics_rng, policy_rng, returns, blank_trajectories(0, 0), [0] * 3)
+    loops.learn(
+        env.dynamics,
+        labels,
+        memory.tables,
+        dynamics_rng,
+        policy_rng,
+        returns,
+        blank_trajectories(0, 0),
+        [0] * 3,
+    )
     np.testing.assert_array_equal(comp.average_reward[0], np.cumsum(returns) / np.arange(1, episodes + 1))
     q, values = np.empty((4, 3, 4)), np.empty((5, 3))
     naive.policy_q(transitions, rewards, memory.final_policy(), q, values)

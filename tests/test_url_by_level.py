@@ -84,14 +84,8 @@ def test_runs_do_not_depend_on_the_number_of_workers():
 
 
 def test_levels_is_checked():
-    with pytest.raises(ValueError, match=r"levels must be one of .pooled., .separate., got .apart."):
+    with pytest.raises(ValueError, match=r"levels must be one of .auto., .pooled., .separate., got .apart."):
         fu.URL(levels="apart")
-
-
-def test_an_oracle_that_gives_too_many_labels_is_refused_with_its_level():
-    agent = fu.URL(oracle=KMeans(5), levels="separate", batch=25)
-    with pytest.raises(ValueError, match="oracle must give at most 3 labels a level, got 5"):
-        fu.train(fu.RichLock(horizon=2), agent, episodes=100)
 
 
 # --- the history ---
@@ -108,12 +102,13 @@ class Signs(Decoder):
         return self.relabel[(block.every_state()[..., self.coordinate] > 0).astype(int)]
 
 
-def played(count=60):
+def played(count=60, most_observations=None):
     """A game whose levels are decoded badly, the learner's memory, and all that happened."""
     streams = Streams(7)
     game = Game(fu.RichLock(horizon=4, switch=0.3).draw(streams), streams)
     memory = start(fu.PooledUCBVI(), game.task(3, 200))
     history = History(4, 3, 10)
+    history.most_observations = most_observations
     decoder = LevelDecoder([Signs(1)] * 5, 3)
     trajectories = [game.learn_in_view(memory, decoder, count // 2) for _ in range(2)]
     for part in trajectories:
@@ -166,27 +161,39 @@ def test_visits_are_counted_by_level_label_and_action():
 def test_new_labels_are_named_after_old_ones():
     _, _, history, _ = played()
     old = history.labels[:, 1].copy()
-    names, changed = history.rename(2, (1 - old).astype(np.int64))
+    names, agreement = history.relabel_level(2, (1 - old).astype(np.int64))
     assert names[:2].tolist() == [1, 0]
-    assert not changed
+    assert agreement == 1.0
     np.testing.assert_array_equal(history.labels[:, 1], old)
     moved = old.copy()
     moved[0] = 2
-    _, changed = history.rename(2, moved.astype(np.int64))
-    assert changed
+    _, agreement = history.relabel_level(2, moved.astype(np.int64))
+    assert agreement == 0.0  # of the new label, which nothing had before
     np.testing.assert_array_equal(history.labels[:, 1], moved)
 
 
-def test_observations_are_let_go_where_they_take_too_much_memory(monkeypatch):
-    monkeypatch.setattr(history_module, "_MOST_BYTES", 30 * 5 * 8 * 4)
-    _, _, history, trajectories = played()
+def test_labels_of_all_levels_are_named_together():
+    _, _, history, _ = played()
+    old = history.labels.copy()
+    names, agreement = history.relabel(np.roll(np.arange(3), 1)[old])
+    assert names.tolist() == [1, 2, 0]
+    assert agreement == 1.0
+    np.testing.assert_array_equal(history.labels, old)
+
+
+@pytest.mark.parametrize("limit", ["bytes", "observations"])
+def test_observations_are_let_go_where_they_take_too_much_memory(limit, monkeypatch):
+    """Those of every second trajectory, and later ones are looked at less often."""
+    if limit == "bytes":
+        monkeypatch.setattr(history_module, "MOST_BYTES", 40 * 5 * 8 * 4)
+    _, _, history, trajectories = played(most_observations=40 * 5 if limit == "observations" else None)
     everything = np.concatenate([part.observations() for part in trajectories])
-    kept = history.observations(3)
-    assert 10 <= len(kept) <= 30
-    assert all((row == everything[:, 2]).all(axis=1).any() for row in kept)
-    old = history.labels[:, 2].copy()
-    history.rename(3, np.full(len(kept), 2))
-    assert np.count_nonzero(history.labels[:, 2] != old) <= len(kept)
+    kept = history.observations
+    assert 10 <= len(kept) <= 40
+    assert all((row == everything).all(axis=(1, 2)).any() for row in kept)
+    old = history.labels.copy()
+    history.relabel_level(3, np.full(len(kept), 2))
+    assert np.count_nonzero(history.labels != old) <= len(kept)
     assert len(history.labels) == 60
 
 

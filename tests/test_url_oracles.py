@@ -87,31 +87,29 @@ def test_a_perfect_oracle_makes_an_agent_that_sees_latent_states():
 
 
 class Changing:
-    """An oracle that finds another number of labels at each fit, of which there is one for each doubling of
-    the data."""
+    """An oracle that finds another number of labels at each fit, and keeps count of them in `found`."""
 
-    def __init__(self, *sizes):
-        self.sizes = sizes
+    def __init__(self, sizes, found):
+        self.sizes, self.found = sizes, found
+
+    def __deepcopy__(self, memo):
+        return Changing(self.sizes, self.found)
 
     def fit(self, X):
-        self.n_clusters = self.sizes[min(int(np.log2(len(X) / 80)), len(self.sizes) - 1)]
+        self.n_clusters = self.sizes[min(len(self.found), len(self.sizes) - 1)]
+        self.found.append(self.n_clusters)
         return self
 
     def predict(self, X):
         return (1000 * np.abs(np.asarray(X)[:, 0])).astype(int) % self.n_clusters
 
 
+@pytest.mark.parametrize("levels", ["pooled", "separate", "auto"])
 @pytest.mark.parametrize("sizes", [(2, 5, 40), (3, 2, 2), (40, 2, 3), (2, 200, 2, 200)], ids=str)
-def test_an_oracle_may_find_another_number_of_labels_at_every_fit(sizes):
+def test_an_oracle_may_find_another_number_of_labels_at_every_fit(sizes, levels):
     found = []
-
-    class Told(Changing):
-        def fit(self, X):
-            super().fit(X)
-            found.append(self.n_clusters)
-            return self
-
-    run = fu.train(fu.LockGaussian(3, 0.2, 0.2), fu.URL(Told(*sizes), batch=20), 400, seeds=[1], n_jobs=1)
+    agent = fu.URL(Changing(sizes, found), batch=20, levels=levels)
+    run = fu.train(fu.LockGaussian(3, 0.2, 0.2), agent, 400, seeds=[1], n_jobs=1)
     assert found[: len(sizes)] == list(sizes)
     assert run.diagnostics[0]["oracle_fits"] == len(found) > len(sizes)
     assert np.isfinite(run.values).all()

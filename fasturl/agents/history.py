@@ -54,7 +54,7 @@ class History:
 
     @property
     def observed_labels(self) -> NDArray[np.integer]:
-        return self.labels[self._observed.rows]
+        return np.asarray(self.labels[self._observed.rows])
 
     def add(self, trajectories: Trajectories) -> None:
         """Keep trajectories that were played."""
@@ -80,11 +80,15 @@ class History:
             most = min(most, self.most_observations // levels)
         return int(max(most, 1))
 
+    def make_room(self, n_labels: int) -> None:
+        """Be ready for as many labels a level."""
+        self.n_labels = max(n_labels, self.n_labels)
+
     def set_labels(self, labels: NDArray[np.integer]) -> None:
         """Give all observations these labels [n, H+1]."""
         self.labels[self._observed.rows] = labels
 
-    def relabel(self, labels: Ints) -> tuple[NDArray[np.uint8], float]:
+    def relabel(self, labels: NDArray[np.integer]) -> tuple[NDArray[np.uint8], float]:
         """Give all observations other labels [n, H+1], named after the old ones. Returns the new names, and
         how well the two agree (see `match_labels`)."""
         names, agreement = match_labels(self.observed_labels.ravel(), labels.ravel(), self.n_labels)

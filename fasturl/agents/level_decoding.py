@@ -38,9 +38,8 @@ class LevelDecoding(ABC):
     levels: str
     """As `URL` has it, "pooled" or "separate"."""
 
-    def __init__(self, oracle: Any, n_labels: int, seeds: np.random.Generator) -> None:
-        self.n_labels = n_labels
-        self._oracle, self._seeds = oracle, seeds
+    def __init__(self, oracle: Any, n_states: int, seeds: np.random.Generator) -> None:
+        self._oracle, self._n_states, self._seeds = oracle, n_states, seeds
         self.fits = self.last_change = 0
 
     @abstractmethod

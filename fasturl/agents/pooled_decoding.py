@@ -32,9 +32,9 @@ class PooledDecoding(LevelDecoding):
     levels = POOLED
     most_observations = 2**17
 
-    def __init__(self, oracle: Any, n_labels: int, seeds: np.random.Generator, batch: int) -> None:
-        super().__init__(oracle, n_labels, seeds)
-        self.decoder: Decoder = ConstantDecoder(n_labels)
+    def __init__(self, oracle: Any, n_states: int, seeds: np.random.Generator, batch: int) -> None:
+        super().__init__(oracle, n_states, seeds)
+        self.decoder: Decoder = ConstantDecoder(n_states)
         self._next, self._growth = batch, _GROWTH
         self._fitted = False
 
@@ -42,10 +42,10 @@ class PooledDecoding(LevelDecoding):
         return max(self._next - played, 1)
 
     def refit(self, history: History) -> bool:
-        if len(history.labels) < self._next:
+        if self._fitted and len(history.labels) < self._next:
             return False
         decoder, labels = self.fitted(history)
-        self.n_labels = history.n_labels = max(decoder.n_labels, self.n_labels)
+        history.make_room(decoder.n_labels)
         before = history.observed_labels
         names, agreement = history.relabel(labels)
         self.adopt(decoder.relabelled(names), agreement, len(history.labels))
@@ -61,7 +61,7 @@ class PooledDecoding(LevelDecoding):
         seed = self._draw_seed()
         chosen = _chosen(len(rows), believed, seed)
         decoder = fit_and_refine(
-            self._oracle, rows[chosen], None if believed is None else believed[chosen], seed, self.n_labels
+            self._oracle, rows[chosen], None if believed is None else believed[chosen], seed, self._n_states
         )
         return decoder, decoder.decode(rows).reshape(observations.shape[:2])
 

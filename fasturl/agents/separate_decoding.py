@@ -37,13 +37,13 @@ class SeparateDecoding(LevelDecoding):
     levels = SEPARATE
 
     def __init__(
-        self, oracle: Any, n_labels: int, seeds: np.random.Generator, batch: int, n_levels: int
+        self, oracle: Any, n_states: int, seeds: np.random.Generator, batch: int, n_levels: int
     ) -> None:
-        super().__init__(oracle, n_labels, seeds)
+        super().__init__(oracle, n_states, seeds)
         self._batch = batch
         self._decoders: list[Decoder] = [ConstantDecoder(2) for _ in range(n_levels)]
         self._news_at_fit, self._played_at_fit = np.zeros(n_levels), np.zeros(n_levels)
-        self.decoder = self._together()
+        self.decoder: Decoder = LevelDecoder(self._decoders, n_states)
 
     def until_due(self, played: int) -> int:
         return self._batch
@@ -51,13 +51,13 @@ class SeparateDecoding(LevelDecoding):
     def refit(self, history: History) -> bool:
         played, news = len(history.labels), _news(history)
         self._news_at_fit = np.minimum(self._news_at_fit, news)
-        incomplete = history.labels_met() < self.n_labels
+        incomplete = history.labels_met() < self._n_states
         wanted = np.where(incomplete, history.n_actions / 2, np.inf)
         due = (news - self._news_at_fit >= wanted) | (played >= _GROWTH * self._played_at_fit)
         levels = np.flatnonzero(due) + 1
         changed = [self._refit_level(history, level) for level in levels.tolist()]
         self._news_at_fit[due], self._played_at_fit[due] = news[due], played
-        self.decoder = self._together()
+        self.decoder = LevelDecoder(self._decoders, history.n_labels)
         return any(changed)
 
     def refit_all(self, history: History) -> bool:
@@ -67,11 +67,11 @@ class SeparateDecoding(LevelDecoding):
 
     def _fitted_level(self, history: History, level: int) -> tuple[Decoder, Ints]:
         """A decoder for the observations of one level, and their labels [n]."""
-        from ..oracles.fitting import fit_level_decoder
+        from ..oracles.fitting import fit_if_clusters
 
         observations = np.ascontiguousarray(history.observations[:, level - 1])
         try:
-            decoder = fit_level_decoder(self._oracle, observations, self._draw_seed(), self.n_labels)
+            decoder = fit_if_clusters(self._oracle, observations, self._draw_seed(), self._n_states)
         except Exception as error:
             error.add_note(f"at level {level}")
             raise
@@ -79,15 +79,13 @@ class SeparateDecoding(LevelDecoding):
 
     def _refit_level(self, history: History, level: int) -> bool:
         decoder, labels = self._fitted_level(history, level)
+        history.make_room(decoder.n_labels)
         before = history.observed_labels[:, level - 1]
         names, agreement = history.relabel_level(level, labels)
         self._decoders[level - 1] = decoder.relabelled(names)
         if agreement < STABLE_AGREEMENT:
             self.last_change = len(history.labels)
         return not np.array_equal(before, names[labels])
-
-    def _together(self) -> LevelDecoder:
-        return LevelDecoder(self._decoders, self.n_labels)
 
 
 def _news(history: History) -> Floats:

@@ -56,16 +56,23 @@ class URLTraining:
             changed = self._decoding.refit(self._history)
             self._history.most_observations = self._decoding.most_observations
             self._ledger.pause()
-        if changed:
-            self._relabellings += 1
+        self._relabellings += changed
+        if changed or self._history.n_labels > self._room:
             with self._phases.timed("learning"):
                 self._relearn()
 
     def _relearn(self) -> None:
+        self._room = self._history.n_labels
         self._memory = self._history.learned(self._learner, self._game, self._ledger.returns.size)
 
     def _policy(self) -> DecodedPolicy:
         return DecodedPolicy(self._decoding.decoder, self._memory.final_policy())
+
+    def _is_stable(self) -> bool:
+        """Whether the decoder has not changed in the second half of the run, and tells anything apart."""
+        several = self._game.description.max_states > 1
+        blind = several and self._history.labels.min() == self._history.labels.max()
+        return 2 * self._decoding.last_change <= self._ledger.played and not blind
 
     def _diagnostics(self) -> dict[str, Any]:
         return {
@@ -73,7 +80,7 @@ class URLTraining:
             "oracle_fits": self._decoding.fits,
             "relabellings": self._relabellings,
             "decoder_trajectories": self._decoding.last_change,
-            "decoder_stable": 2 * self._decoding.last_change <= self._ledger.played,
+            "decoder_stable": self._is_stable(),
             "labels_found": self._history.labels_met().tolist(),
             "seconds": self._phases.seconds,
         }

@@ -212,7 +212,9 @@ class CompiledMemory:
         self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats
     ) -> None:
         """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
-        self._play_and_learn(dynamics, labels, dynamics_rng, returns, blank_trajectories(0, self.task.horizon))
+        self._play_and_learn(
+            dynamics, labels, dynamics_rng, returns, blank_trajectories(0, self.task.horizon)
+        )
 
     def learn_episodes_in_view(
         self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream

@@ -53,6 +53,14 @@ def fit_decoder(
         raise
 
 
+def fit_if_clusters(oracle: Any, X: NDArray[np.generic], random_state: int, n_states: int) -> Decoder:
+    """As `fit_decoder`, on observations that may look all alike."""
+    try:
+        return fit_decoder(oracle, X, random_state, n_states)
+    except OneCluster:
+        return ConstantDecoder(2)
+
+
 def fit_level_decoder(oracle: Any, X: NDArray[np.generic], random_state: int, n_labels: int) -> Decoder:
     """As `fit_decoder`, on the observations of one level, which may look all alike and have at most n_labels
     labels."""

@@ -3,7 +3,8 @@
     reals   the label k of least (x - m_k)' C^-1 (x - m_k), C being the covariance that the clusters have in
             common, shrunk towards a multiple of the identity with weight D / n (as Ledoit and Wolf, 2004);
     bits    the label of greatest likelihood, bits being independent given the label. A bit whose share in a
-            cluster differs from that in all clusters by no more than chance has the share of all.
+            cluster differs from that in all clusters by no more than chance has the share of all, and a
+            small cluster that has no bit of its own is none.
 
 A decoder of such scores lets all labels weigh the same: how frequent a state is depends on the policy, and
 policies change. Clusters that somebody has found, in a projection perhaps, become such a decoder by
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from ..decoders.affine import AffineDecoder
+from ..decoders.constant import ConstantDecoder
+from ..decoders.decoder import Decoder
 from .projection import Floats, Observations
 
 Reals = NDArray[np.float32]
@@ -78,11 +81,14 @@ class Clusters:
 
         everywhere, here = share(ones.sum(axis=0), n), share(ones, sizes)
         elsewhere = share(ones.sum(axis=0) - ones, n - sizes)
-        gains = 2.0 * (
-            sizes * divergence(here, everywhere) + (n - sizes) * divergence(elsewhere, everywhere)
-        )
+        gains = 2.0 * (sizes * divergence(here, everywhere) + (n - sizes) * divergence(elsewhere, everywhere))
         # the greatest of D chi-squared gains is about 2 log D by chance
-        return log_odds(np.where(gains > 2.0 + 2.0 * np.log(ones.shape[1]), here, everywhere))
+        differs = gains > 2.0 + 2.0 * np.log(ones.shape[1])
+        weights, bias = log_odds(np.where(differs, here, everywhere))
+        nothing_own = ~differs.any(axis=1)
+        nothing_own[self.sizes.argmax()] = False
+        bias[nothing_own] = -np.inf
+        return weights, bias
 
 
 def clusters_of(rows: Reals, labels: Labels, n_clusters: int, *, of_bits: bool) -> Clusters:
@@ -95,7 +101,7 @@ def second_moments(rows: Reals) -> Floats:
     return np.asarray((rows.T @ rows).astype(np.float64))
 
 
-def refined(observations: Observations, labels: Labels) -> AffineDecoder:
+def refined(observations: Observations, labels: Labels) -> Decoder:
     """The decoder of the mixture that starts from labels 0, 1, ... [n] of observations [n, D]."""
     of_bits, n_clusters = are_bits(observations), int(labels.max()) + 1
     centre = np.zeros(observations.shape[1], np.float32)
@@ -107,7 +113,8 @@ def refined(observations: Observations, labels: Labels) -> AffineDecoder:
     clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)
     for _ in range(_MOST_TURNS):
         weights, bias = clusters.scores(moments)
-        scores = rows @ weights.T.astype(np.float32) + (bias + np.log(clusters.frequencies)).astype(np.float32)
+        bias += np.log(clusters.frequencies)
+        scores = rows @ weights.T.astype(np.float32) + bias.astype(np.float32)
         likeliest = scores.argmax(axis=1)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         clusters = Clusters(rows, shares / shares.sum(axis=1, keepdims=True), of_bits=of_bits)
@@ -115,7 +122,10 @@ def refined(observations: Observations, labels: Labels) -> AffineDecoder:
             break
         labels = likeliest
     weights, bias = clusters.scores(moments)
-    return AffineDecoder(weights, bias - weights @ centre)
+    there = np.isfinite(bias)
+    if there.sum() < 2:
+        return ConstantDecoder(2)
+    return AffineDecoder(weights[there], bias[there] - weights[there] @ centre)
 
 
 def are_bits(observations: Observations) -> bool:

@@ -4,8 +4,9 @@ Clusters are found in a projection, from a random start, among states of which o
 times as often as another. Where an oracle believes in clusters with centres (`clusters_have_centres`), so
 that observations are normals of one covariance or independent bits given the label, its answer is compared
 with what was believed before: each is refined (`likelihoods`), and the labels of least criterion are kept
-(`counting.LabelCriterion`). A cluster that a fit happens to miss is not lost again so. Where there are fewer
-labels than states may be, clusters are split for as long as the data say that they are two (`splitting`).
+(`counting.LabelCriterion`). A cluster that a fit happens to miss is not lost again so. Last, labels that lie
+together become one, and where there are then fewer than states may be, clusters are split for as long as the
+data say that they are two (`splitting`); that is kept where the criterion is less.
 
 The answer of any other oracle is taken as it is.
 """
@@ -16,13 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from .counting import LabelCriterion
-from .fitting import fit_decoder
-from .likelihoods import Labels, are_bits, refined
-from .oracle import OneCluster
-from .projection import Observations
+from .fitting import fit_if_clusters
+from .likelihoods import Labels, Reals, are_bits, refined
+from .projection import Observations, merged, separation
 from .splits import split_further
 from .splitting import SplitRule
 
@@ -36,10 +35,7 @@ def fit_and_refine(
 ) -> Decoder:
     """A decoder for observations [n, D], which had the labels `believed` [n] so far, if any. It has n_labels
     labels at most, unless the oracle itself says otherwise."""
-    try:
-        fitted = fit_decoder(oracle, observations, random_state, n_labels)
-    except OneCluster:
-        return ConstantDecoder(2)
+    fitted = fit_if_clusters(oracle, observations, random_state, n_labels)
     if not getattr(oracle, "clusters_have_centres", False):
         return fitted
     judged = observations[:: -(-len(observations) // _JUDGED)]
@@ -53,11 +49,22 @@ def fit_and_refine(
     objections = [criterion(candidate.decode(judged)) for candidate in candidates]
     best, least = candidates[int(np.argmin(objections))], min(objections)
     labels = np.unique(best.decode(observations), return_inverse=True)[1]
-    if (n_found := int(labels.max()) + 1) < n_labels:
-        rows, generator = np.asarray(observations, np.float32), np.random.default_rng(random_state)
-        labels = split_further(rows, labels, n_labels, _SPLIT_RULE, generator, of_bits=are_bits(rows))
-        if labels.max() >= n_found:
-            divided = refined(observations, labels)
-            if criterion(divided.decode(judged)) < least:
-                best = divided
+    other = _merged_and_split(np.asarray(observations, np.float32), labels, n_labels, random_state)
+    if other.max() > 0 and not np.array_equal(other, labels):
+        divided = refined(observations, other)
+        if criterion(divided.decode(judged)) < least:
+            best = divided
     return best
+
+
+def _merged_and_split(rows: Reals, labels: Labels, n_labels: int, random_state: int) -> Labels:
+    """Labels 0, 1, ... [n] of rows [n, D] after labels that lie together are merged, and then split."""
+    n_found = int(labels.max()) + 1
+    every = -(-len(rows) // _JUDGED)
+    apart = separation(rows[::every].astype(np.float64), labels[::every], n_found)
+    labels = merged(n_found, apart, _SPLIT_RULE.min_separation)[labels]
+    labels = np.unique(labels, return_inverse=True)[1]
+    if labels.max() + 1 == n_labels:
+        return labels
+    generator = np.random.default_rng(random_state)
+    return split_further(rows, labels, n_labels, _SPLIT_RULE, generator, of_bits=are_bits(rows))

@@ -1,13 +1,14 @@
 """URL's practical form, step by step: one observation at a time is made, decoded and acted on."""
 
+import math
 from itertools import permutations
 
 import numpy as np
-from sklearn.base import clone
 
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl.learners.learner import Task
+from fasturl.oracles.refinement import fit_and_refine
 from fasturl.problems.environment import emission_rngs
 
 from .dynamics import start_state, step
@@ -62,69 +63,53 @@ def slow_learner(learner, task, policy_rng):
 
 
 def practical_url(env, agent, episodes, seed):
-    """The return of every trajectory, from the same streams as the run of that seed."""
+    """The return of every trajectory, from the same streams as the run of that seed, where all levels are
+    decoded alike."""
     streams = Streams(seed)
     known, instance = env.describe(), env.draw(streams)
     dynamics_rng, policy_rng = (streams.row(name).tolist() for name in ("dynamics", "policy"))
     rngs, oracle_seeds = emission_rngs(streams), streams.generator("oracle")
-    data, returns = [], []
-    decoder = learner = None
+    size = known.horizon, known.max_states, known.n_actions
+    task = Task(*size, known.max_return, episodes, np.zeros(4, np.uint64), known.reward_range)
+    learner, decoder, history = slow_learner(agent.learner, task, policy_rng), None, []
+    next_fit, growth = agent.batch, 1.5
 
-    def play(decode, q, epsilon):
+    def label(x):
+        return 0 if decoder is None else int(decoder.decode(x[None])[0])
+
+    def play():
         """One trajectory: observations, labels, actions, rewards."""
         noise = instance.emission.draw(rngs, 1).every_state()[0]
         s = start_state(instance.dynamics, dynamics_rng)
-        observations, labels, actions, rewards = [noise[0, s]], [decode(noise[0, s], 0)], [], []
+        observations, labels, actions, rewards = [noise[0, s]], [label(noise[0, s])], [], []
         for h in range(instance.horizon):
-            a, _ = epsilon_greedy(q[h, labels[h]], epsilon, policy_rng)
+            a, _ = epsilon_greedy(learner.q[h, labels[h]], learner.epsilon, policy_rng)
             s, reward = step(instance.dynamics, dynamics_rng, h, s, a)
             observations.append(noise[h + 1, s])
-            labels.append(decode(observations[-1], h + 1))
+            labels.append(label(observations[-1]))
             actions.append(a)
             rewards.append(reward)
-        returns.append(np.cumsum(rewards)[-1])
         return observations, labels, actions, rewards
 
-    def decode_one(x, level):
-        return int(decoder.decode(x[None], level + 1)[0])
-
-    def play_the_current_policy():
-        if learner is None:
-            return play(lambda x, level: 0, np.zeros((instance.horizon, 1, instance.n_actions)), 0.0)
-        return play(decode_one, learner.q, learner.epsilon)
-
-    def learn_from_one_trajectory():
-        _, labels, actions, rewards = play_the_current_policy()
-        learner.learn(labels, actions, rewards)
-
-    batch, agreements = agent.batch or max(50, 5 * instance.horizon), []
-    most = min(max(batch, episodes // 2), episodes)  # the first batch is always whole
-    while len(returns) < most and not (len(agreements) >= 2 and min(agreements[-2:]) >= 0.98):
-        fresh = [x for _ in range(min(batch, most - len(returns))) for x in play_the_current_policy()[0]]
-        data.extend(fresh)
-        fitted = (
-            clone(agent.oracle).set_params(random_state=int(oracle_seeds.integers(2**31))).fit(np.array(data))
-        )
-        new = fitted.decoder_
-        if decoder is None:
-            agreements.append(0.0)
-            n_labels = max(new.n_labels, known.max_states)
-            size = known.horizon, n_labels, known.n_actions
-            unused = np.zeros(4, np.uint64)
-            task = Task(*size, known.max_return, episodes, unused, known.reward_range)
-            learner = slow_learner(agent.learner, task, policy_rng)
-        else:
-            old_labels, new_labels = ([int(one.decode(x[None])[0]) for x in fresh] for one in (decoder, new))
-            renaming, agreement = match_labels(old_labels, new_labels, new.n_labels)
-            agreements.append(agreement if len(set(new_labels)) > 1 else 0.0)
-            new = new.relabelled(renaming)
-        decoder = new
-        if len(returns) < episodes:
-            learn_from_one_trajectory()
-        batch = len(returns)
-    while len(returns) < episodes:
-        learn_from_one_trajectory()
-    return np.array(returns)
+    while len(history) < episodes:
+        history.append(play())
+        learner.learn(*history[-1][1:])
+        if len(history) < next_fit:
+            continue
+        seen = [x for observations, *_ in history for x in observations]
+        believed = None if decoder is None else np.array([label(x) for x in seen])
+        oracle_seed = int(oracle_seeds.integers(2**31))
+        decoder = fit_and_refine(agent.oracle, np.array(seen), believed, oracle_seed, known.max_states)
+        old, new = [one for _, labels, *_ in history for one in labels], [label(x) for x in seen]
+        renaming, agreement = match_labels(old, new, known.max_states)
+        decoder = decoder.relabelled(renaming)
+        history = [([*xs], [label(x) for x in xs], actions, rewards) for xs, _, actions, rewards in history]
+        learner = slow_learner(agent.learner, task, policy_rng)
+        for _, labels, actions, rewards in history:
+            learner.learn(labels, actions, rewards)
+        growth = min(2 * growth, 4.0) if agreement >= 0.98 else 1.5
+        next_fit = math.ceil(growth * len(history))
+    return np.array([np.cumsum(rewards)[-1] for *_, rewards in history])
 
 
 def match_labels(old, new, n_labels):

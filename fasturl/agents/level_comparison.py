@@ -1,0 +1,81 @@
+"""Whether what a label looks like depends on the level.
+
+Each half of the trajectories is predicted from the other, an observation by the mean of those that have its
+label, of all levels or of its own level, and the squared errors of the two are compared:
+
+    levels look alike         the mean of all levels is the better one, since it rests on more observations;
+    levels look different     the mean of the level is, by more than the noise of one of the D coordinates.
+
+A mean of few observations is drawn towards that of all labels, as if that had been seen once more.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..learners.learner import Floats
+
+
+class Unexplained(NamedTuple):
+    """Sums of squared errors: where labels mean the same at all levels, and where they do not."""
+
+    together: float
+    apart: float
+    dimension: int
+
+    @property
+    def levels_differ(self) -> bool:
+        return self.together - self.apart > self.together / self.dimension
+
+
+def unexplained(observations: NDArray[np.generic], labels: NDArray[np.integer], n_labels: int) -> Unexplained:
+    """The errors of labels [n, H+1] of observations [n, H+1, D], each half of the n trajectories being
+    predicted from the other."""
+    centre = observations[0].mean(axis=0, dtype=np.float64).astype(np.float32)
+    halves = [_sums(observations[half::2], labels[half::2], n_labels, centre) for half in (0, 1)]
+    together = apart = 0.0
+    for known, tested in (halves, halves[::-1]):
+        of_all = _Sums(known.rows.sum(axis=0), known.sizes.sum(axis=0), known.squares)
+        everything = of_all.rows.sum(axis=0) / max(of_all.sizes.sum(), 1.0)
+        of_level = (known.rows.sum(axis=1) + everything) / (known.sizes.sum(axis=1)[:, None] + 1.0)
+        together += tested.error(of_all.means(everything)[None])
+        apart += tested.error(known.means(of_level[:, None]))
+    return Unexplained(together, apart, observations.shape[-1])
+
+
+class _Sums(NamedTuple):
+    """Sums [..., D] and numbers [...] of observations with each label, and the sum of all squares."""
+
+    rows: Floats
+    sizes: Floats
+    squares: float
+
+    def means(self, of_more: Floats) -> Floats:
+        """The mean of each label, if that of more observations had been seen once besides."""
+        return np.asarray((self.rows + of_more) / (self.sizes[..., None] + 1.0))
+
+    def error(self, means: Floats) -> float:
+        """The sum of squared distances from the means [..., D] of the labels."""
+        products = np.einsum("lkd,lkd->", self.rows, np.broadcast_to(means, self.rows.shape))
+        return float(self.squares - 2.0 * products + np.sum(self.sizes * np.square(means).sum(axis=-1)))
+
+
+def _sums(
+    observations: NDArray[np.generic],
+    labels: NDArray[np.integer],
+    n_labels: int,
+    centre: NDArray[np.float32],
+) -> _Sums:
+    """The sums of every level: [H+1, K, D] and [H+1, K]."""
+    each = np.eye(n_labels, dtype=np.float32)
+    rows, sizes, squares = [], [], 0.0
+    for h in range(observations.shape[1]):
+        level = observations[:, h].astype(np.float32) - centre
+        members = each[labels[:, h]]
+        rows.append(members.T @ level)
+        sizes.append(members.sum(axis=0))
+        squares += float(np.einsum("nd,nd->", level, level, dtype=np.float64))
+    return _Sums(np.stack(rows).astype(np.float64), np.stack(sizes).astype(np.float64), squares)
