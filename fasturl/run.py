@@ -143,9 +143,11 @@ class Run:
 
         - A learner that sees latent states: nothing.
         - A learner that sees observations: `observations_met`, how many rows its table has.
-        - URL: `decoder_accuracy`, the share of right labels by level; `oracle_fits`, how often the oracle
-          was fitted; `decoder_trajectories`, how many trajectories were spent on decoders; `decoder_stable`,
-          whether the decoder was stable in time.
+        - URL: `decoder_accuracy`, the share of right labels by level; `levels`, whether they were decoded
+          pooled or separately in the end; `oracle_fits`, how often the oracle was fitted; `relabellings`, how
+          often that has changed labels; `decoder_trajectories`, after how many trajectories it has changed
+          more than the labels near a border; `decoder_stable`, whether that was in the first half of the run;
+          `labels_found`, how many labels occur by level.
         - URLAsPublished: `decoder_accuracy` and `oracle_fits` as for URL; `decoder_trajectories`, how many
           trajectories the decoder was fitted on; `labels_found`, how many labels it has.
         - URLAsWritten: `decoder_accuracy`, `oracle_fits` and `decoder_trajectories` as for URL, and
@@ -153,8 +155,9 @@ class Run:
           the conditions of the theorem that are `unmet` and those that are `unknown`, in words.
         - PCID: `states_found` and `decoder_accuracy` by level; `exploration_trajectories`, how many were
           spent on learning the levels.
-        - These four: `seconds`, how long each part took: `exploration` and `evaluation`; of all forms of
-          URL `oracle` and `learning`, of URLAsWritten `selection`; of PCID `regression` and `exploitation`.
+        - These four: `seconds`, how long each part took: `evaluation`; of all but URL `exploration`; of all
+          forms of URL `oracle` and `learning`, of URLAsWritten `selection`; of PCID `regression` and
+          `exploitation`.
         - Where a `Recording` says to `evaluate_every` so many trajectories: `evaluations`, a table of
           `trajectories`, at which numbers of them; `values`, of the policy that the agent had there, exact,
           or from 100 observations of each state or 400 episodes; and `lowest_returns`, the lowest return of

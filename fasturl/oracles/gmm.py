@@ -26,7 +26,7 @@ class GMM(CentreOracle):
 
     n_directions="all" fits the mixture to the observations themselves. These must then lie near the origin
     where covariance is "spherical" or "tied": their squares are added up in float32. One start is enough
-    where URL fits again until two fits agree.
+    where URL fits again and again, and keeps the better one of two fits.
     """
 
     # an oracle of all directions projects on none, so the setting has a value that no other oracle's has

@@ -29,6 +29,8 @@ USUAL_DIMENSION = 20
 LARGEST_TABLE = 10**9
 """Upper limit on the numbers in a table of code words: they take eight gigabytes."""
 NO_EMISSION = "none"
+USUAL_NOISE = {"gaussian": 0.2, "rich": 0.2, "bernoulli": 0.05, "categorical": 0.05, NO_EMISSION: 0.0}
+"""Noise where the user asks for no other: small enough that states can be told apart."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from .._base import checks
 from .._base.schema import setting
 from .._base.streams import Streams
 from .block_mdp import BlockMDP
-from .code_words import EMISSIONS, LARGEST_TABLE, Appearance, make_emission
+from .code_words import EMISSIONS, LARGEST_TABLE, USUAL_NOISE, Appearance, make_emission
 from .emissions import LARGEST, Emission
 from .environment import Environment
 
@@ -46,10 +46,11 @@ class TableFamily(Environment):
         kw_only=True,
         help="Length of an observation.",
     )
-    noise: float = setting(
-        0.2,
+    noise: float | None = setting(
+        None,
         least=0,
         most=LARGEST,
+        none="0.2, or 0.05 where it is a probability",
         kw_only=True,
         help="Standard deviation of gaussian and rich, probability of a flipped bit for bernoulli, of a "
         "symbol that tells nothing for categorical.",
@@ -76,7 +77,8 @@ class TableFamily(Environment):
                 f"got {entries}"
             )
         differ = None if self.looks is None else self.looks == "different"
-        appearance = Appearance(self.max_states, self.horizon + 1, self.dimension, self.noise, differ)
+        noise = USUAL_NOISE[self.emission] if self.noise is None else self.noise
+        appearance = Appearance(self.max_states, self.horizon + 1, self.dimension, noise, differ)
         checks.keep(self, _resolved_emission=make_emission(self.emission, appearance))
 
     @property

@@ -1,10 +1,10 @@
 """The comparison on the rich lock: trajectories until solved at horizons 6 to 100, beside published budgets.
 
-URL has a decoder for each level, since states look different from level to level. OracleQ and OPSRL on latent
-states are skylines: they need not learn to see. PCID is the baseline. It learns one level after the other
-from 25 samples for each state and action, so it gets the trajectories that this takes for all levels, and
-some to play what it has learned. The two good states of a level have the same past at switch 0.5, and PCID
-cannot tell them apart, however many samples it gets.
+URL is told nothing: that states look different from level to level it finds out itself. OracleQ and OPSRL on
+latent states are skylines: they need not learn to see. PCID is the baseline. It learns one level after the
+other from 25 samples for each state and action, so it gets the trajectories that this takes for all levels,
+and some to play what it has learned. The two good states of a level have the same past at switch 0.5, and
+PCID cannot tell them apart, however many samples it gets.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     "oracleq-lat": {},
     "opsrl-lat": {},
     "pcid": {"samples_per_level": PCID_SAMPLES},
-    "url": {"levels": "separate"},
+    "url": {},
 }
 """The agents with the settings that differ from their defaults, in the order in which they are run: those
 that take seconds come first."""
