@@ -147,7 +147,8 @@ class Run:
           pooled or separately in the end; `oracle_fits`, how often the oracle was fitted; `relabellings`, how
           often that has changed labels; `decoder_trajectories`, after how many trajectories it has changed
           more than the labels near a border; `decoder_stable`, whether that was in the first half of the run;
-          `labels_found`, how many labels occur by level.
+          `labels_found`, how many labels occur by level; `labels_that_split`, how many of them look like more
+          than one state at the end: a bound on states that is too small, or a decoder that misses some.
         - URLAsPublished: `decoder_accuracy` and `oracle_fits` as for URL; `decoder_trajectories`, how many
           trajectories the decoder was fitted on; `labels_found`, how many labels it has.
         - URLAsWritten: `decoder_accuracy`, `oracle_fits` and `decoder_trajectories` as for URL, and

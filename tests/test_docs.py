@@ -29,3 +29,15 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
 def test_there_are_pages_with_code():
     assert PAGES["README.md"]
     assert PAGES["docs/gymnasium.md"]
+
+
+def test_the_pictures_of_environments_are_those_that_the_script_draws(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import draw_environments
+
+    page = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"\(pictures/([a-z-]+)\.svg\)", page)
+    assert sorted(pictures) == sorted(draw_environments.FAMILIES)
+    assert sorted(pictures) == sorted(path.stem for path in (ROOT / "docs" / "pictures").glob("*.svg"))
+    figure = draw_environments.draw(draw_environments.FAMILIES["rich-lock"])
+    assert [axes.get_xlabel() for axes in figure.axes] == ["level", "coordinate"]

@@ -178,6 +178,14 @@ def test_progress_is_told_for_every_trajectory():
     assert min(ticks) == 0  # after each fit
 
 
+@pytest.mark.parametrize(("n_states", "missing"), [(2, True), (3, False)])
+@pytest.mark.parametrize("levels", ["pooled", "separate"])
+def test_a_bound_that_is_too_small_for_what_there_is_to_see_is_told(n_states, missing, levels):
+    agent = fu.URL(n_states=n_states, levels=levels)
+    run = fu.train(fu.LockGaussian(2, 0.2, 0.1), agent, 600, seeds=2)
+    assert [one["labels_that_split"] > 0 for one in run.diagnostics] == [missing] * 2
+
+
 # --- any learner ---
 
 

@@ -33,6 +33,9 @@ class ChosenDecoding(LevelDecoding):
     def until_due(self, played: int) -> int:
         return self._now.until_due(played)
 
+    def labels_that_split(self, history: History) -> int:
+        return self._now.labels_that_split(history)
+
     def refit(self, history: History) -> bool:
         played, fits = len(history.labels), self._pooled.fits
         changed = self._now.refit(history)

@@ -50,6 +50,10 @@ class LevelDecoding(ABC):
     def refit(self, history: History) -> bool:
         """Look at the history again; returns whether any label has changed."""
 
+    @abstractmethod
+    def labels_that_split(self, history: History) -> int:
+        """How many labels look like more than one state: the bound on states may be too small."""
+
     def _draw_seed(self) -> int:
         self.fits += 1
         return int(self._seeds.integers(2**31))

@@ -65,6 +65,14 @@ class PooledDecoding(LevelDecoding):
         )
         return decoder, decoder.decode(rows).reshape(observations.shape[:2])
 
+    def labels_that_split(self, history: History) -> int:
+        from ..oracles.refinement import labels_that_split
+
+        observations, labels = history.observations, history.observed_labels.ravel().astype(np.int64)
+        rows, seed = observations.reshape(-1, observations.shape[-1]), int(self._seeds.integers(2**31))
+        chosen = _chosen(len(rows), labels, seed)
+        return labels_that_split(rows[chosen], labels[chosen], seed)
+
     def adopt(self, decoder: Decoder, agreement: float, played: int) -> None:
         """Believe in a decoder that agrees so well with the one before."""
         self.decoder, self._fitted = decoder, True

@@ -65,6 +65,20 @@ class SeparateDecoding(LevelDecoding):
         self._played_at_fit[:] = 0.0
         return self.refit(history)
 
+    def labels_that_split(self, history: History) -> int:
+        from ..oracles.refinement import labels_that_split
+
+        # a level with fewer labels than it may have was split as far as it goes
+        full = np.flatnonzero(history.labels_met() >= self._n_states)
+        return sum(
+            labels_that_split(
+                history.observations[:, h],
+                history.observed_labels[:, h].astype(np.int64),
+                int(self._seeds.integers(2**31)),
+            )
+            for h in full
+        )
+
     def _fitted_level(self, history: History, level: int) -> tuple[Decoder, Ints]:
         """A decoder for the observations of one level, and their labels [n]."""
         from ..oracles.fitting import fit_if_clusters

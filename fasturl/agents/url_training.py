@@ -75,6 +75,8 @@ class URLTraining:
         return 2 * self._decoding.last_change <= self._ledger.played and not blind
 
     def _diagnostics(self) -> dict[str, Any]:
+        with self._phases.timed("oracle"):
+            doubtful = self._decoding.labels_that_split(self._history)
         return {
             "levels": self._decoding.levels,
             "oracle_fits": self._decoding.fits,
@@ -82,5 +84,6 @@ class URLTraining:
             "decoder_trajectories": self._decoding.last_change,
             "decoder_stable": self._is_stable(),
             "labels_found": self._history.labels_met().tolist(),
+            "labels_that_split": doubtful,
             "seconds": self._phases.seconds,
         }

@@ -113,5 +113,7 @@ def _print_table(run: Run) -> None:
     )
     if unstable := sum(not about.get("decoder_stable", True) for about in run.diagnostics):
         table.add_row("decoder", f"not stable in time: {unstable} of {n_seeds}")
+    if missing := sum(about.get("labels_that_split", 0) > 0 for about in run.diagnostics):
+        table.add_row("decoder", f"labels that look like several states: {missing} of {n_seeds}")
     table.add_row("wall time", f"{run.wall_seconds:.2f} s")
     Console().print(table)

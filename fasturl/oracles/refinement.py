@@ -23,7 +23,7 @@ from .fitting import fit_if_clusters
 from .likelihoods import Labels, Reals, are_bits, refined
 from .projection import Observations, merged, separation
 from .splits import split_further
-from .splitting import SplitRule
+from .splitting import SplitRule, best_split
 
 _JUDGED = 2**13
 """Observations that the criterion is computed from, where there are more."""
@@ -55,6 +55,17 @@ def fit_and_refine(
         if criterion(divided.decode(judged)) < least:
             best = divided
     return best
+
+
+def labels_that_split(observations: Observations, labels: Labels, random_state: int) -> int:
+    """How many of the labels [n] of observations [n, D] look like more than one state."""
+    rows, generator = np.asarray(observations, np.float32), np.random.default_rng(random_state)
+    of_bits = are_bits(rows)
+    splits = [
+        best_split(rows[labels == label], of_bits=of_bits, rule=_SPLIT_RULE, generator=generator)
+        for label in np.unique(labels)
+    ]
+    return sum(split is not None for split in splits)
 
 
 def _merged_and_split(rows: Reals, labels: Labels, n_labels: int, random_state: int) -> Labels:
