@@ -170,12 +170,6 @@ class Episodes:
         """The packed bits of every observation that these episodes can show: [E, H+1, S, words]."""
         block = self._observed
         assert isinstance(block, BitBlock)
-        used = block.dimension % 64
-        # a table with a row for each string of bits has none for what lies beyond them
-        if used and (block.words[..., -1] >> np.uint64(used)).any():
-            raise ValueError(
-                f"observations must be words of {block.dimension} bits, got some with more bits that are set"
-            )
         return block.words
 
 
@@ -235,8 +229,8 @@ class Game:
         self.episodes_begun += count
         block = None
         if not self._latent:
-            assert self._instance.emission is not None
-            block = self._instance.emission.draw(emission_rngs(self._streams), count)
+            rngs = emission_rngs(self._streams)
+            block = self._instance.draw_block(rngs, count, self.description.observations)
         return Episodes(self._instance, self._streams, count, block)
 
     def play_random(self, count: int) -> Trajectories:

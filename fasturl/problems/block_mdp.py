@@ -22,6 +22,9 @@ from .._base import checks
 from .._base.streams import Streams
 from .._kernels import planning as _planning
 from .._kernels.records import SIZE_ONE, Dynamics
+from .blocks import Block, Rngs
+from .checked_blocks import BlockSize, draw_block
+from .description import ObservationSpace
 from .emissions import Emission, cumulative
 from .environment import Environment
 from .vector_tables import SharedInstance, VectorTables
@@ -155,6 +158,17 @@ class BlockMDP(Environment):
 
     def draw(self, streams: Streams) -> BlockMDP:
         return self
+
+    def draw_block(self, rngs: Rngs, episodes: int, observations: ObservationSpace | None = None) -> Block:
+        """The observations of the next episodes for every state, from the generators of the emission stream.
+
+        ValueError where the block does not fit the tables, or shows other `observations` than an agent was
+        told of.
+        """
+        assert self.emission is not None
+        horizon, n_states = self.dynamics.transitions.shape[:2]
+        space = observations or self.emission.observation_space
+        return draw_block(self.emission, rngs, episodes, BlockSize(horizon + 1, n_states, space))
 
     @property
     def single_instance(self) -> bool:
