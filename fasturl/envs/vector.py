@@ -29,6 +29,7 @@ from ..problems.buffers import (
     StoredObservations,
 )
 from ..problems.environment import Environment, emission_rngs
+from ..problems.vector_tables import checked_tables
 from . import arguments, spaces
 from .ladder import Ladder
 from .paths import Paths
@@ -86,7 +87,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._description = self.environment.describe()
-        self._tables = self.environment.vector_tables(self.num_envs)
+        self._tables = checked_tables(self.environment, self.num_envs)
         self._players = Players(
             dynamics_rngs=np.zeros((self.num_envs, 4), np.uint64),
             emission_rngs=np.zeros((self.num_envs, 4, 4), np.uint64),
