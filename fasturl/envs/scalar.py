@@ -13,7 +13,7 @@ from .._base.streams import Streams
 from .._kernels import dynamics as _dynamics
 from ..problems.block_mdp import BlockMDP
 from ..problems.environment import Environment, emission_rngs
-from . import arguments, spaces
+from . import arguments, footprint, spaces
 from .ladder import Ladder
 
 
@@ -55,6 +55,7 @@ class ScalarEnv(gymnasium.Env[Any, int]):
         self.environment = arguments.environment(env, settings)
         self.render_mode = arguments.render_mode(render_mode)
         self._latent = arguments.shows_latent_states(self.environment, observe)
+        footprint.check_single(self.environment, latent=self._latent)
         self.observation_space = spaces.observation_space(self.environment, self._latent)
         self.action_space = spaces.action_space(self.environment)
         self._horizon = self.environment.describe().horizon

@@ -17,6 +17,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .._base import checks
+from .._base.patience import announced
 from .._base.streams import Streams
 from .._kernels.records import Players
 from ..problems.block_mdp import BlockMDP
@@ -30,7 +31,7 @@ from ..problems.buffers import (
 )
 from ..problems.environment import Environment, emission_rngs
 from ..problems.vector_tables import checked_tables
-from . import arguments, spaces
+from . import arguments, footprint, spaces
 from .ladder import Ladder
 from .paths import Paths
 
@@ -79,6 +80,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         self._latent = arguments.shows_latent_states(self.environment, observe)
         self.copy = checks.flag("copy", copy)
         self.num_envs = checks.integer("num_envs", num_envs, least=1)
+        footprint.check_many(self.environment, self.num_envs, latent=self._latent)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.render_mode = arguments.render_mode(render_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
@@ -135,7 +137,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
             )
         seeds = self._reset_seeds(seed)
         redraw = mask & new_instance
-        for e in np.flatnonzero(mask).tolist():
+        for e in announced(np.flatnonzero(mask).tolist(), "seeding"):
             if seeds[e] is not None or self._seeds[e] is None:
                 self._seed(e, seeds[e])
                 redraw[e] = True

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._base import checks
 from .._base.origin import is_ours
+from .._base.patience import announced
 from .._base.streams import Streams
 from .._kernels.records import SharedTables
 from .emissions import Emission
@@ -42,6 +43,8 @@ class VectorTables(ABC):
     """V* of the instance of each environment, float64[N]."""
     emissions: list[Emission | None]
     """The emission of the instance of each environment."""
+    keeps_instances: ClassVar[bool] = False
+    """Whether the instances are kept beside the arrays, which takes memory of its own."""
 
     @abstractmethod
     def seed(self, index: int, streams: Streams) -> None:
@@ -62,6 +65,8 @@ class InstanceTables(VectorTables):
     Instances may differ in their start, transitions, rewards, emission and number of states; tables have room
     for the `max_states` that the family declares.
     """
+
+    keeps_instances = True
 
     def __init__(self, environment: Environment, n_envs: int) -> None:
         declared = environment.describe()
@@ -87,7 +92,7 @@ class InstanceTables(VectorTables):
         self._streams[index] = streams
 
     def draw(self, mask: Mask) -> None:
-        for e in np.flatnonzero(mask).tolist():
+        for e in announced(np.flatnonzero(mask).tolist(), "drawing the instances"):
             streams = self._streams[e]
             assert streams is not None, "an environment is seeded before its instance is drawn"
             self._set(e, self._environment.draw_checked(streams))

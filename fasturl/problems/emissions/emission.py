@@ -104,6 +104,11 @@ class Emission(ABC):
         """How many episodes make a block that stays in the cache."""
         return max(16, min(512, _BLOCK_BYTES // self._episode_bytes()))
 
+    @property
+    def episode_bytes(self) -> int:
+        """Memory that one episode takes in a block."""
+        return self._episode_bytes()
+
     def _episode_bytes(self) -> int:
         """Memory that an episode takes in a block."""
         return 4 * self.n_levels * self.n_states * self.dimension
