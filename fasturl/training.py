@@ -216,7 +216,9 @@ def _curve_points(points: SupportsIndex | Iterable[SupportsIndex], episodes: int
         return np.unique(np.linspace(episodes / count, episodes, count).round().astype(np.int64))
     chosen = [checks.integer("points", point, least=1, most=episodes) for point in points]
     if not chosen or sorted(set(chosen)) != chosen:
-        raise ValueError(f"points must be increasing numbers of trajectories, got {points!r}")
+        raise ValueError(
+            f"points must be increasing numbers of trajectories, got {checks.short_repr(points)}"
+        )
     return np.array(chosen, np.int64)
 
 

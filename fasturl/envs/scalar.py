@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import checks
 from .._base.streams import Streams
 from .._kernels import dynamics as _dynamics
 from ..problems.block_mdp import BlockMDP
@@ -111,7 +112,9 @@ class ScalarEnv(gymnasium.Env[Any, int]):
                 "Cannot call env.step() after the episode has terminated: call env.reset()"
             )
         if not self.action_space.contains(action):
-            raise gymnasium.error.InvalidAction(f"{action!r} ({type(action)}) is not in {self.action_space}")
+            raise gymnasium.error.InvalidAction(
+                f"{checks.short_repr(action)} ({type(action)}) is not in {self.action_space}"
+            )
         dynamics_rng = self._streams.row("dynamics")
         state, reward = _dynamics.step(
             self._instance.dynamics, dynamics_rng, h, self._states[-1], int(action)

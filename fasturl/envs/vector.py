@@ -248,11 +248,13 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
             return np.ones(self.num_envs, np.bool_)
         mask = options["reset_mask"]
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError(f"`options['reset_mask']` must be a numpy array of dtype bool, got {mask!r}")
+            raise TypeError(
+                f"`options['reset_mask']` must be a numpy array of dtype bool, got {checks.short_repr(mask)}"
+            )
         if mask.shape != (self.num_envs,) or not mask.any():
             raise ValueError(
                 f"`options['reset_mask']` must have shape {(self.num_envs,)} "
-                f"and at least one True value, got {mask!r}"
+                f"and at least one True value, got {checks.short_repr(mask)}"
             )
         return mask.copy()
 
@@ -267,7 +269,9 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
             # one pass: as unsigned numbers, negative ones are huge
             if chosen.view(np.uint64).max() < self._description.n_actions:
                 return chosen
-        raise gymnasium.error.InvalidAction(f"{actions!r} ({type(actions)}) is not in {self.action_space}")
+        raise gymnasium.error.InvalidAction(
+            f"{checks.short_repr(actions)} ({type(actions)}) is not in {self.action_space}"
+        )
 
     def _infos(self, mask: Mask | None) -> dict[str, Any]:
         """The info of all environments, or of those in the mask: each key has a mask of its own beside it."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import checks
 from .._kernels import emission as _emission
 
 Floats = NDArray[np.float64]
@@ -81,7 +82,8 @@ class RealBlock(Block):
         if noise.dtype != np.float32 or means.dtype != np.float32:
             return f"noise and means of float32, got {noise.dtype} and {means.dtype}"
         if not (isinstance(self.n_informative, int) and 0 <= self.n_informative <= dimension):
-            return f"n_informative, an integer from 0 to {dimension}, got {self.n_informative!r}"
+            found = checks.short_repr(self.n_informative)
+            return f"n_informative, an integer from 0 to {dimension}, got {found}"
         if means[:, self.n_informative :].any():
             return f"means of 0 from coordinate n_informative = {self.n_informative} on, got others"
         if not (np.isfinite(noise[:, :dimension]).all() and np.isfinite(means).all()):

@@ -70,9 +70,22 @@ def sweep(
         raise ValueError("there is nothing to run: the grid is empty")
     optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
     optional.need("pandas", "experiments", "loading results")
-    store = Store(out, create=True)
+    store = open_store(out, wanted, chosen)
     complete(store, plan(store, wanted, chosen), place, progress)
     return store.frame()
+
+
+def open_store(out: str | Path, cells: Sequence[Cell], seeds: Sequence[int]) -> Store:
+    """The folder of results, which is made and written; one that holds all these runs need only be read."""
+    try:
+        return Store(out, create=True)
+    except ValueError:
+        with suppress(ValueError):
+            store = Store(out)
+            store.check_version()
+            if not plan(store, cells, seeds):
+                return store
+        raise
 
 
 def chosen_backend(backend: Backend | None, n_jobs: int | None) -> Backend:
