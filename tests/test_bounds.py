@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fasturl as fu
+from fasturl._base import compile_cache
 from fasturl._base.streams import Streams
 from fasturl._kernels.compiling import kernel
 from fasturl.agents import DecodedPolicy
@@ -52,6 +53,12 @@ def test_it_is_found_in_the_loops_of_our_learners_too():
     states = np.zeros((2, 5, 1), np.uint8) + 7  # labels that there are not
     with pytest.raises(ValueError, match=r"OracleQ .*failed: IndexError"):
         memory.learn_episodes(problem((4, 1, 2)).dynamics, states, Streams(0).row("dynamics"), np.empty(2))
+
+
+def test_kernels_that_check_indices_are_kept_apart_from_those_that_do_not(monkeypatch):
+    before = compile_cache.digest()
+    monkeypatch.setattr(numba.config, "BOUNDSCHECK", not numba.config.BOUNDSCHECK)
+    assert compile_cache.digest() != before
 
 
 def task(size, episodes=20):
