@@ -146,10 +146,10 @@ def test_emissions_of_one_coordinate_and_of_no_episodes(emission):
 def decoders(n_labels, dimension):
     rng = np.random.default_rng(0)
     weights, bias = rng.normal(size=(n_labels, dimension)), rng.normal(size=n_labels)
-    factors = np.tile(np.eye(dimension), (n_labels, 1, 1))
+    precisions = np.tile(np.eye(dimension), (n_labels, 1, 1))
     return [
         AffineDecoder(weights, bias),
-        QuadraticDecoder(factors, weights, bias),
+        QuadraticDecoder(weights, precisions, bias),
         ConstantDecoder(n_labels),
     ]
 

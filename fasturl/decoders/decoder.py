@@ -11,6 +11,7 @@ renamed.
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -61,7 +62,7 @@ class Decoder(ABC):
     def _best(self, block: Block, scores: Reals) -> Labels:
         """The label of greatest score: scores float32 [E, K, S, L], however the last two axes are cut."""
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        _decoding.best_labels(scores.reshape(*scores.shape[:2], -1), self.relabel, labels)
+        _decoding.best_labels(in_rows(scores), self.relabel, labels)
         return labels
 
     def relabelled(self, permutation: ArrayLike) -> Self:
@@ -78,6 +79,11 @@ class Decoder(ABC):
         ]
         renamed.n_labels = max(self.n_labels, int(renamed.relabel.max()) + 1)
         return renamed
+
+
+def in_rows(table: NDArray[Any]) -> NDArray[Any]:
+    """A table [E, K, ...] as one of three axes, also where there are no episodes."""
+    return table.reshape(*table.shape[:2], math.prod(table.shape[2:]))
 
 
 def whole_labels(must: str, numbers: NDArray[Any], n_labels: int) -> NDArray[np.int64]:

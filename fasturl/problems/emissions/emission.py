@@ -138,4 +138,4 @@ def raw_words(rngs: Rngs, episodes: int, count: int) -> Words:
     """Rows of at least `count` raw words, one row for each episode."""
     raw = np.empty((episodes, -(-count // N_RNGS), N_RNGS), np.uint64)
     _emission.fill_words(rngs, raw)
-    return raw.reshape(episodes, -1)
+    return raw.reshape(episodes, raw.shape[1] * N_RNGS)
