@@ -13,7 +13,7 @@ from .._base import checks
 from .._kernels import decoding as _decoding
 from .._kernels import fitting as _fitting
 from .._kernels.records import KMeansWorkspace
-from ..decoders.decoder import Decoder, Labels, Reals, block_of, observations_of, real_blocks
+from ..decoders.decoder import Decoder, Labels, Reals, block_of, in_rows, observations_of, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
 
 LEAST_SAMPLES = 30
@@ -118,7 +118,7 @@ class PastDecoder(Decoder):
             mixed = np.empty_like(scores)
             _decoding.mix_units(scores, mixing, mixed)
             scores = mixed
-        _decoding.best_labels(scores.reshape(*scores.shape[:2], -1), self.relabel, labels)
+        _decoding.best_labels(in_rows(scores), self.relabel, labels)
 
 
 def cluster(rng: NDArray[np.uint64], predictions: Floats, n_clusters: int) -> Floats:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .._base import checks
 from .._kernels import decoding as _decoding
 from ..problems.blocks import BitBlock, Block, RealBlock
-from .decoder import Decoder, Floats, Labels, Reals, observations_of, real_blocks
+from .decoder import Decoder, Floats, Labels, Reals, in_rows, observations_of, real_blocks
 
 
 class AffineDecoder(Decoder):
@@ -69,7 +69,7 @@ class AffineMap:
         """The image of a block, itself a block: all points of an episode in a row, as S * L levels with one
         state."""
         points = self(block)
-        flat = points.reshape(*points.shape[:2], -1)
+        flat = in_rows(points)
         return RealBlock(flat, np.zeros((1, *flat.shape[1:]), np.float32), 0)
 
 

@@ -11,6 +11,7 @@ renamed.
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -19,9 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._kernels import decoding as _decoding
-from .._kernels import emission as _emission
 from .._kernels.records import RealObservations
-from ..problems.blocks import BitBlock, Block, RealBlock
+from ..problems.blocks import Block, RealBlock, packed
 
 MAX_LABELS = 256
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ class Decoder(ABC):
     def _best(self, block: Block, scores: Reals) -> Labels:
         """The label of greatest score: scores float32 [E, K, S, L], however the last two axes are cut."""
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        _decoding.best_labels(scores.reshape(*scores.shape[:2], -1), self.relabel, labels)
+        _decoding.best_labels(in_rows(scores), self.relabel, labels)
         return labels
 
     def relabelled(self, permutation: ArrayLike) -> Self:
@@ -79,6 +79,11 @@ class Decoder(ABC):
         ]
         renamed.n_labels = max(self.n_labels, int(renamed.relabel.max()) + 1)
         return renamed
+
+
+def in_rows(table: NDArray[Any]) -> NDArray[Any]:
+    """A table [E, K, ...] as one of three axes, also where there are no episodes."""
+    return table.reshape(*table.shape[:2], math.prod(table.shape[2:]))
 
 
 def whole_labels(must: str, numbers: NDArray[Any], n_labels: int) -> NDArray[np.int64]:
@@ -100,9 +105,7 @@ def block_of(X: Observations) -> Block:
         raise ValueError(f"X must have shape [observations, coordinates], got {X.shape}")
     n, dimension = X.shape
     if X.dtype in (np.uint8, np.bool_) and X.view(np.uint8).max(initial=0) <= 1:
-        words = np.empty((n, 1, 1, -(-dimension // 64)), np.uint64)
-        _emission.pack(np.ascontiguousarray(X, np.uint8), words.reshape(n, -1))
-        return BitBlock(words, dimension)
+        return packed(X.astype(np.uint8, copy=False).reshape(n, 1, 1, dimension))
     columns = np.ascontiguousarray(X.T, np.float32)
     return RealBlock(columns.reshape(1, dimension, n), np.zeros((1, dimension, n), np.float32), 0)
 

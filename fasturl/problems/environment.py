@@ -15,8 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._base.names import name_of
+from .._base.origin import implemented_by_us
 from .._base.schema import Declared, settings_of
 from .._base.streams import Streams
+from .checked_instance import check_instance
 from .description import Description, greatest_return
 from .emissions import N_RNGS, Emission
 from .vector_tables import InstanceTables, VectorTables
@@ -117,7 +119,17 @@ class Environment(Declared, ABC):
             raise ValueError(
                 f"draw of {type(self).__name__} must give a BlockMDP, got {checks.short_repr(instance)}"
             )
-        return instance.declared_by(self)
+        known = self.describe()
+        check_instance(self, known, instance)
+        declared = instance.declared_by(self)
+        if not implemented_by_us(instance, "declared_by"):
+            check_instance(self, known, declared)
+        return declared
+
+    def instance_bytes(self) -> int:
+        """About the memory that a new instance takes: transitions, their running sums, and rewards."""
+        known = self.describe()
+        return 0 if self.single_instance else 24 * known.horizon * known.max_states**2 * known.n_actions
 
     @property
     def single_instance(self) -> bool:

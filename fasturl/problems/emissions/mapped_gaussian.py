@@ -90,7 +90,9 @@ class MappedGaussian(Emission):
         normals = self._normals(rngs, episodes)
         noise = np.empty((episodes, self.dimension, self.n_levels), np.float32)
         if self._by_butterflies:
-            _emission.hadamard_rows(normals, self._n_noisy, noise.reshape(episodes, -1))
+            _emission.hadamard_rows(
+                normals, self._n_noisy, noise.reshape(episodes, math.prod(noise.shape[1:]))
+            )
         else:
             _emission.mapped_rows(normals, self._matrix, noise)
         return RealBlock(noise, self._means, self._n_informative)
