@@ -50,8 +50,10 @@ class Range:
     high: float
 
     def __post_init__(self) -> None:
-        if not 0 < self.low <= self.high < math.inf:
-            raise ValueError(f"a range must have ends 0 < low <= high, got {self.low:g}:{self.high:g}")
+        low, high = checks.real("low of a range", self.low), checks.real("high of a range", self.high)
+        if not 0 < low <= high:
+            raise ValueError(f"a range must have ends 0 < low <= high, got {low:g}:{high:g}")
+        checks.keep(self, low=checks.plain(self.low), high=checks.plain(self.high))
 
     @property
     def whole(self) -> bool:

@@ -60,7 +60,7 @@ class Store:
     it can be written."""
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False) -> None:
-        self.folder = Path(folder)
+        self.folder = checks.path("folder", folder)
         self._writes = create
         manifest = self.folder / _MANIFEST
         self._made_by: dict[str, Any] | None = None
