@@ -25,6 +25,7 @@ from ._base import checks
 from ._base.parts import origins_of
 from ._base.streams import Streams
 from .agents.agent import Agent, Outcome, check_outcome, plain_diagnostics
+from .agents.checked_episodes import episodes_of
 from .agents.checkpoints import Checkpoints
 from .agents.evaluation import check_verdict
 from .agents.game import Game
@@ -122,7 +123,7 @@ def train(
         instance = env.draw_checked(streams)
         checkpoints = None if spacing is None else Checkpoints(spacing, instance, streams)
         ledger = Ledger(count, total, tick, checkpoints)
-        game = Game(instance, streams, latent=player.sees_latent_states)
+        game = Game(instance, streams, latent=player.sees_latent_states, episodes=episodes_of(player))
         outcome = player.play(game, ledger)
         if not game.episodes_begun == ledger.played == total:
             raise ValueError(
@@ -130,6 +131,7 @@ def train(
                 f"in its ledger, got {game.episodes_begun} that it played and {ledger.played} that it entered"
             )
         outcome = check_outcome(player, outcome)
+        ledger.refuse_no_numbers()
         if checkpoints is not None:
             outcome.diagnostics["evaluations"] = checkpoints.end(total, outcome.policy)
         return _judge(player, outcome, ledger.returns, trajectories, instance, streams)

@@ -173,6 +173,44 @@ def test_a_memory_that_two_runs_share_is_refused(kind, n_jobs):
     )
 
 
+class FirstAction:
+    """A memory of a user's own, equal to every other; as a learner it hands out itself."""
+
+    def __init__(self, horizon=4, n_labels=3, n_actions=4):
+        self.shape = horizon, n_labels, n_actions
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+    def start(self, task):
+        return self
+
+    def policy(self):
+        return np.zeros(self.shape[:2], int)
+
+    def update(self, labels, actions, rewards):
+        pass
+
+    def final_policy(self):
+        return np.eye(self.shape[2])[self.policy()]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_memory_of_a_user_s_own_class_that_two_runs_share_is_refused(n_jobs):
+    assert complaint(FirstAction(), n_jobs=n_jobs) == (
+        "start of FirstAction must return a fresh memory, got one that belongs to another run"
+    )
+    assert fu.train(LOCK, Starts(lambda task: FirstAction()), 20, seeds=4).n_seeds == 4  # equal, not the same
+
+
+def test_a_memory_that_was_let_go_leaves_no_trace():
+    """Python gives the number of an object that is gone to another; that one is fresh all the same."""
+    for _ in range(50):
+        fu.train(LOCK, FirstAction(), 1)
+
+
 def test_a_memory_is_used_by_one_thread_at_a_time():
     """Of two threads, one is refused while the other learns; together they feed no more than was told."""
     streams, size = Streams(0), 50_000

@@ -186,7 +186,7 @@ def draw_labels(instance: BlockMDP, decoder: Decoder, streams: Streams, most: in
     labels = np.empty((episodes, *shape), np.uint8)
     size = emission.block_episodes
     for part in (labels[first : first + size] for first in range(0, episodes, size)):
-        part[:] = decoder.table(emission.draw(emission_rngs(streams), len(part)))
+        part[:] = decoder.table(instance.draw_block(emission_rngs(streams), len(part)))
     return labels
 
 

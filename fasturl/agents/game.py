@@ -28,6 +28,7 @@ from .._kernels import hashing as _hashing
 from .._kernels import pcid as _pcid
 from .._kernels.records import Dynamics, ObservationKeys
 from .._kernels.records import Trajectories as Record
+from ..decoders.checked import check_decoder
 from ..decoders.decoder import Decoder
 from ..learners import playing
 from ..learners.compiled import CompiledMemory
@@ -93,7 +94,7 @@ class Episodes:
 
     def labels(self, decoder: Decoder) -> Labels:
         """The label of every observation that these episodes can show: [E, H+1, S]."""
-        return decoder.table(self._observed)
+        return check_decoder(decoder).table(self._observed)
 
     def labels_with(self, decode: Callable[[Block], Labels]) -> Labels:
         """As `labels`, for decoders that can do more than the contract asks, such as decode some levels
@@ -147,7 +148,8 @@ class Episodes:
 
     def part(self, first: int, end: int) -> Episodes:
         """The episodes from `first` up to `end`."""
-        return Episodes(self._instance, self._streams, end - first, self._observed.episodes(first, end))
+        block = self._observed.episodes(first, end)
+        return type(self)(self._instance, self._streams, end - first, block)
 
     def _played(self, labels: Labels, states: Ints, actions: Ints, rewards: Floats) -> Trajectories:
         return Trajectories(actions, rewards, labels, states, self._block)
@@ -170,12 +172,6 @@ class Episodes:
         """The packed bits of every observation that these episodes can show: [E, H+1, S, words]."""
         block = self._observed
         assert isinstance(block, BitBlock)
-        used = block.dimension % 64
-        # a table with a row for each string of bits has none for what lies beyond them
-        if used and (block.words[..., -1] >> np.uint64(used)).any():
-            raise ValueError(
-                f"observations must be words of {block.dimension} bits, got some with more bits that are set"
-            )
         return block.words
 
 
@@ -188,9 +184,17 @@ class Game:
         The stream that the agent's own randomness comes from, uint64[4].
     """
 
-    def __init__(self, instance: BlockMDP, streams: Streams, *, latent: bool = False) -> None:
+    def __init__(
+        self,
+        instance: BlockMDP,
+        streams: Streams,
+        *,
+        latent: bool = False,
+        episodes: type[Episodes] = Episodes,
+    ) -> None:
         self.description: Description = instance.describe()
         self._instance, self._streams, self._latent = instance, streams, latent
+        self._episodes = episodes
         self.episodes_begun = 0
         """How many episodes were begun so far; each of them counts."""
 
@@ -232,16 +236,17 @@ class Game:
 
     def begin(self, count: int) -> Episodes:
         """The next `count` episodes."""
-        self.episodes_begun += count
+        self.episodes_begun += checks.integer("count", count, least=0)
         block = None
         if not self._latent:
-            assert self._instance.emission is not None
-            block = self._instance.emission.draw(emission_rngs(self._streams), count)
-        return Episodes(self._instance, self._streams, count, block)
+            rngs = emission_rngs(self._streams)
+            block = self._instance.draw_block(rngs, count, self.description.observations)
+        return self._episodes(self._instance, self._streams, count, block)
 
     def play_random(self, count: int) -> Trajectories:
         """Play with actions that are uniformly random."""
-        uniform = np.ones((self.description.horizon, 1, self.description.n_actions))
+        known = self.description
+        uniform = np.full((known.horizon, 1, known.n_actions), 1 / known.n_actions)
         episodes = self.begin(count)
         return episodes.play_policy(episodes.blank_labels(), uniform, self.policy_rng)
 
@@ -269,9 +274,13 @@ class Game:
         """Play and learn one episode for each entry of `returns`, on the labels of a decoder; None shows the
         latent states."""
         self._check_room(memory, max(self._instance.n_states) if decoder is None else decoder.n_labels)
-        episodes = self.begin(returns.size)
-        labels = self._latent_labels[: returns.size] if decoder is None else episodes.labels(decoder)
-        episodes.learn(memory, labels, returns)
+        if decoder is not None:
+            episodes = self.begin(returns.size)
+            episodes.learn(memory, episodes.labels(decoder), returns)
+            return
+        size = len(self._latent_labels)
+        for part in (returns[first : first + size] for first in range(0, returns.size, size)):
+            self.begin(part.size).learn(memory, self._latent_labels[: part.size], part)
 
     def _check_room(self, memory: Memory, n_labels: int) -> None:
         """Refuse a compiled memory that was made for another task: its loops would leave its tables."""

@@ -29,16 +29,24 @@ class Ledger:
     episodes
         What the run was asked for: the number of trajectories, or, for URL as written, of the learner's
         episodes.
-    returns
-        Float array [trajectories]: the return of every trajectory; those from `played` on are yet to come.
     """
 
     def __init__(
         self, episodes: int, trajectories: int, tick: Tick, checkpoints: Checkpoints | None = None
     ) -> None:
         self.episodes, self._tick, self._checkpoints = episodes, tick, checkpoints
-        self.returns = np.empty(trajectories)
-        self.played = 0
+        self._returns = np.empty(trajectories)
+        self._played = 0
+
+    @property
+    def returns(self) -> Floats:
+        """The return of every trajectory, [trajectories]; those from `played` on are yet to come."""
+        return self._returns
+
+    @property
+    def played(self) -> int:
+        """How many trajectories have been entered."""
+        return self._played
 
     @property
     def left(self) -> int:
@@ -62,8 +70,7 @@ class Ledger:
         entries = checks.real_array("returns", returns).astype(np.float64)
         if entries.ndim != 1:
             raise ValueError(f"returns must have shape [trajectories], got {entries.shape}")
-        if not np.isfinite(entries).all():
-            raise ValueError(f"returns must be finite, got {entries[~np.isfinite(entries)][0]}")
+        _refuse_no_numbers(entries)
         self._refuse_more_than_are_left(entries.size)
         self.returns[self.played : self.played + entries.size] = entries
         self._advance(entries.size)
@@ -74,6 +81,10 @@ class Ledger:
         self._refuse_more_than_are_left(count)
         yield self.returns[self.played : self.played + count]
         self._advance(count)
+
+    def refuse_no_numbers(self) -> None:
+        """ValueError where a loop has filled in a return that is no number."""
+        _refuse_no_numbers(self._returns[: self._played])
 
     def pause(self) -> None:
         """A moment between two long parts at which a run can be stopped."""
@@ -87,8 +98,13 @@ class Ledger:
             )
 
     def _advance(self, count: int) -> None:
-        self.played += count
+        self._played += count
         self._tick(count)
+
+
+def _refuse_no_numbers(returns: Floats) -> None:
+    if not np.isfinite(returns).all():
+        raise ValueError(f"returns must be finite, got {returns[~np.isfinite(returns)][0]}")
 
 
 class Phases:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._base.origin import is_ours
 from ..problems.blocks import Block
 from .decoder import Decoder, Labels, whole_labels
 
@@ -43,4 +44,4 @@ class CheckedDecoder(Decoder):
 
 def check_decoder(decoder: Decoder) -> Decoder:
     """The decoder itself if it is built in, which costs nothing, and else one that checks its labels."""
-    return decoder if type(decoder).__module__.startswith("fasturl.") else CheckedDecoder(decoder)
+    return decoder if is_ours(type(decoder)) else CheckedDecoder(decoder)

@@ -19,9 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._kernels import decoding as _decoding
-from .._kernels import emission as _emission
 from .._kernels.records import RealObservations
-from ..problems.blocks import BitBlock, Block, RealBlock
+from ..problems.blocks import Block, RealBlock, packed
 
 MAX_LABELS = 256
 Floats = NDArray[np.float64]
@@ -100,9 +99,7 @@ def block_of(X: Observations) -> Block:
         raise ValueError(f"X must have shape [observations, coordinates], got {X.shape}")
     n, dimension = X.shape
     if X.dtype in (np.uint8, np.bool_) and X.view(np.uint8).max(initial=0) <= 1:
-        words = np.empty((n, 1, 1, -(-dimension // 64)), np.uint64)
-        _emission.pack(np.ascontiguousarray(X, np.uint8), words.reshape(n, -1))
-        return BitBlock(words, dimension)
+        return packed(X.astype(np.uint8, copy=False).reshape(n, 1, 1, dimension))
     columns = np.ascontiguousarray(X.T, np.float32)
     return RealBlock(columns.reshape(1, dimension, n), np.zeros((1, dimension, n), np.float32), 0)
 

@@ -72,7 +72,7 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
         size = instance.emission.block_episodes
         rngs = emission_rngs(streams)
         parts = [states[n : n + size] for n in range(0, count, size)]
-        blocks = [instance.emission.draw(rngs, len(part)).observe(part) for part in parts]
+        blocks = [instance.draw_block(rngs, len(part)).observe(part) for part in parts]
         observations = np.concatenate(blocks).reshape(count * levels, -1)
     return Episodes(observations, actions.reshape(-1), rewards.reshape(-1), states.reshape(-1))
 

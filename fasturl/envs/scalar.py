@@ -95,8 +95,7 @@ class ScalarEnv(gymnasium.Env[Any, int]):
             self._optimal_value = self._instance.optimal_value()
         self._streams = streams
         if not self._latent:
-            assert self._instance.emission is not None, "as the family declares"
-            block = self._instance.emission.draw(emission_rngs(streams), 1)
+            block = self._instance.draw_block(emission_rngs(streams), 1)
             self._observations = block.every_state()[0]
         start = _dynamics.start_state(self._instance.dynamics, streams.row("dynamics"))
         self._states, self._actions, self._rewards = [int(start)], [], []

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._base.origin import is_ours
 from .._base.schema import Declared
 from .._base.user_functions import python_function
 from .._kernels import learning as _learning
@@ -72,11 +73,6 @@ def learner_functions(
                 f"{name} must be a function compiled by Numba, got {checks.short_repr(function)}"
             )
     return functions
-
-
-def is_ours(cls: type) -> bool:
-    """Whether a class is one of this package's own."""
-    return cls.__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 class CompiledLearner(Declared, ABC):

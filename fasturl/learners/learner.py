@@ -15,7 +15,10 @@ Such a memory is driven one episode at a time. A learner whose episodes run insi
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from typing import NamedTuple, Protocol, runtime_checkable
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +29,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Labels = NDArray[np.uint8] | NDArray[np.int32]
 Stream = NDArray[np.uint64]
+
+
+_CLAIMED: WeakValueDictionary[int, Memory] = WeakValueDictionary()
+"""The memories of users' learners that runs have begun with, by their identity: two of them may be equal."""
+_LOCK = threading.Lock()
 
 
 class Task(NamedTuple):
@@ -114,12 +122,27 @@ def start(learner: Learner, task: Task) -> Memory:
             f"got {type(memory).__name__} without {' and '.join(missing)}"
         )
     if isinstance(memory, OwnedMemory):
-        _check_owned(learner, memory, task)
+        _check_task(learner, memory.task, task)
+    if not _claim(memory):
+        name = type(learner).__name__
+        raise ValueError(f"start of {name} must return a fresh memory, got one that belongs to another run")
     return memory
 
 
-def _check_owned(learner: Learner, memory: OwnedMemory, task: Task) -> None:
-    name, made_for = type(learner).__name__, memory.task
+def _claim(memory: Memory) -> bool:
+    """Whether this is the first run of a memory. Objects that can be neither asked nor weakly referred to,
+    such as tuples, hold no changing state of their own."""
+    if isinstance(memory, OwnedMemory):
+        return memory.claim()
+    with _LOCK, suppress(TypeError):
+        if id(memory) in _CLAIMED:
+            return False
+        _CLAIMED[id(memory)] = memory
+    return True
+
+
+def _check_task(learner: Learner, made_for: Task, task: Task) -> None:
+    name = type(learner).__name__
     if not _fits(made_for, task):
         raise ValueError(
             f"start of {name} must return a memory for the task that it was given, got one "
@@ -127,8 +150,6 @@ def _check_owned(learner: Learner, memory: OwnedMemory, task: Task) -> None:
             f"{made_for.episodes} episodes instead of {task.horizon}, {task.n_labels}, {task.n_actions} and "
             f"{task.episodes}"
         )
-    if not memory.claim():
-        raise ValueError(f"start of {name} must return a fresh memory, got one that belongs to another run")
 
 
 def _fits(made_for: Task, task: Task) -> bool:

@@ -22,6 +22,9 @@ from .._base import checks
 from .._base.streams import Streams
 from .._kernels import planning as _planning
 from .._kernels.records import SIZE_ONE, Dynamics
+from .blocks import Block, Rngs
+from .checked_blocks import BlockSize, draw_block
+from .description import ObservationSpace
 from .emissions import Emission, cumulative
 from .environment import Environment
 from .vector_tables import SharedInstance, VectorTables
@@ -64,6 +67,18 @@ class BlockMDP(Environment):
     """
 
     emission: Emission | None
+    _fixed = frozenset(
+        {
+            *("horizon", "n_actions", "n_states", "emission", "dynamics"),
+            *("start", "transitions", "rewards", "reward_draw", "reward_sizes"),
+        }
+    )
+    """What cannot be changed once it is made: kernels trust it."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in self._fixed and "dynamics" in vars(self):
+            raise AttributeError(f"{name} of a {type(self).__name__} cannot be changed: make another one")
+        super().__setattr__(name, value)
 
     def __init__(
         self,
@@ -156,6 +171,17 @@ class BlockMDP(Environment):
     def draw(self, streams: Streams) -> BlockMDP:
         return self
 
+    def draw_block(self, rngs: Rngs, episodes: int, observations: ObservationSpace | None = None) -> Block:
+        """The observations of the next episodes for every state, from the generators of the emission stream.
+
+        ValueError where the block does not fit the tables, or shows other `observations` than an agent was
+        told of.
+        """
+        assert self.emission is not None
+        horizon, n_states = self.dynamics.transitions.shape[:2]
+        space = observations or self.emission.observation_space
+        return draw_block(self.emission, rngs, episodes, BlockSize(horizon + 1, n_states, space))
+
     @property
     def single_instance(self) -> bool:
         return self.draws_as(BlockMDP)
@@ -164,20 +190,12 @@ class BlockMDP(Environment):
         return SharedInstance(self, n_envs) if self.single_instance else super().vector_tables(n_envs)
 
     def declared_by(self, family: Environment) -> BlockMDP:
-        """This instance with what its family declares; ValueError where the two do not fit."""
+        """This instance with what its family declares; ValueError where it shows or pays something else. Its
+        sizes are compared by `Environment.draw_checked`."""
         if family is self:
             return self
         declared = family.describe()
         draws = f"draw of {type(family).__name__} must give"
-        if (self.horizon, self.n_actions) != (declared.horizon, declared.n_actions):
-            raise ValueError(
-                f"{draws} {declared.horizon} levels and {declared.n_actions} actions as declared, "
-                f"got {self.horizon} and {self.n_actions}"
-            )
-        if max(self.n_states) > declared.max_states:
-            raise ValueError(
-                f"{draws} at most max_states = {declared.max_states} states a level, got {max(self.n_states)}"
-            )
         observations = self.emission and self.emission.observation_space
         if declared.observations not in (None, observations):
             raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,13 @@ class Block(ABC):
     n_levels: int
     n_states: int
     dimension: int
+    kind: ClassVar[str] = ""
+    """The kind of observations, "bits" or "reals", whose arrays kernels read as they are; empty for a block
+    that they ask for the observations of every state."""
+
+    def problem(self) -> str:
+        """What the arrays must hold and do not, in words; empty where all is well."""
+        return ""
 
     @abstractmethod
     def observe(self, states: States) -> NDArray[np.generic]:
@@ -53,11 +61,28 @@ class RealBlock(Block):
     """[S, D, L]"""
     n_informative: int
     """Coordinates from here on have mean 0 in every state."""
+    kind: ClassVar[str] = "reals"
 
     def __post_init__(self) -> None:
+        _refuse_other_axes("noise", self.noise, 3)
+        _refuse_other_axes("means", self.means, 3)
         sizes = zip(("n_states", "dimension", "n_levels"), self.means.shape, strict=True)
         for name, value in (*sizes, ("n_episodes", self.noise.shape[0])):
             object.__setattr__(self, name, value)
+
+    def problem(self) -> str:
+        noise, means, (_, dimension, n_levels) = self.noise, self.means, self.means.shape
+        if noise.dtype != np.float32 or means.dtype != np.float32:
+            return f"noise and means of float32, got {noise.dtype} and {means.dtype}"
+        if noise.shape[1] < dimension or noise.shape[2] != n_levels:
+            return f"noise of shape [E, {dimension} or more, {n_levels}] as means have, got {noise.shape}"
+        if not (isinstance(self.n_informative, int) and 0 <= self.n_informative <= dimension):
+            return f"n_informative, an integer from 0 to {dimension}, got {self.n_informative!r}"
+        if means[:, self.n_informative :].any():
+            return f"means of 0 from coordinate n_informative = {self.n_informative} on, got others"
+        if not (np.isfinite(noise[:, :dimension]).all() and np.isfinite(means).all()):
+            return "finite numbers, got nan or infinity"
+        return ""
 
     def observe(self, states: States) -> Reals:
         out = np.empty((self.n_episodes, self.n_levels, self.dimension), np.float32)
@@ -78,10 +103,25 @@ class BitBlock(Block):
 
     words: Words
     dimension: int
+    kind: ClassVar[str] = "bits"
 
     def __post_init__(self) -> None:
+        _refuse_other_axes("words", self.words, 4)
         for name, value in zip(("n_episodes", "n_levels", "n_states"), self.words.shape[:3], strict=True):
             object.__setattr__(self, name, value)
+
+    def problem(self) -> str:
+        n_words = -(-self.dimension // 64)
+        if self.words.dtype != np.uint64 or self.words.shape[3] != n_words:
+            return (
+                f"words uint64[E, L, S, {n_words}] for {self.dimension} bits, "
+                f"got {self.words.dtype} of shape {self.words.shape}"
+            )
+        used = self.dimension % 64
+        # a table with a row for each string of bits has none for what lies beyond them
+        if used and (self.words[..., -1] >> np.uint64(used)).any():
+            return f"words of {self.dimension} bits, got some with more bits that are set"
+        return ""
 
     def observe(self, states: States) -> NDArray[np.uint8]:
         episodes, levels = np.ogrid[: self.n_episodes, : self.n_levels]
@@ -109,6 +149,7 @@ class ObservationBlock(Block):
     observations: Reals
 
     def __post_init__(self) -> None:
+        _refuse_other_axes("observations", self.observations, 4)
         for name, value in zip(
             ("n_episodes", "n_levels", "n_states", "dimension"), self.observations.shape, strict=True
         ):
@@ -126,3 +167,19 @@ class ObservationBlock(Block):
 
     def every_state(self) -> Reals:
         return self.observations
+
+
+def packed(observations: NDArray[np.uint8]) -> BitBlock:
+    """Zeros and ones [E, L, S, D] as a block of packed words."""
+    *shape, dimension = observations.shape
+    words = np.empty((*shape, -(-dimension // 64)), np.uint64)
+    rows = np.ascontiguousarray(observations).reshape(-1, dimension)
+    _emission.pack(rows, words.reshape(-1, words.shape[-1]))
+    return BitBlock(words, dimension)
+
+
+def _refuse_other_axes(name: str, array: Any, n_axes: int) -> None:
+    """ValueError for what is no array of so many axes."""
+    if not (isinstance(array, np.ndarray) and array.ndim == n_axes):
+        shape = f"shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise ValueError(f"{name} of a block must be an array of {n_axes} axes, got {shape}")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .._kernels import vector as _vector
 from .._kernels.records import Normals, Players, SharedTables
 from .blocks import RealBlock
+from .checked_blocks import BlockSize, draw_block
 
 if TYPE_CHECKING:
     from .emissions import Emission
@@ -140,7 +141,7 @@ class StoredObservations(ObservationBuffer):
     def __init__(self, emissions: Sequence[Emission | None], n_levels: int, n_states: int) -> None:
         first = emissions[0]
         assert first is not None
-        self._emissions = emissions
+        self._emissions, self._space = emissions, first.observation_space
         kind = np.int8 if first.discrete else np.float32
         self._observations = np.zeros((n_levels, len(emissions), n_states, first.dimension), kind)
 
@@ -152,7 +153,8 @@ class StoredObservations(ObservationBuffer):
         for e in np.flatnonzero(mask).tolist():
             emission = self._emissions[e]
             assert emission is not None
-            every_state = emission.draw(players.emission_rngs[e], 1).every_state()[0]
+            size = BlockSize(len(self._observations), emission.n_states, self._space)
+            every_state = draw_block(emission, players.emission_rngs[e], 1, size).every_state()[0]
             self._observations[:, e, : every_state.shape[1]] = every_state
         _vector.begin_observations(tables, players, mask, self._observations, out)
 

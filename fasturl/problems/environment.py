@@ -17,6 +17,7 @@ from .._base import checks
 from .._base.names import name_of
 from .._base.schema import Declared, settings_of
 from .._base.streams import Streams
+from .checked_instance import check_instance
 from .description import Description, greatest_return
 from .emissions import N_RNGS, Emission
 from .vector_tables import InstanceTables, VectorTables
@@ -117,7 +118,9 @@ class Environment(Declared, ABC):
             raise ValueError(
                 f"draw of {type(self).__name__} must give a BlockMDP, got {checks.short_repr(instance)}"
             )
-        return instance.declared_by(self)
+        declared = instance.declared_by(self)
+        check_instance(self, self.describe(), declared)
+        return declared
 
     @property
     def single_instance(self) -> bool:

@@ -1,0 +1,19 @@
+"""Where a class comes from: what this package wrote was checked when it was written, and what a user wrote is
+checked where it enters."""
+
+from __future__ import annotations
+
+
+def is_ours(cls: type) -> bool:
+    """Whether a class is one of this package's own."""
+    return _is_here(cls.__module__)
+
+
+def implemented_by_us(instance: object, method: str) -> bool:
+    """Whether the method that an object has is one of this package's own, not one that somebody has put in
+    its place."""
+    return _is_here(getattr(getattr(instance, method), "__module__", None))
+
+
+def _is_here(module: str | None) -> bool:
+    return (module or "").partition(".")[0] == __name__.partition(".")[0]

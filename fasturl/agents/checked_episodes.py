@@ -1,0 +1,138 @@
+"""Episodes for agents that a user wrote: what such an agent hands to a loop is checked before the loop runs.
+
+The loops take labels for positions and check nothing. Our own agents hand over tables that were checked when
+they were made, and play `Episodes` as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._base import checks
+from .._base.origin import is_ours
+from .._kernels.records import ObservationKeys
+from ..learners import checked_tables
+from ..learners.compiled import CompiledMemory
+from ..learners.learner import Floats, Labels, Memory, Stream
+from ..problems.block_mdp import policy_table
+from .game import Episodes, Trajectories
+
+
+class CheckedEpisodes(Episodes):
+    """As `Episodes`; ValueError for tables, streams and arrays that do not fit them."""
+
+    def play_policy(self, labels: Labels, chances: Floats, policy_rng: Stream) -> Trajectories:
+        table = self._label_table(labels)
+        policy = self._policy("chances", chances, self._dynamics.transitions.shape[0], table)
+        return super().play_policy(table, policy, checked_tables.stream(policy_rng))
+
+    def play_towards(self, labels: Labels, reach: Floats, level: int, policy_rng: Stream) -> Trajectories:
+        table, horizon = self._label_table(labels), self._dynamics.transitions.shape[0]
+        first = checks.integer("level", level, least=1, most=horizon)
+        policies = checks.real_array("reach", reach)
+        if policies.ndim != 4 or len(policies) == 0:
+            raise ValueError(
+                f"reach must have shape [policies, {first - 1}, labels, actions], got {policies.shape}"
+            )
+        checked = np.stack([self._policy("reach", policy, first - 1, table) for policy in policies])
+        return super().play_towards(table, checked, first, checked_tables.stream(policy_rng))
+
+    def play_rows(self, keys: ObservationKeys, chances: Floats, policy_rng: Stream, returns: Floats) -> None:
+        self._check_keys(keys)
+        horizon, _, n_actions, _ = self._dynamics.transitions.shape
+        levels, rows = horizon if keys.level_in_tables else 1, int(keys.table.size[0])
+        columns = max(rows, *np.shape(chances)[1:2], 1)
+        policy = policy_table(chances, levels, columns, n_actions)
+        super().play_rows(keys, policy, checked_tables.stream(policy_rng), self._returns(returns))
+
+    def explore(self, memory: Memory, labels: Labels) -> Trajectories:
+        return super().explore(memory, self._labels_for(memory, labels))
+
+    def learn(self, memory: Memory, labels: Labels, returns: Floats) -> None:
+        super().learn(memory, self._labels_for(memory, labels), self._returns(returns))
+
+    def learn_in_view(self, memory: Memory, labels: Labels) -> Trajectories:
+        return super().learn_in_view(memory, self._labels_for(memory, labels))
+
+    def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
+        self._check_keys(keys)
+        table, horizon = keys.table, self._dynamics.transitions.shape[0]
+        rows, level_known = table.keys.shape[0], keys.level_in_key or keys.level_in_tables
+        needed = self.count * (horizon if level_known else horizon + 1)
+        room, every_string = rows - int(table.size[0]), 2.0**self._observed.dimension
+        if room < needed and rows < every_string * (horizon if keys.level_in_key else 1):
+            raise ValueError(
+                f"keys must have room for {needed} observations of {self.count} episodes, got room for {room}"
+            )
+        super().learn_observations(memory, keys, self._returns(returns))
+
+    def _label_table(self, labels: Any) -> Labels:
+        horizon, n_states = self._dynamics.transitions.shape[:2]
+        shape = self.count, horizon + 1, n_states
+        table = np.asarray(labels)
+        if table.dtype.kind not in "iu" or table.shape != shape:
+            raise ValueError(
+                f"labels must be integers of shape {list(shape)}, got {table.dtype} of shape "
+                f"{list(table.shape)}"
+            )
+        if table.size and table.min() < 0:
+            raise ValueError(f"labels must be 0 or more, got {table.min()}")
+        return table
+
+    def _labels_for(self, memory: Memory, labels: Any) -> Labels:
+        table = self._label_table(labels)
+        if isinstance(memory, CompiledMemory):
+            horizon, _, n_actions, _ = self._dynamics.transitions.shape
+            memory.check_room(horizon, _n_labels(table), n_actions)
+        return table
+
+    def _policy(self, name: str, chances: Any, levels: int, labels: Labels) -> Floats:
+        """Probabilities for every label of the table, or for more."""
+        policy, n_actions = checks.real_array(name, chances), self._dynamics.transitions.shape[2]
+        n_labels = _n_labels(labels)
+        fits = policy.ndim == 3 and (policy.shape[0], policy.shape[2]) == (levels, n_actions)
+        if not fits or policy.shape[1] < n_labels:
+            raise ValueError(
+                f"{name} must have shape [{levels}, {n_labels} or more, {n_actions}], "
+                f"got {list(policy.shape)}"
+            )
+        return np.ascontiguousarray(checks.probabilities(name, policy, "actions"))
+
+    def _returns(self, returns: Any) -> Floats:
+        fits = isinstance(returns, np.ndarray) and (returns.dtype, returns.shape) == (
+            np.float64,
+            (self.count,),
+        )
+        if not (fits and returns.flags.writeable):
+            found = f"{returns.dtype} of shape {returns.shape}" if isinstance(returns, np.ndarray) else "none"
+            raise ValueError(
+                f"returns must be an array of float64 with an entry for each of {self.count} episodes that "
+                f"can be written, got {found}"
+            )
+        return returns  # type: ignore[no-any-return]  # an array, as was seen
+
+    def _check_keys(self, keys: Any) -> None:
+        table = keys.table
+        n_words = self._words.shape[3]
+        if table.keys.ndim != 2 or table.keys.shape[1] != 1 + n_words:
+            raise ValueError(
+                f"keys must have {1 + n_words} words for observations of {self._observed.dimension} bits, "
+                f"got shape {table.keys.shape}"
+            )
+        slots = table.slots.size
+        if slots <= table.keys.shape[0] or slots & (slots - 1):
+            raise ValueError(
+                f"slots of keys must be a power of two above the {table.keys.shape[0]} rows, got {slots}"
+            )
+
+
+def episodes_of(agent: object) -> type[Episodes]:
+    """The kind of episodes that an agent plays: one that a user wrote has all that it hands over checked."""
+    return Episodes if is_ours(type(agent)) else CheckedEpisodes
+
+
+def _n_labels(labels: Labels) -> int:
+    """Labels from 0 on that a table has."""
+    return int(labels.max(initial=0)) + 1
