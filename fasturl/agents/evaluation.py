@@ -181,7 +181,7 @@ def draw_labels(instance: BlockMDP, decoder: Decoder, streams: Streams, most: in
     `most` episodes or as many as there is room for."""
     emission = instance.emission
     assert emission is not None
-    shape = emission.n_levels, emission.n_states
+    shape = int(emission.n_levels), int(emission.n_states)
     episodes = min(most, max(_LEAST_EPISODES, _TABLE_ENTRIES // math.prod(shape)))
     labels = np.empty((episodes, *shape), np.uint8)
     size = emission.block_episodes

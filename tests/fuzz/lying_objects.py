@@ -1,9 +1,10 @@
 """Objects of a user's that lie: honest parts of which one method or attribute gives what it may not.
 
-A part is an environment, an emission, a decoder, an oracle, a learner, a memory or an agent. From some call on
-its lie gives arrays of the wrong shape, type, order or content, numbers that are too large, things that are no
-numbers at all, errors, or memory that is written to after it was handed over. Whatever it is, training, playing
-and the Gymnasium face either end in figures that can be, or refuse in one line that names the part or the lie.
+A part is an environment, an emission, a decoder, an oracle, a learner, a memory or an agent. From some call
+on its lie gives arrays of the wrong shape, type, order or content, numbers that are too large, things that
+are no numbers at all, errors, or memory that is written to after it was handed over. Whatever it is,
+training, playing and the Gymnasium face either end in figures that can be, or refuse in one line that names
+the part or the lie.
 """
 
 import contextlib
@@ -94,7 +95,7 @@ def _false(chance, truth):
         return truth._replace(**{name: _false(chance, getattr(truth, name))})
     if isinstance(truth, tuple):
         return tuple(_false(chance, one) for one in truth)
-    members = list(vars(truth)) if type(truth) in OPEN else []
+    members = [name for name in vars(truth) if not callable(vars(truth)[name])] if type(truth) in OPEN else []
     if members and chance.random() < 0.8:
         name = chance.choice(members)
         with contextlib.suppress(Exception):
@@ -134,7 +135,8 @@ def train_pcid(parts):
 
 
 def train_the_agent(parts):
-    judge_run(fu.train(parts["environment"](), parts["agent"](), 20, n_jobs=1), 0.0, 2.0)
+    run = fu.train(parts["environment"](), parts["agent"](), 20, n_jobs=1)
+    judge_run(run, -1e300, 1e300)  # what it enters is its own claim
 
 
 def play_many(parts):

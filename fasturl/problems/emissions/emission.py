@@ -59,6 +59,8 @@ class Emission(ABC):
 
     def sized(self, n_levels: int, n_states: int) -> Self:
         """The emission for a Block MDP of this size; ValueError where it was made for another."""
+        for name in ("n_levels", "n_states"):
+            checks.integer(f"{name} of {type(self).__name__}", getattr(self, name), least=1)
         if (self.n_levels, self.n_states) != (n_levels, n_states):
             raise ValueError(
                 f"emission must be made for {n_levels} levels and {n_states} states, "
@@ -89,7 +91,8 @@ class Emission(ABC):
     @property
     def observation_space(self) -> ObservationSpace:
         """Kind and dimension of observations, as agents are told."""
-        return ObservationSpace("bits" if self.discrete else "reals", self.dimension)
+        dimension = checks.integer(f"dimension of {type(self).__name__}", self.dimension, least=1)
+        return ObservationSpace("bits" if self.discrete else "reals", dimension)
 
     @property
     def block_episodes(self) -> int:
@@ -98,7 +101,7 @@ class Emission(ABC):
 
     def _episode_bytes(self) -> int:
         """Memory that an episode takes in a block."""
-        return 4 * self.n_levels * self.n_states * self.dimension
+        return 4 * int(self.n_levels) * int(self.n_states) * int(self.dimension)
 
 
 def cumulative(chances: Floats) -> Floats:
