@@ -166,7 +166,7 @@ class DecodedPolicy:
 def _checked_chances(chances: Floats, instance: BlockMDP, n_labels: int) -> Floats:
     """The policy as probabilities for `n_labels` labels or more. With fewer, a kernel that meets another
     label would read whatever lies beyond the table."""
-    shape = np.shape(chances)
+    shape = checks.real_array("policy", chances).shape
     columns = max(shape[1], n_labels) if len(shape) > 1 else n_labels
     return policy_table(chances, instance.horizon, columns, instance.n_actions)
 

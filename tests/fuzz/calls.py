@@ -197,7 +197,7 @@ def _tables():
     yield Call(
         "BlockMDP",
         lambda **arguments: judge_run(
-            fu.train(fu.BlockMDP(**arguments), fu.OracleQ(), 5, n_jobs=1), -1e9, 1e9
+            fu.train(fu.BlockMDP(**arguments), fu.OracleQ(), 5, n_jobs=1), -1e300, 1e300
         ),
         lambda place: {
             "transitions": [np.full((2, 2, 2, 2), 0.5)],

@@ -24,15 +24,66 @@ from .kinds import Kind
 
 WORDS = (
     *("", "0", "1", "2", "3", "-1", "0.5", "1e308", "nan", "inf", "-0", "1e-320", "10" * 20, "0x10", "1_0"),
-    *("true", "no", "none", "auto", "x", "é", "\udcff", "--", "-", "--help", "=", "a=b", "[1,2]", "1:3", "3:1"),
-    *(":", "0:2", "%s", "{}", "lock-bernoulli", "url", "kmeans", "oracleq", "jin", "gaussian", "..", "/dev/null"),
-    *("/dev/full", "/proc/1/mem", "/nonexistent/file", ".png", "x.png", "x.json", "~", "*", "$HOME", "\n", "\t"),
+    *(
+        "true",
+        "no",
+        "none",
+        "auto",
+        "x",
+        "é",
+        "\udcff",
+        "--",
+        "-",
+        "--help",
+        "=",
+        "a=b",
+        "[1,2]",
+        "1:3",
+        "3:1",
+    ),
+    *(
+        ":",
+        "0:2",
+        "%s",
+        "{}",
+        "lock-bernoulli",
+        "url",
+        "kmeans",
+        "oracleq",
+        "jin",
+        "gaussian",
+        "..",
+        "/dev/null",
+    ),
+    *(
+        "/dev/full",
+        "/proc/1/mem",
+        "/nonexistent/file",
+        ".png",
+        "x.png",
+        "x.json",
+        "~",
+        "*",
+        "$HOME",
+        "\n",
+        "\t",
+    ),
 )
 QUICK = {"url-as-written": {"batch": 6, "epsilon": 0.9, "delta": 0.9, "n_states": 3}}
 """Settings with which an agent that is made for proofs plays a few hundred trajectories."""
 COMMANDS = {
     "train": ("--agent", "--episodes", "--seeds", "--points", "--n-jobs", "--json", "--plot", "--help"),
-    "tune": ("--agent", "--episodes", "--seeds", "--search", "--set", "--method", "--study", "--storage", "--json"),
+    "tune": (
+        "--agent",
+        "--episodes",
+        "--seeds",
+        "--search",
+        "--set",
+        "--method",
+        "--study",
+        "--storage",
+        "--json",
+    ),
     "sweep": ("--out", "--seeds", "--n-jobs", "--dry-run", "--example", "--dask"),
     "plot": ("--kind", "--x", "--y", "--of", "--band", "--where", "--out"),
     "report": ("--out",),
@@ -53,7 +104,12 @@ class CommandLines(Kind):
         super().__init__(folder)
         self.results = folder / "results"
         if not self.results.exists():
-            sweep([Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 9, 3)], 2, self.results, n_jobs=1)
+            sweep(
+                [Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 9, 3)],
+                2,
+                self.results,
+                n_jobs=1,
+            )
         self.environments, self.agents = registry.environment_names(), registry.agent_names()
 
     def play(self, chance, place, tell):
@@ -73,8 +129,15 @@ class CommandLines(Kind):
         nothing is spoiled, what it asks for."""
         env, agent = chance.choice(self.environments), chance.choice(self.agents)
         values = {"episodes": chance.choice((1, 2, 20)), "seeds": chance.choice((1, 2)), "points": 3}
-        own = {"horizon": 1 if agent in QUICK else chance.choice((1, 2, 3))} if "horizon" in registry.environment_declaration(env) else {}
-        declared = [*registry.environment_declaration(env).values(), *registry.agent_declaration(agent).values()]
+        own = (
+            {"horizon": 1 if agent in QUICK else chance.choice((1, 2, 3))}
+            if "horizon" in registry.environment_declaration(env)
+            else {}
+        )
+        declared = [
+            *registry.environment_declaration(env).values(),
+            *registry.agent_declaration(agent).values(),
+        ]
         options = {name: str(value) for name, value in (values | own | QUICK.get(agent, {})).items()}
         spoiled = chance.choice((0, 0, 1, 1, 2))
         for _ in range(spoiled):
@@ -97,7 +160,12 @@ class CommandLines(Kind):
         if command == "tune":
             line += [chance.choice(self.environments), "--trials", chance.choice(["0", "x", "-1"])]
         if command == "reproduce":
-            line += ["--episodes-scale", chance.choice(["0", "-1", "nan", "x", "inf"]), "--out", str(place / "out")]
+            line += [
+                "--episodes-scale",
+                chance.choice(["0", "-1", "nan", "x", "inf"]),
+                "--out",
+                str(place / "out"),
+            ]
         if command == "required-sizes":
             line += ["--horizon", "2", "--n-states", "3", "--n-actions", "4"]
         for _ in range(chance.randrange(4)):
@@ -182,7 +250,9 @@ def _judge(code, out, err):
     expect(not leaked, f"an exception leaks: {err[-500:]}")
     if code == 2 and err:
         lines = err.splitlines()
-        expect(all(line.startswith("fasturl: ") for line in lines), f"other words on standard error: {err[:500]}")
+        expect(
+            all(line.startswith("fasturl: ") for line in lines), f"other words on standard error: {err[:500]}"
+        )
         expect(len(lines[-1]) > len("fasturl: "), "no reason is told")
 
 
@@ -198,7 +268,11 @@ def _judge_training(settings, out, compare):
     expect(result["seeds"] == values["seeds"], f"seeds {result['seeds']}")
     if compare:
         run = fu.train(
-            *(registry.environment(env, **own), registry.agent(agent, **QUICK.get(agent, {})), values["episodes"]),
+            *(
+                registry.environment(env, **own),
+                registry.agent(agent, **QUICK.get(agent, {})),
+                values["episodes"],
+            ),
             **{"seeds": values["seeds"], "points": 3, "n_jobs": 1, "progress": False},
         )
         same = run.average_reward.mean(axis=0).tolist() == result["curve"]["mean"]

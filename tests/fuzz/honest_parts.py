@@ -8,8 +8,8 @@ import numpy as np
 import fasturl as fu
 from fasturl.agents import Agent, LatentPolicy, Outcome
 from fasturl.decoders import Decoder
-from fasturl.problems.emissions import Emission
 from fasturl.problems.blocks import ObservationBlock
+from fasturl.problems.emissions import Emission
 
 
 class HonestEmission(Emission):

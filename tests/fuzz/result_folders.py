@@ -190,7 +190,7 @@ def remove_a_folder(chance, out):
 def leave_strangers(chance, out):
     where = chance.choice([out, out / "results"])
     if where.is_dir():
-        (where / chance.choice([".DS_Store", "notes.txt", ".draft-other-1-x", "0000", "f" * 16])).write_text("x")
+        (where / chance.choice([".DS_Store", "notes.txt", "0000", "f" * 16])).write_text("x")
 
 
 DAMAGES = (

@@ -42,14 +42,70 @@ evaluate_every = 5
     EXAMPLE,
 )
 VALUES = (
-    *("0", "1", "2", "-1", "1e400", "nan", "inf", "-inf", "0.5", "1e30", "9223372036854775808", "0x1F", "true"),
-    *('""', '"x"', '"url"', '"kmeans"', '"none"', '"1:3"', '"3:1"', '"\\\\u0000"', "[]", "[[]]", "[1, 2]", '["a", 1]'),
-    *("[1, 1]", "{}", '{name = "url"}', '{name = ""}', "1979-05-27", "07:32:00", "[nan]", "[true, 0]", "'''x'''"),
-    *("[1000000000000, 2]", "1_000", "+1", "[{name = 'oracleq'}]", "{a = {b = {c = 1}}}", "99999999999999999999999"),
+    *(
+        "0",
+        "1",
+        "2",
+        "-1",
+        "1e400",
+        "nan",
+        "inf",
+        "-inf",
+        "0.5",
+        "1e30",
+        "9223372036854775808",
+        "0x1F",
+        "true",
+    ),
+    *(
+        '""',
+        '"x"',
+        '"url"',
+        '"kmeans"',
+        '"none"',
+        '"1:3"',
+        '"3:1"',
+        '"\\\\u0000"',
+        "[]",
+        "[[]]",
+        "[1, 2]",
+        '["a", 1]',
+    ),
+    *(
+        "[1, 1]",
+        "{}",
+        '{name = "url"}',
+        '{name = ""}',
+        "1979-05-27",
+        "07:32:00",
+        "[nan]",
+        "[true, 0]",
+        "'''x'''",
+    ),
+    *(
+        "[1000000000000, 2]",
+        "1_000",
+        "+1",
+        "[{name = 'oracleq'}]",
+        "{a = {b = {c = 1}}}",
+        "99999999999999999999999",
+    ),
 )
 KEYS = (
     *("seeds", "episodes", "points", "evaluate_every", "env", "agent", "oracle", "learner", "group", "name"),
-    *("horizon", "switch", "noise", "learning_rate", "batch", "n_states", "x", "''", '"a.b"', "env.name", "a.b"),
+    *(
+        "horizon",
+        "switch",
+        "noise",
+        "learning_rate",
+        "batch",
+        "n_states",
+        "x",
+        "''",
+        '"a.b"',
+        "env.name",
+        "a.b",
+    ),
 )
 MOST_CELLS = 20
 
@@ -86,7 +142,9 @@ class TomlFiles(Kind):
             except Exception as error:
                 judge_refusal(error, ["cells cannot be trained"])
                 return
-            expect(np.isfinite(frame[["average_reward", "value", "optimal_value"]]).all(axis=None), "not finite")
+            expect(
+                np.isfinite(frame[["average_reward", "value", "optimal_value"]]).all(axis=None), "not finite"
+            )
             runs = len(frame.drop_duplicates(["cell", "seed"]))
             expect(runs == len(spec.cells) * len(spec.seeds), f"{runs} runs are in the table")
 
