@@ -1,4 +1,4 @@
-"""Honest parts of a user's, all for one small problem: two levels, two states, two actions, two coordinates."""
+"""Honest parts of a user's, all for one small problem: two levels, states, actions and coordinates."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -46,7 +46,8 @@ def _is_their_own(error):
 
 
 def judge_run(run, lowest=0.0, highest=1.0):
-    """Whether the figures of a run can be: finite, in order, and between the least and the greatest return."""
+    """Broken where the figures of a run cannot be: not finite, or beyond the least and the greatest
+    return."""
     slack = 1e-9 * max(1.0, abs(lowest), abs(highest))
     for name in ("average_reward", "final_average_reward", "values", "value_errors", "optimal_values"):
         numbers = np.asarray(getattr(run, name))

@@ -1,7 +1,7 @@
 """Folders of results that are damaged: bytes are changed, files are cut, moved, doubled, emptied or replaced.
 
-Whoever reads such a folder sees rows that were written or a refusal, never a row that was not. A sweep that goes
-on in it ends with the table of an undisturbed one, bit for bit, or refuses the folder.
+Whoever reads such a folder sees rows that were written or a refusal, never a row that was not. A sweep that
+goes on in it ends with the table of an undisturbed one, bit for bit, or refuses the folder.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""Sweeps that are killed at random moments, on full and on slow disks, by hand and by the loss of a cluster."""
+"""Sweeps that are killed at random moments, on full and on slow disks, and with a cluster that is lost."""

@@ -1,8 +1,9 @@
 """One sweep after another is disturbed at a random moment, and the next ones go on where it was.
 
 After some disturbances of one folder an undisturbed sweep ends the work. Then its table is that of a sweep
-that was never disturbed, bit for bit; every file that was there after a disturbance is still there, unchanged;
-no process of a disturbed sweep is alive; and nothing lies about, in the folder or among temporary files.
+that was never disturbed, bit for bit; every file that was there after a disturbance is still there,
+unchanged; no process of a disturbed sweep is alive; and nothing lies about, in the folder or among temporary
+files.
 """
 
 import contextlib
