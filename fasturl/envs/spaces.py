@@ -17,7 +17,8 @@ def observation_space(environment: Environment, latent: bool) -> spaces.Space[An
     emission = environment.resolved_emission
     if latent or emission is None:
         return spaces.Discrete(environment.describe().max_states)
-    dimension = emission.observation_space.dimension
+    name, space = type(emission).__name__, emission.observation_space
+    dimension = checks.integer(f"dimension of {name}", space.dimension, least=1)
     if emission.discrete:
         return spaces.MultiBinary(dimension)
     return spaces.Box(*_bounds(emission), (dimension,), np.float32)

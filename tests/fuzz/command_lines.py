@@ -6,6 +6,7 @@ ends with exit code 0, or with 2 and one line on standard error that no exceptio
 """
 
 import contextlib
+import functools
 import io
 import json
 import math
@@ -13,6 +14,8 @@ import os
 import subprocess
 import sys
 from unittest import mock
+
+import typer
 
 import fasturl as fu
 from fasturl import registry
@@ -102,6 +105,7 @@ class CommandLines(Kind):
 
     def __init__(self, folder):
         super().__init__(folder)
+        typer.main.get_command = functools.cache(typer.main.get_command)  # which takes most of a line's time
         self.results = folder / "results"
         if not self.results.exists():
             sweep(

@@ -29,7 +29,7 @@ points = 20
 env = {name = "lock-bernoulli", horizon = 6}
 agent = {name = "oracleq-lat", confidence = [0.001, 0.002, 0.003, 0.004]}
 """
-LOCAL = ("--n-jobs", "2")
+LOCAL, ALONE = ("--n-jobs", "2"), ("--n-jobs", "1")
 SMALL, LARGE = 96, 4096
 """Kilobytes of a disk that is full before the sweep ends, and of one that is not."""
 
@@ -39,9 +39,12 @@ class KillCampaign:
 
     at_a_folder
         Disturbances of one folder before its sweep is run to the end.
+    tell
+        Called with a line whenever a folder is finished.
     """
 
-    def __init__(self, folder, seed, at_a_folder):
+    def __init__(self, folder, seed, at_a_folder, tell=lambda line: None):
+        self.tell = tell
         self.folder, self.chance, self.at_a_folder = folder, random.Random(f"kills/{seed}"), at_a_folder
         self.spec = folder / "spec.toml"
         self.spec.write_text(SPEC)
@@ -100,11 +103,12 @@ class KillCampaign:
                 kept = now
             if resize:
                 resize(LARGE)
-            self._finish(out, place, LOCAL)
+            self._finish(out, place, ALONE)
             assert kept.items() <= stored(out).items(), "a file was lost or written again"
             assert_same_bits(load(out), self.table)
             assert_nothing_lies_about(out, place, self.processes)
             self.finished += 1
+            self.tell(f"{way}: {dict(self.tally)}, {self.finished} folders finished")
 
     def _disturb(self, way, out, place):
         """Start a sweep and disturb it at a random moment. Returns whether it had not ended by then."""

@@ -18,13 +18,21 @@ IN_THE_TEST_COMMAND = ("slow disk", "full disk")
 sound disks, and `tests/test_sweep_dask.py` a Dask worker."""
 
 
-def test_a_sweep_that_is_killed_at_random_moments_ends_as_if_undisturbed(option, tmp_path, record_property):
+def test_a_sweep_that_is_killed_at_random_moments_ends_as_if_undisturbed(
+    option, tmp_path, record_property, capfd
+):
     kills = option("--kills")
     if kills:
         pytest.importorskip("distributed", reason="Dask is not installed")
     reason = why_no_small_disk(tmp_path)
     ways = [way for way in (WAYS if kills else IN_THE_TEST_COMMAND) if not (reason and way == "full disk")]
-    campaign = KillCampaign(tmp_path, time.time_ns() if kills else 0, at_a_folder=4 if kills else 2)
+
+    def tell(line):
+        if kills:
+            with capfd.disabled():
+                print(line, flush=True)
+
+    campaign = KillCampaign(tmp_path, time.time_ns() if kills else 0, 5 if kills else 2, tell)
     try:
         campaign.run(kills or 3, ways)
     finally:
