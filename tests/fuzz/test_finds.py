@@ -4,6 +4,7 @@ import os
 import re
 from fractions import Fraction
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -11,10 +12,12 @@ import fasturl as fu
 from fasturl import registry
 from fasturl.agents import LatentPolicy
 from fasturl.decoders import AffineDecoder, QuadraticDecoder
-from fasturl.envs import ScalarEnv
+from fasturl.envs import ScalarEnv, VectorEnv
 from fasturl.experiments import Cell, load, sweep
 from fasturl.problems.blocks import ObservationBlock
 from fasturl.problems.emissions import Emission
+
+from .odd_values import UnprintableInt
 
 LOCK = fu.LockBernoulli(2)
 
@@ -122,6 +125,11 @@ def test_bounds_of_an_emission_that_are_none_are_refused_by_name(bounds):
     emission = OneHot(bounds=lambda: bounds)
     with pytest.raises(ValueError, match=r"^bounds of OneHot must be two numbers, the lower first, got"):
         ScalarEnv(chain(emission))
+
+
+def test_a_seed_that_cannot_be_printed_is_refused_in_words():
+    with pytest.raises(gymnasium.error.Error, match="actual value: -1"):
+        VectorEnv(LOCK, num_envs=2).reset(seed=UnprintableInt(-1))
 
 
 @pytest.mark.parametrize("settings", [3.0, None, {1: 2}, np.zeros((2, 0)), ["horizon"]])
