@@ -72,7 +72,8 @@ def play_inputs(kind, folder, first, *, count=_BATCH, seconds=1e9):
 
 def _run_child(words, folder):
     """Why a child ended, empty where all is well."""
-    environment = os.environ | {"PYTHONPATH": str(_TESTS), "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg"}
+    path = os.pathsep.join([str(_TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg"}
     with open(folder / "stderr", "wb") as stderr:
         child = subprocess.Popen(
             [sys.executable, "-m", "fuzz.child", *map(str, words)],

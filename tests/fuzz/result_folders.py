@@ -177,7 +177,7 @@ def move_a_file_to_another_cell(chance, out):
 def spoil_the_manifest(chance, out):
     if (out / MANIFEST).is_dir():
         return
-    texts = ["", "[]", "null", "{}", '{"format": 1}', '{"format": "x", "version": null}', "\0", "{" * 100_000]
+    texts = ["", "[]", "null", "{}", '{"format": 1}', '{"format": "x", "version": null}', "\0", "[" * 100_000]
     if (out / MANIFEST).is_symlink() or (out / MANIFEST).is_fifo():
         (out / MANIFEST).unlink()
     (out / MANIFEST).write_text(chance.choice(texts))

@@ -1,5 +1,6 @@
 """The driver itself: a crash, a hang, an error and a wrong answer are found, and told with their number."""
 
+import re
 import subprocess
 import sys
 
@@ -73,7 +74,7 @@ def test_a_tally_tells_how_to_play_a_find_again():
 
 
 def test_an_input_is_the_same_whenever_it_is_played():
-    command = [sys.executable, "-m", "fuzz.child", "toml-files", "12345"]
+    command = [sys.executable, "-m", "fuzz.child", "toml-files", "12345"]  # as the page of campaigns has it
     said = [
         subprocess.run(command, capture_output=True, text=True, cwd=driver._TESTS, check=True).stdout
         for _ in range(2)
@@ -97,3 +98,22 @@ def test_times_are_written_with_their_unit(text, seconds):
 def test_other_times_are_refused(text):
     with pytest.raises(ValueError, match="a time must be written as 90s, 30m or 2h, got"):
         seconds_of(text)
+
+
+def test_the_commands_of_the_page_are_those_that_work(tmp_path):
+    root = driver._TESTS.parent
+    page = (root / "docs" / "campaigns.md").read_text(encoding="utf-8")
+    inputs, again, kills = re.findall(r"^```bash\n(.*?)\n```$", page, re.DOTALL | re.MULTILINE)
+    assert again.split()[:3] == ["python", "-m", "fuzz.child"]
+    for command, less in ((inputs.replace("30m", "2s"), ["-k", "c-calls"]), (kills, ["--collect-only"])):
+        program, *words = command.split()
+        assert program == "pytest"
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *words, *less, f"--basetemp={tmp_path / 'temporary'}"],
+            capture_output=True,
+            text=True,
+            cwd=root,
+        )
+        assert done.returncode == 0, done.stdout
+        if "--campaign" in command:
+            assert re.search(r"c-calls: [\d,]+ inputs, 0 broke something", done.stdout), done.stdout

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import gymnasium
 import numpy as np
+import pandas as pd
 import pytest
 
 import fasturl as fu
@@ -13,7 +14,7 @@ from fasturl import registry
 from fasturl.agents import LatentPolicy
 from fasturl.decoders import AffineDecoder, QuadraticDecoder
 from fasturl.envs import ScalarEnv, VectorEnv
-from fasturl.experiments import Cell, load, sweep
+from fasturl.experiments import Cell, load, read_spec, sweep
 from fasturl.problems.blocks import ObservationBlock
 from fasturl.problems.emissions import Emission
 
@@ -88,6 +89,20 @@ def test_a_pipe_in_the_place_of_a_stored_file_is_refused_and_not_waited_for(tmp_
             load(tmp_path / "out")
         path.unlink()
         path.write_bytes(b"")
+
+
+def test_a_thousand_brackets_are_refused_in_words(tmp_path):
+    spec = tmp_path / "spec.toml"
+    for text in (f"a = {'[' * 5000}", f"seeds = {'[' * 5000}{']' * 5000}"):
+        spec.write_text(text)
+        with pytest.raises(ValueError, match=rf"^{re.escape(str(spec))} is nested too deeply$"):
+            read_spec(spec)
+    cells = [Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 5)]
+    whole = sweep(cells, 1, tmp_path / "out", n_jobs=1)
+    (tmp_path / "out" / "fasturl-results.json").write_text("[" * 100_000)
+    pd.testing.assert_frame_equal(load(tmp_path / "out"), whole)
+    with pytest.warns(UserWarning, match="fasturl-results.json is damaged: set aside"):
+        pd.testing.assert_frame_equal(sweep(cells, 1, tmp_path / "out", n_jobs=1), whole)
 
 
 class OneHot(Emission):

@@ -90,6 +90,8 @@ VALUES = (
         "{a = {b = {c = 1}}}",
         "99999999999999999999999",
     ),
+    "[" * 5000,
+    "[" * 3000 + "]" * 3000,
 )
 KEYS = (
     *("seeds", "episodes", "points", "evaluate_every", "env", "agent", "oracle", "learner", "group", "name"),

@@ -350,7 +350,10 @@ def _mean_optimal_values(codes: Any, rows: pandas.DataFrame) -> list[float]:
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    content = json.loads(read_file(path).decode("utf-8"))
+    try:
+        content = json.loads(read_file(path).decode("utf-8"))
+    except RecursionError:  # a thousand brackets
+        content = None
     if not isinstance(content, dict):
         raise ValueError
     return content
