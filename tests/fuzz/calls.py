@@ -68,7 +68,8 @@ def _declared_call(component, use):
         component.cls.__name__,
         function,
         lambda place: valid,
-        declared_fields(component.cls),
+        # estimators of scikit-learn's kind keep what they are given, and check it when they are fitted
+        {} if component.kind == "oracle" else declared_fields(component.cls),
         # a part is known by its kind, and its own settings are told with it
         also_named=(
             "horizon",

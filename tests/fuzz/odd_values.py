@@ -132,8 +132,8 @@ def spoiled_array(chance, array):
     """An array like the given one in which something is wrong, or nearly so."""
     array = np.array(array)
     ways = {
-        "another type": lambda: array.astype(
-            chance.choice([np.float16, np.int8, np.uint8, object, complex, "U8"])
+        "another type": lambda: _of_type(
+            array, chance.choice([np.float16, np.int8, np.uint8, object, complex, "U8"])
         ),
         "another order": lambda: np.asfortranarray(array),
         "other bytes": lambda: array.astype(array.dtype.newbyteorder(">")),
@@ -153,6 +153,14 @@ def spoiled_array(chance, array):
         "something else": lambda: odd_value(chance),
     }
     return ways[chance.choice(list(ways))]()
+
+
+def _of_type(array, kind):
+    try:
+        with np.errstate(all="ignore"):
+            return array.astype(kind)
+    except (TypeError, ValueError):  # one that was spoiled before
+        return array
 
 
 def _read_only(array):

@@ -13,12 +13,12 @@ from .driver import play_inputs, seconds_of
 from .kinds import KINDS
 
 BOUNDED = {
-    "command-lines": 150,
-    "toml-files": 300,
-    "result-folders": 60,
-    "python-arguments": 1500,
-    "lying-objects": 150,
-    "c-calls": 20_000,
+    "command-lines": 60,
+    "toml-files": 200,
+    "result-folders": 30,
+    "python-arguments": 500,
+    "lying-objects": 200,
+    "c-calls": 10_000,
 }
 """How many inputs of each kind the test command plays: about ten seconds of each."""
 

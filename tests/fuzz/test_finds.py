@@ -128,6 +128,16 @@ def test_a_size_of_an_emission_that_is_no_count_is_refused_by_name(lie, value):
         fu.train(chain(OneHot(**{lie: value})), fu.URL(), 40)
 
 
+def test_an_emission_says_by_a_truth_value_whether_it_is_discrete():
+    with pytest.raises(ValueError, match=r"^discrete of OneHot must be True or False, got array"):
+        fu.train(chain(OneHot(discrete=np.ones(3))), fu.URL(), 40)
+
+
+def test_observations_that_differ_in_length_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"^X must be an array of real numbers, got"):
+        AffineDecoder(np.eye(3), np.zeros(3)).decode([[1], [2, 3]])
+
+
 @pytest.mark.parametrize("lie", ["dimension", "n_levels", "n_states"])
 def test_narrow_integers_of_numpy_do_for_the_sizes_of_an_emission(lie):
     narrow = OneHot(**{lie: np.int8(getattr(OneHot(), lie))})

@@ -92,7 +92,8 @@ class Emission(ABC):
     def observation_space(self) -> ObservationSpace:
         """Kind and dimension of observations, as agents are told."""
         dimension = checks.integer(f"dimension of {type(self).__name__}", self.dimension, least=1)
-        return ObservationSpace("bits" if self.discrete else "reals", dimension)
+        discrete = checks.flag(f"discrete of {type(self).__name__}", self.discrete)
+        return ObservationSpace("bits" if discrete else "reals", dimension)
 
     @property
     def block_episodes(self) -> int:
