@@ -21,13 +21,16 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import checks
+from ._base import checks, memory
 from ._base.parts import origins_of
+from ._base.patience import announce_memory
+from ._base.progress import progress_bar
 from ._base.streams import Streams
 from .agents.agent import Agent, Outcome, check_outcome, plain_diagnostics
 from .agents.checked_episodes import episodes_of
 from .agents.checkpoints import Checkpoints
 from .agents.evaluation import check_verdict
+from .agents.footprint import Footprint, checked_footprint
 from .agents.game import Game
 from .agents.latent import LatentAgent
 from .agents.ledger import Ledger, Tick
@@ -38,7 +41,6 @@ from .problems.environment import Environment
 from .run import Run
 
 _POLL_SECONDS = 0.1
-_QUIET_SECONDS = 1.0
 
 
 POINTS = 200
@@ -114,9 +116,9 @@ def train(
     spacing = checked_spacing(player, recording.evaluate_every)
     if progress not in (True, False, None):
         raise ValueError(f"progress must be True, False or None, got {checks.short_repr(progress)}")
-    workers = min(
-        len(chosen), available_cores() if n_jobs is None else checks.integer("n_jobs", n_jobs, least=1)
-    )
+    size = checked_footprint(env, player, count, total)
+    announce_memory("a run", size.total)
+    workers = _workers(size, len(chosen), n_jobs)
 
     def play(seed: int, tick: Tick) -> _Record:
         streams = Streams(seed)
@@ -158,6 +160,15 @@ def train(
         diagnostics=[record.diagnostics for record in records],
         wall_seconds=time.perf_counter() - begin,
     )
+
+
+def _workers(size: Footprint, n_seeds: int, n_jobs: SupportsIndex | None) -> int:
+    """How many runs are computed at the same time: as many as fit, where nobody says how many."""
+    if n_jobs is None:
+        return size.workers(min(n_seeds, available_cores()))
+    wanted = min(n_seeds, checks.integer("n_jobs", n_jobs, least=1))
+    memory.refuse_beyond_limit("n_jobs", wanted, f"{wanted} runs at the same time", wanted * size.total)
+    return wanted
 
 
 def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
@@ -205,7 +216,9 @@ def _curve_points(points: SupportsIndex | Iterable[SupportsIndex], episodes: int
         return np.unique(np.linspace(episodes / count, episodes, count).round().astype(np.int64))
     chosen = [checks.integer("points", point, least=1, most=episodes) for point in points]
     if not chosen or sorted(set(chosen)) != chosen:
-        raise ValueError(f"points must be increasing numbers of trajectories, got {points!r}")
+        raise ValueError(
+            f"points must be increasing numbers of trajectories, got {checks.short_repr(points)}"
+        )
     return np.array(chosen, np.int64)
 
 
@@ -272,7 +285,7 @@ def _play_all(
             error.add_note(f"in the run of seed {seeds[position]}")
             raise
 
-    with _single_threaded_libraries() as limit, _progress_bar(trajectories * len(seeds), progress) as show:
+    with _single_threaded_libraries() as limit, progress_bar(trajectories * len(seeds), progress) as show:
         return _in_threads(play_one, len(seeds), workers, limit, stop, lambda: show(sum(done)))
 
 
@@ -357,39 +370,3 @@ def _thread_pools(modules: int) -> Any:
     import threadpoolctl
 
     return threadpoolctl.ThreadpoolController()
-
-
-@contextmanager
-def _progress_bar(total: int, wanted: bool | None) -> Iterator[Tick]:
-    """Yields what to call with the number of trajectories so far."""
-    if wanted is False or (wanted is None and not sys.stderr.isatty()):
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    begin = time.perf_counter()
-    columns = (
-        TextColumn("[bold]training"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("trajectories"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    bar = Progress(
-        *columns, console=console, transient=console.is_terminal
-    )  # elsewhere its last state is all that is written
-    task = bar.add_task("", total=total)
-
-    def show(completed: int) -> None:
-        if not bar.live.is_started and (wanted or time.perf_counter() - begin > _QUIET_SECONDS):
-            bar.start()
-        bar.update(task, completed=completed)
-
-    try:
-        if wanted:
-            show(0)
-        yield show
-    finally:
-        bar.stop()

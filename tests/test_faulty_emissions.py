@@ -12,8 +12,9 @@ from fasturl._base.streams import Streams
 from fasturl.agents import ObservationAgent
 from fasturl.envs import ScalarEnv, VectorEnv, rollout
 from fasturl.problems.blocks import BitBlock, Block, ObservationBlock, RealBlock
-from fasturl.problems.emissions import Emission
+from fasturl.problems.emissions import Bernoulli, Emission, Gaussian
 from fasturl.problems.environment import emission_rngs
+from fasturl.problems.locks import LockBits
 
 HORIZON, N_STATES, DIMENSION = 4, 3, 6
 LEVELS = HORIZON + 1
@@ -115,11 +116,6 @@ WRONG_CONTENTS = {
         reals(noise=lambda episodes: np.zeros((episodes, DIMENSION, LEVELS))),
         "noise and means of float32, got float64 and float32",
     ),
-    "noise of too few levels": (
-        False,
-        reals(noise=lambda episodes: np.zeros((episodes, DIMENSION, 1), np.float32)),
-        "noise of shape [E, 6 or more, 5] as means have, got (",
-    ),
     "noise that is none": (False, reals(noise=one(np.nan)), "finite numbers, got nan or infinity"),
     "infinite noise": (False, reals(noise=one(np.inf)), "finite numbers, got nan or infinity"),
     "a tail with means": (
@@ -166,6 +162,8 @@ def test_a_block_that_holds_what_kernels_cannot_read_is_refused(case):
 def test_arrays_of_other_axes_make_no_block():
     with pytest.raises(ValueError, match=r"noise of a block must be an array of 3 axes, got shape \(2, 3\)"):
         RealBlock(np.zeros((2, 3), np.float32), np.zeros((1, 3, 2), np.float32), 0)
+    with pytest.raises(ValueError, match=r"shape \[E, 3 or more, 2\] as its means have, got \(2, 3, 1\)"):
+        RealBlock(np.zeros((2, 3, 1), np.float32), np.zeros((1, 3, 2), np.float32), 0)
     with pytest.raises(ValueError, match="words of a block must be an array of 4 axes, got list"):
         BitBlock([1, 2], 3)
     with pytest.raises(ValueError, match=r"observations of a block must be an array of 4 axes"):
@@ -221,6 +219,17 @@ def test_an_emission_that_changes_its_dimension_in_a_run_is_refused():
     emission.make = grows
     with pytest.raises(ValueError, match="a block whose dimension is 6, got 130"):
         fu.train(env, ObservationAgent(fu.OracleQ()), 100)
+
+
+@pytest.mark.parametrize("name", ["n_levels", "dimension"])
+@pytest.mark.parametrize(
+    "emission",
+    [Gaussian(CODES, 0.1, n_levels=LEVELS), Bernoulli(CODES, n_levels=LEVELS), LockBits(HORIZON)],
+    ids=lambda emission: type(emission).__name__,
+)
+def test_the_sizes_of_an_emission_of_ours_cannot_be_changed(emission, name):
+    with pytest.raises(AttributeError, match=f"{name} of a {type(emission).__name__} cannot be changed"):
+        setattr(emission, name, 50)
 
 
 def test_a_block_of_ours_is_handed_on_as_it_is():

@@ -68,7 +68,7 @@ import math
 from fasturl.cli.main import main
 from fasturl.experiments.running import sweeping
 
-sweeping._LINE_SECONDS = math.inf  # says nothing, however slow it is
+sweeping.LINE_SECONDS = math.inf  # says nothing, however slow it is
 main()
 """
 

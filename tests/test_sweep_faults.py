@@ -58,7 +58,7 @@ def compute_with_a_ticket(block):
         time.sleep(0.01)
 
 sweeping.compute = compute_with_a_ticket
-sweeping._LINE_SECONDS = math.inf
+sweeping.LINE_SECONDS = math.inf
 main()
 """
 """A worker computes a block only with a ticket, so a sweep that is to be killed cannot be too fast for it; a

@@ -45,10 +45,10 @@ def test_a_worker_with_another_version_is_refused(tmp_path):
 
 def test_off_a_terminal_progress_is_a_line_now_and_then(tmp_path, capsys, monkeypatch):
     store = Store(tmp_path / "out", create=True)
-    monkeypatch.setattr(sweeping, "_LINE_SECONDS", math.inf)
+    monkeypatch.setattr(sweeping, "LINE_SECONDS", math.inf)
     complete(store, plan(store, CELLS, range(2)), fu.experiments.Local(1))
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sweeping, "_LINE_SECONDS", 0.0)
+    monkeypatch.setattr(sweeping, "LINE_SECONDS", 0.0)
     complete(store, plan(store, CELLS, range(2, 6)), fu.experiments.Local(1))
     first, last = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"cells 1/2  seeds 4/8  about \d+ min left", first)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.records import CFunctionCall
-from . import numba_internals, plugin_loops
+from . import checks, numba_internals, plugin_loops
 from .c_signatures import SIGNATURES
 
 _CTYPES_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every function of ctypes is
@@ -34,7 +34,10 @@ class CFunction:
         if self.address == 0:
             raise ValueError("pointer must point to a function, got a null pointer")
         if codes is not None and codes != SIGNATURES[signature].codes:
-            raise ValueError(f"pointer must have the signature of {signature} in fasturl.h, got {pointer!r}")
+            raise ValueError(
+                f"pointer must have the signature of {signature} in fasturl.h, "
+                f"got {checks.short_repr(pointer)}"
+            )
         self.library, self.symbol = _library_and_symbol(self.address)
 
     @classmethod
@@ -84,13 +87,15 @@ class Context:
         if isinstance(value, ctypes.Structure | ctypes.Array):
             return ctypes.addressof(value)
         raise ValueError(
-            f"context must be None, a NumPy array, or a pointer of cffi or ctypes, got {value!r}"
+            "context must be None, a NumPy array, or a pointer of cffi or ctypes, "
+            f"got {checks.short_repr(value)}"
         )
 
     def __reduce__(self) -> Any:
         if self.value is not None and not isinstance(self.value, np.ndarray):
             raise TypeError(
-                f"a context that is {self.value!r} cannot be sent to another process: give a NumPy array"
+                f"a context that is {checks.short_repr(self.value)} cannot be sent to another process: "
+                "give a NumPy array"
             )
         return Context, (self.value,)
 
@@ -140,7 +145,7 @@ def _address_and_codes(pointer: Any) -> tuple[int, tuple[str, str] | None]:
             return address, None
     raise ValueError(
         "pointer must be a cffi function pointer (of a compiled module: ffi.addressof(lib, 'name')), a "
-        f"ctypes function or a Numba cfunc, got {pointer!r}"
+        f"ctypes function or a Numba cfunc, got {checks.short_repr(pointer)}"
     )
 
 

@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numba
+
 from .._kernels.compiling import for_each_kernel
 from . import numba_internals
 
@@ -39,8 +41,8 @@ def _sources() -> list[Path]:
 
 
 def digest() -> str:
-    """A digest of every kernel source file, by name and content."""
-    total = hashlib.sha256()
+    """A digest of every kernel source file, by name and content, and of whether indices are checked."""
+    total = hashlib.sha256(str(numba.config.BOUNDSCHECK).encode())  # Numba itself keeps both in one place
     for source in _sources():
         total.update(source.name.encode())
         total.update(source.read_bytes())

@@ -3,6 +3,8 @@ checked where it enters."""
 
 from __future__ import annotations
 
+_PACKAGE = __name__.partition(".")[0]
+
 
 def is_ours(cls: type) -> bool:
     """Whether a class is one of this package's own."""
@@ -16,4 +18,4 @@ def implemented_by_us(instance: object, method: str) -> bool:
 
 
 def _is_here(module: str | None) -> bool:
-    return (module or "").partition(".")[0] == __name__.partition(".")[0]
+    return module is not None and (module == _PACKAGE or module.startswith(_PACKAGE + "."))

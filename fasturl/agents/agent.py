@@ -138,6 +138,10 @@ class Agent(Declared, ABC):
         """How many trajectories a run of so many episodes has."""
         return episodes
 
+    def learner_bytes(self, description: Description, episodes: int) -> int:
+        """About the memory that what it learns takes in a run; 0 where that is not known beforehand."""
+        return 0
+
     def oracle_name(self, description: Description) -> str | None:
         """The oracle that it learns to see with, if it has one."""
         return None

@@ -10,9 +10,11 @@ from .._base import checks
 from .._base.names import components, make, name_of
 from .._base.schema import setting
 from ..decoders.decoder import MAX_LABELS
+from ..learners.compiled import known_table_bytes
 from ..learners.pooled_ucbvi import PooledUCBVI
 from ..problems.description import Description
 from .agent import Agent
+from .game import task_of
 
 DEFAULT_LEARNER = PooledUCBVI()
 """One learner for every environment, which nobody has to tune: docs/learners.md has the evidence."""
@@ -55,9 +57,10 @@ class DecodingAgent(Agent):
             return
         missing = [name for name in ("fit", "predict") if not callable(getattr(self.oracle, name, None))]
         if isinstance(self.oracle, type) or missing:
+            lacks = f" without {' and '.join(missing)}" if missing else ""
             raise ValueError(
                 f"oracle must be an object with fit and predict or one of "
-                f"{', '.join(components('oracle'))}, got {checks.short_repr(self.oracle)}"
+                f"{', '.join(components('oracle'))}, got {checks.short_repr(self.oracle)}{lacks}"
             )
 
     def oracle_name(self, description: Description) -> str:
@@ -72,6 +75,9 @@ class DecodingAgent(Agent):
     def n_labels(self, description: Description) -> int:
         """How many labels there is room for: the bound on the number of states, and two at least."""
         return max(2, description.max_states if self.n_states is None else self.n_states)
+
+    def learner_bytes(self, description: Description, episodes: int) -> int:
+        return known_table_bytes(self.learner, task_of(description, self.n_labels(description), episodes))
 
     def check(self, description: Description) -> None:
         super().check(description)

@@ -175,6 +175,13 @@ class Episodes:
         return block.words
 
 
+def task_of(known: Description, n_labels: int, episodes: int, policy_rng: Stream | None = None) -> Task:
+    """What a learner is told; without a stream, for questions that need none, such as the size of tables."""
+    rng = np.zeros(4, np.uint64) if policy_rng is None else policy_rng
+    levels, actions = known.horizon, known.n_actions
+    return Task(levels, n_labels, actions, known.max_return, episodes, rng, known.reward_range)
+
+
 class Game:
     """One run's instance of an environment, to be played and not looked into.
 
@@ -214,16 +221,8 @@ class Game:
 
     def task(self, n_labels: int, episodes: int, policy_rng: Stream | None = None) -> Task:
         """What a learner on so many labels a level is told before the first of its episodes."""
-        known = self.description
-        return Task(
-            known.horizon,
-            n_labels,
-            known.n_actions,
-            known.max_return,
-            episodes,
-            self.policy_rng if policy_rng is None else policy_rng,
-            known.reward_range,
-        )
+        rng = self.policy_rng if policy_rng is None else policy_rng
+        return task_of(self.description, n_labels, episodes, rng)
 
     @property
     def block_episodes(self) -> int:

@@ -7,10 +7,12 @@ from typing import Any
 
 from .._base.names import name_of
 from .._base.parts import part_in_words
+from ..learners.compiled import known_table_bytes
 from ..learners.learner import Learner, start
+from ..problems.description import Description
 from .agent import Agent, Outcome
 from .evaluation import LatentPolicy
-from .game import Game
+from .game import Game, task_of
 from .ledger import Ledger
 
 
@@ -32,6 +34,9 @@ class LatentAgent(Agent):
 
     def described_settings(self) -> dict[str, Any]:
         return {"learner": part_in_words("learner", self.learner)}
+
+    def learner_bytes(self, description: Description, episodes: int) -> int:
+        return known_table_bytes(self.learner, task_of(description, description.max_states, episodes))
 
     def play(self, game: Game, ledger: Ledger) -> Outcome:
         ledger.pause()

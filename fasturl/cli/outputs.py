@@ -23,6 +23,10 @@ def wide_console() -> Console:
 def check_figure(target: Path) -> None:
     """Says before the work what would keep a figure from being drawn after it: the name of its file, or a
     missing matplotlib."""
+    if target.name.lower() in FIGURE_SUFFIXES:
+        raise ValueError(
+            f"cannot write {target}: a name is needed before {target.name}, as in curve{target.name}"
+        )
     if target.suffix.lower() not in FIGURE_SUFFIXES:
         raise ValueError(f"cannot write {target}: write .png, .pdf or .svg")
     optional.need("matplotlib", "experiments", "a figure")

@@ -72,8 +72,8 @@ def sweep_command(
     """Run a grid of environments and agents over many seeds; finished results are kept and never computed
     again."""
     from ..experiments.running.spec import EXAMPLE, read_spec
-    from ..experiments.running.store import Store, stored_seeds
-    from ..experiments.running.sweeping import complete, plan
+    from ..experiments.running.store import stored_seeds
+    from ..experiments.running.sweeping import complete, open_store, plan
 
     if example:
         print(EXAMPLE, end="")
@@ -94,7 +94,7 @@ def sweep_command(
     assert out is not None
     optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
     begin = time.perf_counter()
-    store = Store(out, create=True)
+    store = open_store(out, described.cells, chosen)
     blocks = plan(store, described.cells, chosen)
     complete(store, blocks, backend)
     _show_results(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from .. import registry
+from .._base import checks
+from .._base.memory import in_words
+from ..agents.footprint import checked_footprint
 from ..run import Run
 from ..training import POINTS, train
 from .options import (
@@ -27,6 +30,9 @@ from .options import (
     written_settings,
 )
 from .outputs import check_figure, is_standard_output, whole_files
+
+if TYPE_CHECKING:
+    from ..experiments.running.cells import Cell
 
 EPILOG = f"""{SEE_SETTINGS.format(command="train")}
 
@@ -68,11 +74,20 @@ def train_command(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the learning curve (PNG, PDF, SVG).", show_default=False),
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say how long it should take and how much memory, and stop.")
+    ] = False,
 ) -> None:
     """Train one agent on one environment over many seeds."""
     choice = Choice(env, agent, written_settings(ctx))
     environment = registry.environment(env, **choice.env_settings())
     player = registry.agent(agent, **choice.agent_settings)
+    if dry_run:
+        from ..experiments.running.cells import Cell
+
+        cell = Cell.make(env, choice.env_settings(), agent, choice.agent_settings, episodes)
+        _print_needs(cell, seeds, n_jobs)
+        return
     if plot:
         check_figure(plot)
     printed = is_standard_output(json_file)
@@ -88,6 +103,22 @@ def train_command(
         print(json.dumps(run.summary(), indent=1))
     else:
         _print_table(run)
+
+
+def _print_needs(cell: Cell, seeds: str, n_jobs: int | None) -> None:
+    """What the runs of a cell should take."""
+    from ..experiments.analysis.style import duration
+    from ..experiments.running.backends import Local
+    from ..experiments.running.sweeping import estimate_seconds, plan
+
+    env, player, chosen = cell.environment(), cell.player(), checks.seeds(parse_seeds(seeds))
+    trajectories = player.trajectories(env.describe(), cell.episodes)
+    size = checked_footprint(env, player, cell.episodes, trajectories)
+    workers = size.workers(min(Local(n_jobs).workers(), len(chosen)))
+    seconds = estimate_seconds(plan(None, [cell], chosen), workers)
+    runs = f"{len(chosen):,} run{'s' if len(chosen) > 1 else ''} of {trajectories:,} trajectories"
+    at_once = f"{workers} at the same time" if workers > 1 else "one at a time"
+    print(f"{runs}, {at_once}: about {duration(seconds)}, and {in_words(size.total)} of memory for each run")
 
 
 def _print_table(run: Run) -> None:

@@ -9,11 +9,12 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import checks
 from .._base.streams import Streams
 from .._kernels import dynamics as _dynamics
 from ..problems.block_mdp import BlockMDP
 from ..problems.environment import Environment, emission_rngs
-from . import arguments, spaces
+from . import arguments, footprint, spaces
 from .ladder import Ladder
 
 
@@ -55,6 +56,7 @@ class ScalarEnv(gymnasium.Env[Any, int]):
         self.environment = arguments.environment(env, settings)
         self.render_mode = arguments.render_mode(render_mode)
         self._latent = arguments.shows_latent_states(self.environment, observe)
+        footprint.check_single(self.environment, latent=self._latent)
         self.observation_space = spaces.observation_space(self.environment, self._latent)
         self.action_space = spaces.action_space(self.environment)
         self._horizon = self.environment.describe().horizon
@@ -110,7 +112,9 @@ class ScalarEnv(gymnasium.Env[Any, int]):
                 "Cannot call env.step() after the episode has terminated: call env.reset()"
             )
         if not self.action_space.contains(action):
-            raise gymnasium.error.InvalidAction(f"{action!r} ({type(action)}) is not in {self.action_space}")
+            raise gymnasium.error.InvalidAction(
+                f"{checks.short_repr(action)} ({type(action)}) is not in {self.action_space}"
+            )
         dynamics_rng = self._streams.row("dynamics")
         state, reward = _dynamics.step(
             self._instance.dynamics, dynamics_rng, h, self._states[-1], int(action)

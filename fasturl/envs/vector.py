@@ -17,6 +17,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .._base import checks
+from .._base.patience import announced
 from .._base.streams import Streams
 from .._kernels.records import Players
 from ..problems.block_mdp import BlockMDP
@@ -29,7 +30,8 @@ from ..problems.buffers import (
     StoredObservations,
 )
 from ..problems.environment import Environment, emission_rngs
-from . import arguments, spaces
+from ..problems.vector_tables import checked_tables
+from . import arguments, footprint, spaces
 from .ladder import Ladder
 from .paths import Paths
 
@@ -78,6 +80,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         self._latent = arguments.shows_latent_states(self.environment, observe)
         self.copy = checks.flag("copy", copy)
         self.num_envs = checks.integer("num_envs", num_envs, least=1)
+        footprint.check_many(self.environment, self.num_envs, latent=self._latent)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.render_mode = arguments.render_mode(render_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
@@ -86,7 +89,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._description = self.environment.describe()
-        self._tables = self.environment.vector_tables(self.num_envs)
+        self._tables = checked_tables(self.environment, self.num_envs)
         self._players = Players(
             dynamics_rngs=np.zeros((self.num_envs, 4), np.uint64),
             emission_rngs=np.zeros((self.num_envs, 4, 4), np.uint64),
@@ -134,7 +137,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
             )
         seeds = self._reset_seeds(seed)
         redraw = mask & new_instance
-        for e in np.flatnonzero(mask).tolist():
+        for e in announced(np.flatnonzero(mask).tolist(), "seeding"):
             if seeds[e] is not None or self._seeds[e] is None:
                 self._seed(e, seeds[e])
                 redraw[e] = True
@@ -245,11 +248,13 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
             return np.ones(self.num_envs, np.bool_)
         mask = options["reset_mask"]
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError(f"`options['reset_mask']` must be a numpy array of dtype bool, got {mask!r}")
+            raise TypeError(
+                f"`options['reset_mask']` must be a numpy array of dtype bool, got {checks.short_repr(mask)}"
+            )
         if mask.shape != (self.num_envs,) or not mask.any():
             raise ValueError(
                 f"`options['reset_mask']` must have shape {(self.num_envs,)} "
-                f"and at least one True value, got {mask!r}"
+                f"and at least one True value, got {checks.short_repr(mask)}"
             )
         return mask.copy()
 
@@ -264,7 +269,9 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
             # one pass: as unsigned numbers, negative ones are huge
             if chosen.view(np.uint64).max() < self._description.n_actions:
                 return chosen
-        raise gymnasium.error.InvalidAction(f"{actions!r} ({type(actions)}) is not in {self.action_space}")
+        raise gymnasium.error.InvalidAction(
+            f"{checks.short_repr(actions)} ({type(actions)}) is not in {self.action_space}"
+        )
 
     def _infos(self, mask: Mask | None) -> dict[str, Any]:
         """The info of all environments, or of those in the mask: each key has a mask of its own beside it."""

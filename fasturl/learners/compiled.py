@@ -341,5 +341,15 @@ def table_bytes(learner: CompiledLearner, task: Task) -> int:
     return TableBytes(learner, task).of(task.n_labels)
 
 
+def known_table_bytes(learner: object, task: Task) -> int:
+    """As `table_bytes`; 0 for a learner of another kind, or one that makes no small tables."""
+    if not isinstance(learner, CompiledLearner):
+        return 0
+    try:
+        return table_bytes(learner, task)
+    except Exception:  # a user's `tables` may fail in any way, which the run will tell
+        return 0
+
+
 def _bytes(tables: Any) -> int:
     return sum(table.nbytes for table in tables if isinstance(table, np.ndarray))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import checks
 from .._kernels import emission as _emission
 
 Floats = NDArray[np.float64]
@@ -66,18 +67,23 @@ class RealBlock(Block):
     def __post_init__(self) -> None:
         _refuse_other_axes("noise", self.noise, 3)
         _refuse_other_axes("means", self.means, 3)
+        _, dimension, n_levels = self.means.shape
+        if self.noise.shape[1] < dimension or self.noise.shape[2] != n_levels:
+            raise ValueError(
+                f"noise of a block must have shape [E, {dimension} or more, {n_levels}] as its means have, "
+                f"got {self.noise.shape}"
+            )
         sizes = zip(("n_states", "dimension", "n_levels"), self.means.shape, strict=True)
         for name, value in (*sizes, ("n_episodes", self.noise.shape[0])):
             object.__setattr__(self, name, value)
 
     def problem(self) -> str:
-        noise, means, (_, dimension, n_levels) = self.noise, self.means, self.means.shape
+        noise, means, dimension = self.noise, self.means, self.means.shape[1]
         if noise.dtype != np.float32 or means.dtype != np.float32:
             return f"noise and means of float32, got {noise.dtype} and {means.dtype}"
-        if noise.shape[1] < dimension or noise.shape[2] != n_levels:
-            return f"noise of shape [E, {dimension} or more, {n_levels}] as means have, got {noise.shape}"
         if not (isinstance(self.n_informative, int) and 0 <= self.n_informative <= dimension):
-            return f"n_informative, an integer from 0 to {dimension}, got {self.n_informative!r}"
+            found = checks.short_repr(self.n_informative)
+            return f"n_informative, an integer from 0 to {dimension}, got {found}"
         if means[:, self.n_informative :].any():
             return f"means of 0 from coordinate n_informative = {self.n_informative} on, got others"
         if not (np.isfinite(noise[:, :dimension]).all() and np.isfinite(means).all()):

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from .emissions import Emission
 
 
+_SIZES = ("n_episodes", "n_levels", "n_states", "dimension")
+
+
 class BlockSize(NamedTuple):
     """What a block of a Block MDP has: H+1 levels, the states of a level, and observations of a kind and
     dimension."""
@@ -33,27 +36,33 @@ class BlockSize(NamedTuple):
 def draw_block(emission: Emission, rngs: Rngs, episodes: int, size: BlockSize) -> Block:
     """The noise of the next episodes, or an error that says what is wrong with it."""
     block: Any = emission.draw(rngs, episodes)
+    n_levels, n_states, observations = size
+    wanted = episodes, n_levels, n_states, observations.dimension
+    if tuple(getattr(block, name, None) for name in _SIZES) != wanted:
+        _refuse_size(emission, block, wanted)
+    if implemented_by_us(emission, "draw"):
+        return block  # type: ignore[no-any-return]  # as the contract says
+    return _looked_at(f"draw of {type(emission).__name__} must give", block, size)
+
+
+def _refuse_size(emission: Emission, block: Any, wanted: tuple[int, ...]) -> None:
     must = f"draw of {type(emission).__name__} must give"
-    if not callable(getattr(block, "every_state", None)):
-        raise ValueError(f"{must} a Block, got {checks.short_repr(block)}")
-    wanted = {
-        "n_episodes": episodes,
-        "n_levels": size.n_levels,
-        "n_states": size.n_states,
-        "dimension": size.observations.dimension,
-    }
-    for name, number in wanted.items():
+    _refuse_no_block(must, block)
+    for name, number in zip(_SIZES, wanted, strict=True):
         own = getattr(block, name, None)
         if own != number:
             raise ValueError(f"{must} a block whose {name} is {number}, got {checks.short_repr(own)}")
-    if implemented_by_us(emission, "draw"):
-        return block  # type: ignore[no-any-return]  # as the contract says
-    return _looked_at(must, block, size)
+
+
+def _refuse_no_block(must: str, block: Any) -> None:
+    if not callable(getattr(block, "every_state", None)):
+        raise ValueError(f"{must} a Block, got {checks.short_repr(block)}")
 
 
 def _looked_at(must: str, block: Block, size: BlockSize) -> Block:
     """The block itself where kernels can read its arrays as they are, and else one of ours that shows the
     same."""
+    _refuse_no_block(must, block)
     if is_ours(type(block)) and block.kind == size.observations.kind:
         if problem := block.problem():
             raise ValueError(f"{must} {problem}")

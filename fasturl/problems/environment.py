@@ -122,6 +122,11 @@ class Environment(Declared, ABC):
         check_instance(self, self.describe(), declared)
         return declared
 
+    def instance_bytes(self) -> int:
+        """About the memory that a new instance takes: transitions, their running sums, and rewards."""
+        known = self.describe()
+        return 0 if self.single_instance else 24 * known.horizon * known.max_states**2 * known.n_actions
+
     @property
     def single_instance(self) -> bool:
         """Whether every seed meets the same instance."""

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import checks
+from .._base.origin import is_ours
+from .._base.patience import announced
 from .._base.streams import Streams
 from .._kernels.records import SharedTables
 from .emissions import Emission
@@ -40,6 +43,8 @@ class VectorTables(ABC):
     """V* of the instance of each environment, float64[N]."""
     emissions: list[Emission | None]
     """The emission of the instance of each environment."""
+    keeps_instances: ClassVar[bool] = False
+    """Whether the instances are kept beside the arrays, which takes memory of its own."""
 
     @abstractmethod
     def seed(self, index: int, streams: Streams) -> None:
@@ -60,6 +65,8 @@ class InstanceTables(VectorTables):
     Instances may differ in their start, transitions, rewards, emission and number of states; tables have room
     for the `max_states` that the family declares.
     """
+
+    keeps_instances = True
 
     def __init__(self, environment: Environment, n_envs: int) -> None:
         declared = environment.describe()
@@ -85,7 +92,7 @@ class InstanceTables(VectorTables):
         self._streams[index] = streams
 
     def draw(self, mask: Mask) -> None:
-        for e in np.flatnonzero(mask).tolist():
+        for e in announced(np.flatnonzero(mask).tolist(), "drawing the instances"):
             streams = self._streams[e]
             assert streams is not None, "an environment is seeded before its instance is drawn"
             self._set(e, self._environment.draw_checked(streams))
@@ -144,6 +151,92 @@ class SharedInstance(VectorTables):
 
     def instance(self, index: int) -> BlockMDP:
         return self._instance
+
+
+class CheckedTables(VectorTables):
+    """Tables that a user wrote: kernels take their entries for positions and check nothing, so they are
+    looked at whenever instances were drawn."""
+
+    def __init__(self, environment: Environment, tables: VectorTables, n_envs: int) -> None:
+        self._known, self._tables, self._n_envs = environment.describe(), tables, n_envs
+        self._must = f"vector_tables of {type(environment).__name__} must give"
+        missing = [name for name in ("seed", "draw", "instance") if not callable(getattr(tables, name, None))]
+        if missing:
+            raise ValueError(f"{self._must} VectorTables, got {checks.short_repr(tables)}")
+
+    @property
+    def arrays(self) -> SharedTables:  # type: ignore[override]  # what the other has at the moment
+        return self._arrays
+
+    @property
+    def emissions(self) -> list[Emission | None]:  # type: ignore[override]
+        return self._tables.emissions
+
+    @property
+    def optimal_values(self) -> NDArray[np.float64]:  # type: ignore[override]
+        return self._optimal_values
+
+    def seed(self, index: int, streams: Streams) -> None:
+        self._tables.seed(index, streams)
+
+    def draw(self, mask: Mask) -> None:
+        self._tables.draw(mask)
+        self._arrays = self._checked(self._tables.arrays)
+        values = checks.real_array("optimal_values", self._tables.optimal_values).astype(np.float64)
+        if values.shape != (self._n_envs,) or len(self._tables.emissions) != self._n_envs:
+            raise ValueError(
+                f"{self._must} optimal_values and emissions of {self._n_envs} environments, "
+                f"got {values.shape} and {len(self._tables.emissions)}"
+            )
+        self._optimal_values = values
+
+    def instance(self, index: int) -> BlockMDP:
+        return self._tables.instance(index)
+
+    def _checked(self, arrays: SharedTables) -> SharedTables:
+        horizon, n_actions = self._known.horizon, self._known.n_actions
+        size, rows = np.shape(arrays.start)[-1:], np.shape(arrays.outcomes)[:1]
+        n_states, n_rows = size[0] if size else 0, rows[0] if rows else 0
+        some = (1, self._n_envs)
+        shapes: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
+            "start": (np.float64, [(m, n_states) for m in some]),
+            "outcomes": (np.float64, [(n_rows, n_states)]),
+            "ways": (np.integer, [(horizon, m, n_states, n_actions) for m in some]),
+            "rewards": (np.float64, [(horizon, m, n_states, n_actions, n_states) for m in some]),
+            "random_rewards": (np.bool_, [(horizon, m) for m in some]),
+            "reward_sizes": (
+                np.float64,
+                [(1, 1, 1, 1, 1), *((horizon, m, n_states, n_actions, n_states) for m in some)],
+            ),
+        }
+        for name, (kind, allowed) in shapes.items():
+            table = np.asarray(getattr(arrays, name, None))
+            if table.shape not in allowed or not np.issubdtype(table.dtype, kind) or 0 in table.shape:
+                raise ValueError(
+                    f"{self._must} {name}, {kind.__name__} of shape {' or '.join(map(str, allowed))}, "
+                    f"got {table.dtype} of shape {table.shape}"
+                )
+        if n_states > self._known.max_states:
+            raise ValueError(
+                f"{self._must} at most max_states = {self._known.max_states} states, got {n_states}"
+            )
+        if arrays.ways.min() < 0 or arrays.ways.max() >= n_rows:
+            raise ValueError(
+                f"{self._must} ways from 0 to {n_rows - 1}, got {arrays.ways.min()}..{arrays.ways.max()}"
+            )
+        for name in ("start", "outcomes"):
+            sums = getattr(arrays, name)
+            rising = (np.diff(sums, axis=1) >= 0).all() and (sums >= 0).all()
+            if not (rising and (sums[:, -1] == 1).all()):
+                raise ValueError(f"{self._must} {name} that are running sums of probabilities up to 1")
+        return arrays
+
+
+def checked_tables(environment: Environment, n_envs: int) -> VectorTables:
+    """The instances of `n_envs` environments: the tables themselves if they are ours, which costs nothing,
+    and else some that check what is drawn."""
+    tables = environment.vector_tables(n_envs)
+    return tables if is_ours(type(tables)) else CheckedTables(environment, tables, n_envs)
 
 
 def _row_numbers(count: int) -> NDArray[np.integer]:

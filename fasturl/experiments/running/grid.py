@@ -196,7 +196,7 @@ def _tables(content: Table, key: str) -> list[Table]:
     if not tables:
         raise ValueError(f"{key} is an empty list: there is nothing to run")
     if not all(isinstance(table, dict) for table in tables):
-        raise ValueError(f"{key} must be a table, headed [{key}], got {value!r}")
+        raise ValueError(f"{key} must be a table, headed [{key}], got {checks.short_repr(value)}")
     return tables
 
 

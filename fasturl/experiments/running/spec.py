@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from ..._base import checks
@@ -34,10 +33,18 @@ class Spec:
     seeds: list[int]
 
 
+MOST_BYTES = 4_000_000
+"""Upper limit on a spec: more than a person writes, and than a program should."""
+
+
 def read_spec(path: str | os.PathLike[str]) -> Spec:
     """The sweep that a TOML file describes; ValueError with the reason where it cannot be run."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with open(path, "rb") as file:
+            content = file.read(MOST_BYTES + 1)  # a device such as /dev/full has no end
+        if len(content) > MOST_BYTES:
+            raise ValueError(f"cannot read {path}: a spec has at most {MOST_BYTES // 10**6} MB, got more")
+        text = content.decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:

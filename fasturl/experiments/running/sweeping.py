@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..._base import checks, optional
+from ..._base.progress import LINE_SECONDS
 from ..._version import __version__
 from ...training import Recording, available_cores, train
 from .backends import Backend, Local
@@ -33,7 +34,6 @@ _BLOCK_STEPS = 20_000_000  # some seconds of work: that is lost at most when a s
 _BLOCK_SEEDS = 25  # so that quick cells are spread over workers too
 _MOST_BLOCKS = 2_000  # more files would make a folder slow to read
 _CALIBRATION_SECONDS = 10.0  # a dry run is waited for
-_LINE_SECONDS = 60.0  # a night's log can still be read
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,22 @@ def sweep(
         raise ValueError("there is nothing to run: the grid is empty")
     optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
     optional.need("pandas", "experiments", "loading results")
-    store = Store(folder, create=True)
+    store = open_store(folder, wanted, chosen)
     complete(store, plan(store, wanted, chosen), place, progress)
     return store.frame()
+
+
+def open_store(out: str | Path, cells: Sequence[Cell], seeds: Sequence[int]) -> Store:
+    """The folder of results, which is made and written; one that holds all these runs need only be read."""
+    try:
+        return Store(out, create=True)
+    except ValueError:
+        with suppress(ValueError):
+            store = Store(out)
+            store.check_version()
+            if not plan(store, cells, seeds):
+                return store
+        raise
 
 
 def chosen_backend(backend: Backend | None, n_jobs: int | None) -> Backend:
@@ -224,7 +237,10 @@ def _run_seconds(cell: Cell) -> tuple[float, float]:
 
     short = max(min(cell.episodes, 50), cell.episodes // 10)
     long = min(cell.episodes, 2 * short)
-    loaded, first, second = play(long), play(short), play(long)
+    loaded = play(long)
+    if loaded > _CALIBRATION_SECONDS:  # loading is little beside it, and a second look would take as long
+        return loaded * cell.episodes / long, 0.0
+    first, second = play(short), play(long)
     rest = (
         0.0 if long == cell.episodes else max(0.0, second - first) * (cell.episodes - long) / (long - short)
     )
@@ -268,7 +284,7 @@ def _progress(
         def tell(block: SeedBlock) -> None:
             nonlocal last_line
             count(block)
-            if (now := time.monotonic()) - last_line >= _LINE_SECONDS:
+            if (now := time.monotonic()) - last_line >= LINE_SECONDS:
                 last_line = now
                 print(text(), file=sys.stderr, flush=True)
 

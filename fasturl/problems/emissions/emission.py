@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._base import checks
+from ..._base.origin import implemented_by_us
 from ..._kernels import dynamics as _dynamics
 from ..._kernels import emission as _emission
 from ..blocks import Block, Floats, Rngs, Words
@@ -52,6 +53,13 @@ class Emission(ABC):
     dimension: int
     discrete: bool
     independent_levels: bool = False
+
+    def __setattr__(self, name: str, value: object) -> None:
+        sized = name in ("n_levels", "n_states", "dimension", "discrete") and vars(self).get(name)
+        # kernels of ours trust the sizes that they were made for
+        if sized and sized != value and implemented_by_us(self, "draw"):
+            raise AttributeError(f"{name} of a {type(self).__name__} cannot be changed: make another one")
+        super().__setattr__(name, value)
 
     @abstractmethod
     def draw(self, rngs: Rngs, episodes: int) -> Block:
@@ -99,6 +107,11 @@ class Emission(ABC):
     def block_episodes(self) -> int:
         """How many episodes make a block that stays in the cache."""
         return max(16, min(512, _BLOCK_BYTES // self._episode_bytes()))
+
+    @property
+    def episode_bytes(self) -> int:
+        """Memory that one episode takes in a block."""
+        return self._episode_bytes()
 
     def _episode_bytes(self) -> int:
         """Memory that an episode takes in a block."""

@@ -1,0 +1,51 @@
+"""What a run takes, said before it is played: memory for its instance, its observations and its learner."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .._base import memory
+from ..problems.environment import Environment
+from .agent import Agent
+
+_LEAST_BLOCK = 16
+"""Episodes of the smallest block of observations."""
+
+
+class Footprint(NamedTuple):
+    """About the bytes that one run of an agent takes, part by part."""
+
+    instance: float
+    """The tables of the instance that it meets."""
+    observations: float
+    """A block of observations."""
+    learner: float
+    """What it learns."""
+    returns: float
+    """What it earns, trajectory by trajectory."""
+
+    @property
+    def total(self) -> float:
+        return sum(self)
+
+    def workers(self, wanted: int) -> int:
+        """How many runs fit beside each other, of those wanted, and one at least."""
+        return int(max(1, min(wanted, memory.memory_limit() // max(1.0, self.total))))
+
+
+def checked_footprint(env: Environment, agent: Agent, episodes: int, trajectories: int) -> Footprint:
+    """What a run of so many episodes, with so many trajectories in all, takes; ValueError where it does not
+    fit into the memory that there is."""
+    known, emission = env.describe(), env.resolved_emission
+    horizon, refuse = known.horizon, memory.refuse_beyond_limit
+    shown = 0 if agent.sees_latent_states or emission is None else _LEAST_BLOCK * emission.episode_bytes
+    instance, returns = env.instance_bytes(), 16.0 * trajectories
+    refuse("horizon", horizon, "the tables of an instance", instance)
+    refuse("horizon", horizon, "a block of observations", shown)
+    refuse("episodes", episodes, "the returns of a run", returns)
+    # asked last: a learner makes small tables to tell how large they grow, of as many levels as there are
+    learner = agent.learner_bytes(known, episodes)
+    refuse("horizon", horizon, "what is learned", learner)
+    size = Footprint(instance, shown, learner, returns)
+    refuse("horizon", horizon, "a run", size.total)
+    return size

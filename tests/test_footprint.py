@@ -1,0 +1,224 @@
+"""What will not fit into memory is refused beforehand, with the number and the setting to change; what takes
+much of it, or long, is announced."""
+
+import math
+import re
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from test_cli import fasturl
+
+import fasturl as fu
+from fasturl._base import memory, patience, progress
+from fasturl.agents.footprint import checked_footprint
+from fasturl.envs import ScalarEnv, VectorEnv
+from fasturl.envs.footprint import _bytes_of_one_more
+from fasturl.learners.compiled import table_bytes
+
+GB = 10**9
+LOCK = fu.LockBernoulli(5)
+
+
+@pytest.fixture
+def with_memory(monkeypatch):
+    """Sets what this process may use."""
+    return lambda size: monkeypatch.setattr(memory, "memory_limit", lambda: size)
+
+
+# --- the limit ---
+
+
+def test_there_is_a_limit_on_this_machine():
+    assert 2**26 < memory.memory_limit() < 2**60
+
+
+def test_a_limit_of_the_process_counts():
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (8 * GB, hard))
+    try:
+        assert memory.memory_limit() <= 8 * GB
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+@pytest.mark.parametrize(
+    ("membership", "file", "text", "limit"),
+    [
+        ("0::/batch/job", "batch/memory.max", "5000000", 5_000_000),
+        ("0::/batch/job", "batch/job/memory.max", "max", math.inf),
+        ("0::/", "memory.max", "7000000", 7_000_000),
+        ("4:memory:/docker/x", "memory/docker/x/memory.limit_in_bytes", "6000000", 6_000_000),
+        ("4:memory:/docker/x", "memory/memory.limit_in_bytes", "6000000", 6_000_000),
+        ("4:cpu,memory:/", "memory/memory.limit_in_bytes", "6000000", 6_000_000),
+        ("4:cpu:/docker/x", "docker/x/memory.max", "6000000", math.inf),
+    ],
+)
+def test_the_limits_of_control_groups_count(monkeypatch, tmp_path, membership, file, text, limit):
+    """Those of a group and of all around it, in both versions of the system's interface."""
+    (tmp_path / "groups" / file).parent.mkdir(parents=True)
+    (tmp_path / "groups" / file).write_text(text + "\n")
+    (tmp_path / "self").write_text(membership + "\n")
+    monkeypatch.setattr(memory, "_CGROUPS", tmp_path / "groups")
+    monkeypatch.setattr(memory, "_MEMBERSHIP", tmp_path / "self")
+    assert min(memory._limits_of_groups(), default=math.inf) == limit
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(10, "1 kB"), (2_500_000, "2.5 MB"), (37.5e12, "37.5 TB"), (6e17, "600 PB")]
+)
+def test_sizes_are_told_in_words(size, words):
+    assert memory.in_words(size) == words
+
+
+# --- training ---
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (10_000, "horizon must be smaller: the tables of an instance would take about .* got 200"),
+        (200_000, "horizon must be smaller: a block of observations would take about .* got 200"),
+        (1_000_000, r"episodes must be smaller: the returns of a run would take .* use 1 MB, got 1000000"),
+    ],
+)
+def test_a_run_that_does_not_fit_is_refused_before_it_is_played(with_memory, size, message):
+    with_memory(size)
+    with pytest.raises(ValueError, match=message):
+        fu.train(fu.LockBernoulli(200), fu.OracleQ(), 10**6, sees="observation")
+
+
+def test_a_learner_that_does_not_fit_is_refused(with_memory):
+    env = fu.RandomMDP(horizon=10, emission="none")
+    with_memory(env.instance_bytes() + 10_000)
+    with pytest.raises(ValueError, match=r"horizon must be smaller: a run would take about .* got 10"):
+        fu.train(env, fu.RMax(), 10)
+
+
+def test_n_jobs_that_do_not_fit_are_refused_and_fewer_are_chosen_where_nobody_says(with_memory):
+    one = checked_footprint(LOCK, fu.URL(), 500, 500).total
+    with_memory(1.5 * one)
+    with pytest.raises(ValueError, match="n_jobs must be smaller: 4 runs at the same time would take about"):
+        fu.train(LOCK, fu.URL(), 500, seeds=4, n_jobs=4)
+    assert fu.train(LOCK, fu.URL(), 500, seeds=4).n_seeds == 4
+    assert checked_footprint(LOCK, fu.URL(), 500, 500).workers(4) == 1
+
+
+def test_the_memory_of_an_instance_is_what_its_tables_take():
+    env = fu.RandomMDP(horizon=7, emission="none")
+    instance = env.instance(0)
+    tables = instance.transitions, instance.rewards, instance.dynamics.transitions
+    assert env.instance_bytes() == sum(table.nbytes for table in tables)
+    assert instance.instance_bytes() == 0  # it is there already
+
+
+def test_the_memory_of_a_learner_is_what_its_tables_take():
+    agent = fu.agents.LatentAgent(fu.UCBVI())
+    known = LOCK.describe()
+    started = []
+
+    class Spy:
+        def start(self, task):
+            started.append(table_bytes(fu.UCBVI(), task))
+            return fu.UCBVI().start(task)
+
+    fu.train(LOCK, Spy(), 50)
+    assert agent.learner_bytes(known, 50) == started[0]
+    assert fu.agents.LatentAgent(Spy()).learner_bytes(known, 50) == 0  # it cannot be asked
+
+
+def test_a_run_that_takes_much_is_announced(monkeypatch):
+    monkeypatch.setattr(memory, "MUCH", 1000)
+    with pytest.warns(UserWarning, match=r"a run takes about [\d.]+ kB of memory"):
+        fu.train(LOCK, fu.OracleQ(), 100)
+
+
+# --- Gymnasium's environments ---
+
+
+def test_an_environment_of_a_horizon_that_does_not_fit_is_refused_at_once():
+    with pytest.raises(
+        ValueError, match=r"horizon must be smaller: the observations of an episode would take about 37\.5"
+    ):
+        ScalarEnv("lock-bernoulli", horizon=10**7)
+    with pytest.raises(ValueError, match=r"horizon must be smaller: .* got 10000000"):
+        VectorEnv("lock-bernoulli", num_envs=2, horizon=10**7)
+
+
+@pytest.mark.parametrize("env", [LOCK, fu.LockGaussian(5), fu.RandomMDP(horizon=5), fu.RiverSwim(horizon=5)])
+def test_more_environments_than_fit_are_refused_at_once(env):
+    with pytest.raises(ValueError, match=r"num_envs must be smaller: environments side by side would take"):
+        VectorEnv(env, num_envs=10**11)
+
+
+@pytest.mark.parametrize("env", [LOCK, fu.LockGaussian(5), fu.RandomMDP(horizon=5)], ids=lambda env: env.name)
+def test_what_one_more_environment_takes_is_what_its_arrays_have(env):
+    """The tables and the buffer of ten and of eleven environments differ by so much."""
+
+    def arrays(n_envs):
+        envs = VectorEnv(env, num_envs=n_envs)
+        tables, buffer = envs._tables, env.resolved_emission.observation_buffer(n_envs)
+        own = [one for part in (tables, buffer) for one in vars(part).values()]
+        flat = [one for part in own for one in (part if isinstance(part, tuple) else [part])]
+        owners = {
+            id(one.base if one.base is not None else one): one for one in flat if hasattr(one, "nbytes")
+        }
+        kept = n_envs * env.instance_bytes() * tables.keeps_instances
+        return kept + sum(one.nbytes for one in owners.values() if isinstance(one, np.ndarray))
+
+    assert arrays(11) - arrays(10) == pytest.approx(_bytes_of_one_more(env, latent=False), rel=0.05)
+
+
+def test_environments_that_take_much_are_announced(monkeypatch):
+    monkeypatch.setattr(memory, "MUCH", 1000)
+    with pytest.warns(UserWarning, match=r"environments side by side, num_envs = 50, takes about [\d.]+ kB"):
+        VectorEnv(LOCK, num_envs=50)
+
+
+def test_a_reset_that_takes_long_is_announced(monkeypatch):
+    envs = VectorEnv(LOCK, num_envs=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        envs.reset(seed=0)
+    monkeypatch.setattr(patience, "LONG_SECONDS", 0.0)
+    with pytest.warns(UserWarning, match=r"seeding of 300 environments takes about \d+ seconds"):
+        envs.reset(seed=0)
+    families = VectorEnv(fu.RandomMDP(horizon=2), num_envs=300)
+    with (
+        pytest.warns(UserWarning, match="seeding of 300"),
+        pytest.warns(UserWarning, match="drawing the inst"),
+    ):
+        families.reset(seed=0)
+
+
+# --- the command line ---
+
+
+def test_a_dry_run_says_what_training_takes_and_trains_nothing():
+    words = (
+        "train lock-bernoulli --horizon 3 --agent oracleq-lat --episodes 200 --seeds 3 --n-jobs 2 --dry-run"
+    )
+    done = fasturl(*words.split())
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(
+        r"3 runs of 200 trajectories, 2 at the same time: about [\d.e-]+ s, and [\d.]+ kB of memory for each "
+        r"run\n",
+        done.stdout,
+    )
+
+
+def test_on_the_command_line_what_does_not_fit_is_one_line_and_exit_code_2():
+    done = fasturl("train", "lock-bernoulli", "--horizon", "10000000", "--episodes", "5")
+    assert done.returncode == 2
+    assert re.fullmatch(r"fasturl: horizon must be smaller: .* got 10000000\n", done.stderr)
+
+
+def test_where_there_is_no_terminal_progress_is_a_line_now_and_then(monkeypatch, capsys):
+    assert not sys.stderr.isatty()
+    fu.train(LOCK, fu.OracleQ(), 100)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    fu.train(LOCK, fu.OracleQ(), 100)
+    assert capsys.readouterr().err.splitlines()[-1] == "training: 100 of 100 trajectories"
