@@ -124,8 +124,10 @@ class KillCampaign:
                 assert (code, "No space left" in err) == (2, True), (code, err)
                 assert_one_line(err)
                 return True
-            moment = self.chance.uniform(0, self.seconds["dask" if on_dask else "local"] * (2 if slow else 1))
-            if sweep.wait(moment):
+            kind, begin = "dask" if on_dask else "local", time.monotonic()
+            if sweep.wait(self.chance.uniform(0, self.seconds[kind])):
+                # the machine is less busy than when the time of a sweep was measured
+                self.seconds[kind] = min(self.seconds[kind], time.monotonic() - begin)
                 assert_ended_well(sweep.end(), (0, 2) if way == "full disk" else (0,))
                 return False
             expected = self._kill(way, sweep)
