@@ -32,7 +32,7 @@ if settings["slow"]:
 from fasturl.cli.main import main
 from fasturl.experiments.running import sweeping
 
-sweeping._LINE_SECONDS = math.inf  # says nothing, however slow it is
+sweeping.LINE_SECONDS = math.inf  # says nothing, however slow it is
 sweeping._BLOCK_SEEDS = settings["block_seeds"]
 main()
 """
