@@ -121,7 +121,8 @@ def chain(emission):
 
 
 @pytest.mark.parametrize(
-    ("lie", "value"), [("dimension", 2.0), ("dimension", "none"), ("dimension", 0), ("n_levels", 3.0)]
+    ("lie", "value"),
+    [("dimension", 2.0), ("dimension", "none"), ("dimension", 0), ("n_levels", 3.0), ("n_levels", None)],
 )
 def test_a_size_of_an_emission_that_is_no_count_is_refused_by_name(lie, value):
     with pytest.raises(ValueError, match=rf"^{lie} of OneHot must be an integer >= 1, got {value!r}$"):
