@@ -14,8 +14,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PATIENCE = 180.0
-"""Seconds that one input may take, and the start of a child, before it counts as one that hangs."""
+PATIENCE = 600.0
+"""Seconds that one input may take before it counts as one that hangs: the first of a kind compiles."""
 PROGRESS_BYTES = 2048
 """Size of the file in which a child tells what it plays: a number of 8 bytes, and words."""
 _BATCH = 1_000_000

@@ -45,7 +45,7 @@ def planted(tmp_path, monkeypatch):
         (package / f"{name}.py").write_text(source.replace('"command-lines": 0.25', '"planted": 0.25'))
     (package / "planted.py").write_text(BAD_KIND)
     monkeypatch.setattr(driver, "_TESTS", tmp_path / "tests")
-    monkeypatch.setattr(driver, "PATIENCE", 5.0)
+    monkeypatch.setattr(driver, "PATIENCE", 20.0)
     folder = tmp_path / "campaign"
     folder.mkdir()
     return folder

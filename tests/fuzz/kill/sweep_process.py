@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE = 180.0
+PATIENCE = 600.0
 """Seconds that a sweep of this campaign, or the end of its processes, may take."""
 PROGRAM = """
 import json, math, os, random, sys, time
