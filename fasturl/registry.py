@@ -75,7 +75,7 @@ def agent(name: str, **settings: Any) -> Agent:
 def agent_component(name: object) -> tuple[names.Component, str]:
     """The class that an agent is made of: that of the agent itself, or of its learner with the suffix that
     says what it sees."""
-    if name not in possible_agent_names():
+    if not isinstance(name, str) or name not in possible_agent_names():
         checks.choice("agent", name, agent_names())
     text = str(name)
     if text in names.components("agent"):

@@ -235,7 +235,7 @@ def test_a_file_that_cannot_be_read_just_now_is_not_damaged(create, folder, monk
 
     with monkeypatch.context() as patch:
         store = Store(folder, create=create)
-        patch.setattr(storing.Path, "read_bytes", stale)
+        patch.setattr(storing, "read_file", stale)
         with pytest.raises(ValueError, match=rf"cannot read .*: {os.strerror(errno.ESTALE)}"):
             store.seeds(CELLS[0])
     assert snapshot(folder) == before

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import math
 import operator
+import os
 import traceback
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, SupportsIndex, TypeGuard
 
 import numpy as np
@@ -132,6 +134,19 @@ def real_array(name: str, value: object) -> NDArray[Any]:
     return array
 
 
+def real_table(name: str, value: object, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """Numbers of a shape, in which None stands for any length but 0; they may be infinite."""
+    table = real_array(name, value).astype(np.float64)
+    fits = len(table.shape) == len(shape) and all(
+        length > 0 and wanted in (None, length) for length, wanted in zip(table.shape, shape, strict=True)
+    )
+    if not fits or np.isnan(table).any():
+        lengths = ", ".join("1 or more" if wanted is None else str(wanted) for wanted in shape)
+        got = "nan" if fits else f"shape {list(table.shape)}"
+        raise ValueError(f"{name} must be numbers of shape [{lengths}], got {got}")
+    return table
+
+
 def probabilities(name: str, value: object, over: str) -> NDArray[np.float64]:
     """Distributions along the last axis. Those of narrow types sum to 1 as well as those can, and are made to
     exactly."""
@@ -200,6 +215,16 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {short_repr(value)}")
     return bool(value)
+
+
+def path(name: str, value: object) -> Path:
+    """The name of a file or a folder."""
+    if not isinstance(value, str | os.PathLike):
+        raise ValueError(f"{name} must be the name of a file or a folder, got {short_repr(value)}")
+    text = os.fspath(value)
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise ValueError(f"{name} must be the name of a file or a folder, got {short_repr(text)}")
+    return Path(text)
 
 
 def reason_of(error: Exception) -> str:

@@ -50,8 +50,14 @@ class Range:
     high: float
 
     def __post_init__(self) -> None:
-        if not 0 < self.low <= self.high < math.inf:
-            raise ValueError(f"a range must have ends 0 < low <= high, got {self.low:g}:{self.high:g}")
+        try:
+            low, _ = checks.ends("a range", (self.low, self.high))
+        except ValueError:
+            low = 0.0
+        if low <= 0:
+            got = f"{checks.short_repr(self.low)}:{checks.short_repr(self.high)}"
+            raise ValueError(f"a range must have ends 0 < low <= high, got {got}")
+        checks.keep(self, low=checks.plain(self.low), high=checks.plain(self.high))
 
     @property
     def whole(self) -> bool:

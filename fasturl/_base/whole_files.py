@@ -12,6 +12,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 
+def read_file(name: str | Path) -> bytes:
+    """The bytes of a file; OSError for a pipe or a device, which may never end."""
+    descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for a writer
+    with open(descriptor, "rb") as file:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        return file.read()
+
+
 @contextmanager
 def whole_files(*wanted: str | Path | None) -> Iterator[list[Path | None]]:
     """Drafts of the wanted files, put in their places at the end: an output is whole or not there.

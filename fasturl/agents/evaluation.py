@@ -166,7 +166,7 @@ class DecodedPolicy:
 def _checked_chances(chances: Floats, instance: BlockMDP, n_labels: int) -> Floats:
     """The policy as probabilities for `n_labels` labels or more. With fewer, a kernel that meets another
     label would read whatever lies beyond the table."""
-    shape = np.shape(chances)
+    shape = checks.real_array("policy", chances).shape
     columns = max(shape[1], n_labels) if len(shape) > 1 else n_labels
     return policy_table(chances, instance.horizon, columns, instance.n_actions)
 
@@ -181,7 +181,7 @@ def draw_labels(instance: BlockMDP, decoder: Decoder, streams: Streams, most: in
     `most` episodes or as many as there is room for."""
     emission = instance.emission
     assert emission is not None
-    shape = emission.n_levels, emission.n_states
+    shape = int(emission.n_levels), int(emission.n_states)
     episodes = min(most, max(_LEAST_EPISODES, _TABLE_ENTRIES // math.prod(shape)))
     labels = np.empty((episodes, *shape), np.uint8)
     size = emission.block_episodes

@@ -28,9 +28,15 @@ class AffineDecoder(Decoder):
         matrix: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> None:
-        super().__init__(np.shape(weights)[0])
-        self._scores = AffineMap(weights, bias, curvature)
         self._image = affine_image(matrix, offset)
+        n_scored = self._image.bias.size if self._image else None
+        table = checks.real_table("weights", weights, (None, n_scored))
+        super().__init__(table.shape[0])
+        self._scores = AffineMap(
+            table,
+            checks.real_table("bias", bias, (self.n_labels,)),
+            None if curvature is None else checks.real_table("curvature", curvature, (self.n_labels,)),
+        )
 
     def table(self, block: Block) -> Labels:
         self._check(block, self._image.dimension if self._image else self._scores.dimension)
@@ -80,7 +86,11 @@ def affine_image(matrix: ArrayLike | None, offset: ArrayLike | None) -> AffineMa
                 f"offset must be left out where there is no matrix, got {checks.short_repr(offset)}"
             )
         return None
-    return AffineMap(matrix, np.zeros(len(np.asarray(matrix))) if offset is None else offset)
+    table = checks.real_table("matrix", matrix, (None, None))
+    n_rows = table.shape[0]
+    return AffineMap(
+        table, np.zeros(n_rows) if offset is None else checks.real_table("offset", offset, (n_rows,))
+    )
 
 
 def _byte_tables(weights: Floats, bias: Floats) -> Reals:

@@ -49,7 +49,7 @@ class Decoder(ABC):
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
         """A label for each observation, all of one level, 1 to H + 1."""
-        return self.table(block_of(np.asarray(X))).ravel().astype(np.int64)
+        return self.table(block_of(checks.real_array("X", X))).ravel().astype(np.int64)
 
     @staticmethod
     def _check(block: Block, dimension: int) -> None:

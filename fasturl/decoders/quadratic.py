@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._base import checks
 from .._kernels import decoding as _decoding
 from .._kernels.records import QuadraticScores
 from ..problems.blocks import Block, RealBlock
@@ -27,17 +28,25 @@ class QuadraticDecoder(Decoder):
         matrix: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> None:
-        exact = np.asarray(precisions, np.float64)
-        super().__init__(exact.shape[0])
-        factors = np.linalg.cholesky(exact).transpose(0, 2, 1)
-        centres = np.einsum("kij,kj->ki", factors, np.asarray(means, np.float64))
+        self._image = affine_image(matrix, offset)
+        n_scored = self._image.bias.size if self._image else None
+        points = checks.real_table("means", means, (None, n_scored))
+        n_labels, dimension = points.shape
+        super().__init__(n_labels)
+        exact = checks.real_table("precisions", precisions, (n_labels, dimension, dimension))
+        try:
+            factors = np.linalg.cholesky(exact).transpose(0, 2, 1)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"precisions must be positive definite matrices, got {checks.short_repr(exact)}"
+            ) from None
+        centres = np.einsum("kij,kj->ki", factors, points)
         log_volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
         self._mixture = QuadraticScores(
             factors=np.ascontiguousarray(factors, np.float32),
             centres=centres.astype(np.float32),
-            bias=(np.asarray(log_weights, np.float64) + log_volume).astype(np.float32),
+            bias=(checks.real_table("log_weights", log_weights, (n_labels,)) + log_volume).astype(np.float32),
         )
-        self._image = affine_image(matrix, offset)
 
     def table(self, block: Block) -> Labels:
         self._check(block, self._image.dimension if self._image else self._mixture.factors.shape[1])

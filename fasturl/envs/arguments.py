@@ -81,7 +81,7 @@ def python_seed(seed: object) -> int:
     if not isinstance(seed, int):
         raise gymnasium.error.Error(f"Seed must be a python integer, actual type: {type(seed)}")
     if seed < 0:
-        raise gymnasium.error.Error(f"Seed must be greater or equal to zero, actual value: {seed}")
+        raise gymnasium.error.Error(f"Seed must be greater or equal to zero, actual value: {int(seed)}")
     return int(seed)
 
 

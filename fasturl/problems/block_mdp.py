@@ -277,12 +277,7 @@ class BlockMDP(Environment):
             sizes = zip(self.rewards, self.n_states, self.n_states[1:], strict=False)
             means = [table[:n, :, :m] for table, n, m in sizes]
             return min(float(level.min()) for level in means), max(float(level.max()) for level in means)
-        low, high = (checks.real("reward_range", end) for end in declared)
-        if not low <= high:
-            raise ValueError(
-                f"reward_range must have two ends, the lower first, got {checks.short_repr(declared)}"
-            )
-        return low, high
+        return checks.ends("reward_range", declared)
 
     def _random_levels(self) -> NDArray[np.bool_]:
         if self.reward_draw == "deterministic":

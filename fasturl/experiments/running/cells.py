@@ -57,6 +57,8 @@ class Cell:
     ) -> Cell:
         """A cell from the settings that differ from the defaults; whatever cannot be trained is refused
         here."""
+        _check_table("env_settings", env_settings)
+        _check_table("agent_settings", agent_settings)
         described = _canonical(agent, registry.agent_settings(agent, agent_settings))
         cell = cls(
             env,
@@ -151,6 +153,12 @@ def _listed(settings: Mapping[str, Any]) -> str:
     return "".join(
         f", {name} {value}" for name, value in flat_settings(settings).items() if value is not None
     )
+
+
+def _check_table(name: str, settings: object) -> None:
+    """ValueError for settings that are no table of names and values."""
+    if not isinstance(settings, Mapping) or not all(isinstance(key, str) for key in settings):
+        raise ValueError(f"{name} must be settings by name, got {checks.short_repr(settings)}")
 
 
 def _canonical(owner: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,6 +53,8 @@ def read_spec(path: str | os.PathLike[str]) -> Spec:
         return parse_spec(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import checks, optional
+from ..._base.whole_files import read_file
 from ..._version import __version__
 from ...run import mean_optimal_value
 from . import files
@@ -60,7 +61,7 @@ class Store:
     it can be written."""
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False) -> None:
-        self.folder = Path(folder)
+        self.folder = checks.path("folder", folder)
         self._writes = create
         manifest = self.folder / _MANIFEST
         self._made_by: dict[str, Any] | None = None
@@ -265,7 +266,7 @@ class Store:
     def _content(self, path: Path) -> bytes | None:
         """The bytes of a file, or None if they are not those that were written."""
         try:
-            content = path.read_bytes()
+            content = read_file(path)
         except FileNotFoundError:
             return None  # set aside by another process just now
         except OSError as error:  # says nothing of the file: a network may be down
@@ -349,7 +350,10 @@ def _mean_optimal_values(codes: Any, rows: pandas.DataFrame) -> list[float]:
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    content = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        content = json.loads(read_file(path).decode("utf-8"))
+    except RecursionError:  # a thousand brackets
+        content = None
     if not isinstance(content, dict):
         raise ValueError
     return content

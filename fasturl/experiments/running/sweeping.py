@@ -63,14 +63,14 @@ def sweep(
     What is there already is not computed again. `backend` says where to compute: processes of this machine if
     not given.
     """
-    chosen, wanted = stored_seeds(seeds), _checked_cells(cells)
+    chosen, wanted, folder = stored_seeds(seeds), _checked_cells(cells), checks.path("out", out)
     place = chosen_backend(backend, n_jobs)
     place.workers()
     if not wanted:
         raise ValueError("there is nothing to run: the grid is empty")
     optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
     optional.need("pandas", "experiments", "loading results")
-    store = open_store(out, wanted, chosen)
+    store = open_store(folder, wanted, chosen)
     complete(store, plan(store, wanted, chosen), place, progress)
     return store.frame()
 

@@ -67,6 +67,7 @@ class Emission(ABC):
 
     def sized(self, n_levels: int, n_states: int) -> Self:
         """The emission for a Block MDP of this size; ValueError where it was made for another."""
+        self._check_sizes()
         if (self.n_levels, self.n_states) != (n_levels, n_states):
             raise ValueError(
                 f"emission must be made for {n_levels} levels and {n_states} states, "
@@ -97,7 +98,14 @@ class Emission(ABC):
     @property
     def observation_space(self) -> ObservationSpace:
         """Kind and dimension of observations, as agents are told."""
-        return ObservationSpace("bits" if self.discrete else "reals", self.dimension)
+        self._check_sizes()
+        discrete = checks.flag(f"discrete of {type(self).__name__}", self.discrete)
+        return ObservationSpace("bits" if discrete else "reals", int(self.dimension))
+
+    def _check_sizes(self) -> None:
+        """ValueError where a size that a subclass declares is no count."""
+        for name in ("n_levels", "n_states", "dimension"):
+            checks.integer(f"{name} of {type(self).__name__}", getattr(self, name), least=1)
 
     @property
     def block_episodes(self) -> int:
@@ -111,7 +119,7 @@ class Emission(ABC):
 
     def _episode_bytes(self) -> int:
         """Memory that an episode takes in a block."""
-        return 4 * self.n_levels * self.n_states * self.dimension
+        return 4 * int(self.n_levels) * int(self.n_states) * int(self.dimension)
 
 
 def cumulative(chances: Floats) -> Floats:

@@ -1,0 +1,40 @@
+"""The kinds of inputs by name; a module is imported only where its inputs are played."""
+
+from importlib import import_module
+
+KINDS = {
+    "command-lines": 0.25,
+    "toml-files": 0.15,
+    "result-folders": 0.15,
+    "python-arguments": 0.2,
+    "lying-objects": 0.2,
+    "c-calls": 0.05,
+}
+"""Each kind and its share of the time of a campaign."""
+
+
+class Kind:
+    """What makes and plays the inputs of one kind, each from a source of random numbers.
+
+    folder
+        Of the child process, for what all its inputs share.
+    """
+
+    name = ""
+    needs_folder = True
+    """Whether every input gets an empty folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def play(self, chance, place, tell):
+        """Make an input, `tell` what it is in words, and play it in the folder `place`; Broken where the
+        answer may not be."""
+        raise NotImplementedError
+
+
+def kind_named(name):
+    """The class of a kind."""
+    if name not in KINDS:
+        raise SystemExit(f"kind must be one of {', '.join(KINDS)}, got {name!r}")
+    return import_module(f"fuzz.{name.replace('-', '_')}").KIND

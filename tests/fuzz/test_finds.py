@@ -1,0 +1,176 @@
+"""What the campaigns found: each find as a test of its own."""
+
+import os
+import re
+from fractions import Fraction
+
+import gymnasium
+import numpy as np
+import pandas as pd
+import pytest
+
+import fasturl as fu
+from fasturl import registry
+from fasturl.agents import LatentPolicy
+from fasturl.decoders import AffineDecoder, QuadraticDecoder
+from fasturl.envs import ScalarEnv, VectorEnv
+from fasturl.experiments import Cell, load, read_spec, sweep
+from fasturl.problems.blocks import ObservationBlock
+from fasturl.problems.emissions import Emission
+
+from .odd_values import UnprintableInt
+
+LOCK = fu.LockBernoulli(2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"bias": np.zeros(1)}, "bias must be numbers of shape [3], got shape [1]"),
+        ({"weights": b"x"}, "weights must be an array of real numbers, got b'x'"),
+        ({"weights": np.float64(1)}, "weights must be numbers of shape [1 or more, 1 or more], got shape []"),
+        ({"curvature": np.zeros(4)}, "curvature must be numbers of shape [3], got shape [4]"),
+        ({"matrix": np.eye(3), "offset": np.zeros(2)}, "offset must be numbers of shape [3], got shape [2]"),
+        ({"matrix": np.eye(2, 3)}, "weights must be numbers of shape [1 or more, 2], got shape [3, 3]"),
+        ({"bias": np.full(3, np.nan)}, "bias must be numbers of shape [3], got nan"),
+    ],
+)
+def test_an_affine_decoder_whose_tables_do_not_fit_is_refused_before_a_kernel_reads_beyond_them(
+    changes, message
+):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        AffineDecoder(**{"weights": np.eye(3), "bias": np.zeros(3)} | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"means": np.eye(2, 3)}, "precisions must be numbers of shape [2, 3, 3], got shape [3, 3, 3]"),
+        ({"log_weights": np.zeros(2)}, "log_weights must be numbers of shape [3], got shape [2]"),
+        ({"precisions": np.zeros((3, 3, 3))}, "precisions must be positive definite matrices, got "),
+    ],
+)
+def test_so_is_a_quadratic_one(changes, message):
+    honest = {"means": np.eye(3), "precisions": np.tile(np.eye(3), (3, 1, 1)), "log_weights": np.zeros(3)}
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        QuadraticDecoder(**honest | changes)
+
+
+@pytest.mark.parametrize("low", [Fraction(3), "none", int, None, np.nan, [1]])
+def test_ends_of_a_range_that_are_none_are_refused_by_name(low):
+    with pytest.raises(ValueError, match=r"^a range must have ends 0 < low <= high, got "):
+        fu.Range(low, 2)
+
+
+@pytest.mark.parametrize("ends", [1e30, (1,), (1, 0), "ab"])
+def test_a_range_of_rewards_that_has_no_two_ends_is_refused_by_name(ends):
+    with pytest.raises(ValueError, match=r"^reward_range must have two ends, the lower first, got"):
+        fu.BlockMDP(np.ones((1, 1, 1, 1)), [[[0.5]]], reward_range=ends)
+
+
+@pytest.mark.parametrize("name", [3, np.nan, b"x", None, "", "\0", np.array(["a"])])
+def test_the_name_of_a_folder_must_be_one(name):
+    cells = [Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 5)]
+    with pytest.raises(ValueError, match=r"^folder must be the name of a file or a folder, got"):
+        load(name)
+    with pytest.raises(ValueError, match=r"^out must be the name of a file or a folder, got"):
+        sweep(cells, 1, name)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_in_the_place_of_a_stored_file_is_refused_and_not_waited_for(tmp_path):
+    cells = [Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 5)]
+    sweep(cells, 1, tmp_path / "out", n_jobs=1)
+    (stored,) = (tmp_path / "out").glob("results/*/*.parquet")
+    for path in (stored, tmp_path / "out" / "fasturl-results.json"):
+        path.unlink()
+        os.mkfifo(path)
+        with pytest.raises(ValueError, match=r"^cannot read .*: it is no file$"):
+            load(tmp_path / "out")
+        path.unlink()
+        path.write_bytes(b"")
+
+
+def test_a_thousand_brackets_are_refused_in_words(tmp_path):
+    spec = tmp_path / "spec.toml"
+    for text in (f"a = {'[' * 5000}", f"seeds = {'[' * 5000}{']' * 5000}"):
+        spec.write_text(text)
+        with pytest.raises(ValueError, match=rf"^{re.escape(str(spec))} is nested too deeply$"):
+            read_spec(spec)
+    cells = [Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 5)]
+    whole = sweep(cells, 1, tmp_path / "out", n_jobs=1)
+    (tmp_path / "out" / "fasturl-results.json").write_text("[" * 100_000)
+    pd.testing.assert_frame_equal(load(tmp_path / "out"), whole)
+    with pytest.warns(UserWarning, match="fasturl-results.json is damaged: set aside"):
+        pd.testing.assert_frame_equal(sweep(cells, 1, tmp_path / "out", n_jobs=1), whole)
+
+
+class OneHot(Emission):
+    """Shows the state itself; a test spoils one of its members."""
+
+    def __init__(self, **lies):
+        self.n_levels, self.n_states, self.dimension, self.discrete = 3, 2, 2, False
+        vars(self).update(lies)
+
+    def draw(self, rngs, episodes):
+        return ObservationBlock(np.broadcast_to(np.eye(2, dtype=np.float32), (episodes, 3, 2, 2)))
+
+
+def chain(emission):
+    return fu.BlockMDP(np.full((2, 2, 2, 2), 0.5), np.full((2, 2, 2), 0.5), emission=emission)
+
+
+@pytest.mark.parametrize(
+    ("lie", "value"),
+    [("dimension", 2.0), ("dimension", "none"), ("dimension", 0), ("n_levels", 3.0), ("n_levels", None)],
+)
+def test_a_size_of_an_emission_that_is_no_count_is_refused_by_name(lie, value):
+    with pytest.raises(ValueError, match=rf"^{lie} of OneHot must be an integer >= 1, got {value!r}$"):
+        fu.train(chain(OneHot(**{lie: value})), fu.URL(), 40)
+
+
+def test_an_emission_says_by_a_truth_value_whether_it_is_discrete():
+    with pytest.raises(ValueError, match=r"^discrete of OneHot must be True or False, got array"):
+        fu.train(chain(OneHot(discrete=np.ones(3))), fu.URL(), 40)
+
+
+def test_observations_that_differ_in_length_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"^X must be an array of real numbers, got"):
+        AffineDecoder(np.eye(3), np.zeros(3)).decode([[1], [2, 3]])
+
+
+@pytest.mark.parametrize("lie", ["dimension", "n_levels", "n_states"])
+def test_narrow_integers_of_numpy_do_for_the_sizes_of_an_emission(lie):
+    narrow = OneHot(**{lie: np.int8(getattr(OneHot(), lie))})
+    runs = [fu.train(chain(emission), fu.URL(), 60) for emission in (OneHot(), narrow)]
+    np.testing.assert_array_equal(runs[0].average_reward, runs[1].average_reward)
+
+
+@pytest.mark.parametrize("bounds", [(np.inf, -np.inf), None, (NotImplemented, 1), 3])
+def test_bounds_of_an_emission_that_are_none_are_refused_by_name(bounds):
+    emission = OneHot(bounds=lambda: bounds)
+    with pytest.raises(ValueError, match=r"^bounds of OneHot must be two numbers, the lower first, got"):
+        ScalarEnv(chain(emission))
+
+
+def test_a_seed_that_cannot_be_printed_is_refused_in_words():
+    with pytest.raises(gymnasium.error.Error, match="actual value: -1"):
+        VectorEnv(LOCK, num_envs=2).reset(seed=UnprintableInt(-1))
+
+
+@pytest.mark.parametrize("settings", [3.0, None, {1: 2}, np.zeros((2, 0)), ["horizon"]])
+@pytest.mark.parametrize("which", ["env_settings", "agent_settings"])
+def test_settings_of_a_cell_that_are_no_table_are_refused_by_name(which, settings):
+    words = {"env": "lock-bernoulli", "env_settings": {"horizon": 1}, "agent": "url", "agent_settings": {}}
+    with pytest.raises(ValueError, match=rf"^{which} must be settings by name, got"):
+        Cell.make(**words | {which: settings}, episodes=5)
+
+
+def test_an_agent_cannot_be_named_by_an_array():
+    with pytest.raises(ValueError, match=r"^agent must be one of "):
+        registry.agent(np.zeros(0))
+
+
+def test_a_policy_of_rows_that_differ_in_length_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"^policy must be an array of real numbers, got"):
+        LatentPolicy([[1], [2, 3]]).judge(LOCK.instance(0), None)
