@@ -199,13 +199,13 @@ def test_warmup_fills_the_cache_with_every_kernel_but_those_that_call_a_users_co
         "fasturl._base.plugin_loops decoder_labels",
         "fasturl._base.plugin_loops emission_observations",
     ]
-    kept = list(tmp_path.rglob("*.nbi"))
+    kept = list(tmp_path.rglob("*.kernel"))
     kernels = [file for file in kept if not any(folder.name.startswith("capi-") for folder in file.parents)]
     assert f"warm: {len(kernels)} compiled kernels are kept" in fasturl("info", env=environment).stdout
     assert re.search(
         rf"kernels compiled in [\d.]+ s, kept in {tmp_path}", fasturl("warmup", env=environment).stdout
     )
-    assert list(tmp_path.rglob("*.nbi")) == kept
+    assert list(tmp_path.rglob("*.kernel")) == kept
     done = subprocess.run(
         [sys.executable, "-c", C_FACE], env=environment, capture_output=True, text=True, check=True
     )

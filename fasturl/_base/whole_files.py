@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+DRAFT_PREFIX = ".fasturl-"
+"""How the names of drafts begin."""
+
 
 @contextmanager
 def whole_files(*wanted: str | Path | None) -> Iterator[list[Path | None]]:
@@ -37,7 +40,7 @@ def _whole_file(name: str | Path) -> Iterator[Path]:
         regular = mode is None or stat.S_ISREG(mode)
         target = Path(os.path.realpath(name) if regular else name)
         folder = target.parent if regular else Path(tempfile.gettempdir())
-        draft = folder / f".fasturl-{secrets.token_hex(8)}{target.suffix}"
+        draft = folder / f"{DRAFT_PREFIX}{secrets.token_hex(8)}{target.suffix}"
         draft.touch(exist_ok=False)
     try:
         yield draft
