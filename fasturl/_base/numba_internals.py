@@ -121,7 +121,7 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
             try:
                 super().__init__(self._py_func)
                 self._cache_file = KernelFiles(
-                    self._cache_path, self._impl.filename_base, _dumps, pickle.loads
+                    str(self._cache_path), self._impl.filename_base, _dumps, pickle.loads
                 )
             except (OSError, RuntimeError):
                 self._cache_path = None
