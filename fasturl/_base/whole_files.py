@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from .drafts import draft_removed
+
 DRAFT_PREFIX = ".fasturl-"
 """How the names of drafts begin."""
 
@@ -41,8 +43,9 @@ def _whole_file(name: str | Path) -> Iterator[Path]:
         target = Path(os.path.realpath(name) if regular else name)
         folder = target.parent if regular else Path(tempfile.gettempdir())
         draft = folder / f"{DRAFT_PREFIX}{secrets.token_hex(8)}{target.suffix}"
-        draft.touch(exist_ok=False)
-    try:
+    with draft_removed(draft):
+        with _refusals(name):
+            draft.touch(exist_ok=False)
         yield draft
         with _refusals(name):
             if not regular:
@@ -51,8 +54,6 @@ def _whole_file(name: str | Path) -> Iterator[Path]:
             if mode is not None:
                 draft.chmod(stat.S_IMODE(mode))
             draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _mode(name: str | Path) -> int | None:
