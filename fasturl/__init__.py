@@ -7,6 +7,7 @@ run.success_rate
 """
 
 import sys as _sys
+from contextlib import suppress as _suppress
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -119,7 +120,8 @@ def _give_gymnasium_id(component: _Component) -> None:
     """Make a family known to Gymnasium where that is in use; else `fasturl.envs` does so when it is
     imported."""
     if component.kind == "environment" and _sys.modules.get("gymnasium") is not None:
-        __getattr__("envs").register()
+        with _suppress(ImportError):  # one that is too old, as an import of fasturl.envs says
+            __getattr__("envs").register()
 
 
 _on_register(_give_gymnasium_id)

@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
 import fasturl
 from fasturl._base import compile_cache
+from fasturl._base.kernel_files import KernelFiles
 
 LOCK = """
 import numpy as np
@@ -83,11 +85,21 @@ def test_a_later_process_loads_and_an_edit_to_a_helper_in_another_file_is_never_
     assert output(start(LOCK, **settings)) == later
 
 
-def test_processes_that_compile_into_one_empty_folder_at_once_all_succeed(tmp_path):
-    both = [start(LOCK, FASTURL_CACHE_DIR=tmp_path) for _ in range(2)]
-    first, second = (output(process)[:3] for process in both)
-    assert first == second
+@pytest.mark.parametrize("n_processes", [2, 4, 8])
+def test_processes_that_compile_into_one_empty_folder_at_once_all_succeed(n_processes, tmp_path):
+    processes = [start(LOCK, FASTURL_CACHE_DIR=tmp_path) for _ in range(n_processes)]
+    first, *others = [output(process)[:3] for process in processes]
+    assert others == [first] * (n_processes - 1)
     assert output(start(LOCK, FASTURL_CACHE_DIR=tmp_path)) == [*first, "1", "0"]
+    assert not list(tmp_path.rglob(".*"))
+
+
+def test_two_installations_share_a_folder(package, tmp_path):
+    """As two machines do that mount it: each finds its own kernels, and neither those of the other."""
+    places = [Path(fasturl.__file__).parents[1], package.parent]
+    for misses in ("1", "0"):
+        both = [start(LOCK, FASTURL_CACHE_DIR=tmp_path / "cache", PYTHONPATH=place) for place in places]
+        assert [output(process)[4] for process in both] == [misses, misses]
 
 
 @pytest.mark.parametrize("folder", ["/dev/null/x", None], ids=["cannot be made", "no home"])
@@ -99,13 +111,65 @@ def test_without_a_place_to_write_kernels_are_compiled_in_memory(folder):
     assert out[-2:] == ["None", "None"]
 
 
-def test_a_damaged_folder_costs_a_compilation_and_not_the_run(tmp_path):
+def flip_bits(content, random):
+    """One, four or a hundred flipped bits, anywhere."""
+    changed = bytearray(content)
+    for _ in range(random.choice([1, 4, 100])):
+        changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
+    return bytes(changed)
+
+
+DAMAGES = {
+    "flipped bits": flip_bits,
+    "cut short": lambda content, random: content[: random.randrange(len(content))],
+    "a hole": lambda content, random: bytes(len(content) // 2) + content[len(content) // 2 :],
+    "too long": lambda content, random: content + random.randbytes(7),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_nothing_of_a_damaged_file_is_read(damage, tmp_path):
+    """300 times for each kind of damage: what is not whole is not there, and is replaced by the next."""
+    random = Random(f"damage {damage}")
+
+    def refuse(content):
+        raise AssertionError("damaged content was parsed")
+
+    files = KernelFiles(str(tmp_path), "kernel", bytes, bytes)
+    suspicious = KernelFiles(str(tmp_path), "kernel", bytes, refuse)
+    for trial in range(300):
+        files.save("key", content := random.randbytes(random.randrange(1, 2000)))
+        (file,) = tmp_path.iterdir()
+        whole = file.read_bytes()
+        while (damaged := DAMAGES[damage](whole, random)) == whole:
+            pass
+        file.write_bytes(damaged)
+        assert suspicious.load("key") is None, trial
+        files.save("key", content)
+        assert files.load("key") == content
+
+
+@pytest.mark.parametrize("damage", ["flipped bits", "cut short"])
+def test_a_damaged_folder_costs_a_compilation_and_not_the_run(damage, tmp_path):
+    """Every file in it; the run after the next finds all kernels again."""
     good = output(start(LOCK, FASTURL_CACHE_DIR=tmp_path))
-    kept = [*tmp_path.rglob("*.nbi"), *tmp_path.rglob("*.nbc")]
+    kept = list(tmp_path.rglob("*.kernel"))
     assert kept
+    random = Random(f"folder with {damage}")
     for file in kept:
-        file.write_bytes(file.read_bytes()[:40])
-    assert output(start(LOCK, FASTURL_CACHE_DIR=tmp_path))[:3] == good[:3]
+        file.write_bytes(DAMAGES[damage](file.read_bytes(), random))
+    assert output(start(LOCK, FASTURL_CACHE_DIR=tmp_path)) == good
+    assert output(start(LOCK, FASTURL_CACHE_DIR=tmp_path)) == [*good[:3], "1", "0"]
+
+
+def test_drafts_of_processes_that_were_killed_are_removed_in_the_end(tmp_path):
+    old, new = (tmp_path / f".fasturl-{age}.kernel" for age in ("old", "new"))
+    for draft in (old, new):
+        draft.touch()
+    os.utime(old, (0, 0))
+    KernelFiles(str(tmp_path), "kernel", bytes, bytes).save("key", b"content")
+    assert new.exists()
+    assert not old.exists()
 
 
 def test_a_folder_that_is_spoilt_inside_is_not_replaced_by_one_beside_the_sources(package, tmp_path):
@@ -115,7 +179,7 @@ def test_a_folder_that_is_spoilt_inside_is_not_replaced_by_one_beside_the_source
     shutil.rmtree(folder)
     folder.touch()
     assert output(start(LOCK + "print(draw_lock.stats.cache_path)", **settings))[3:] == ["0", "1", "None"]
-    assert not list(package.rglob("*.nbi"))
+    assert not list(package.rglob("*.kernel"))
 
 
 def test_without_sources_kernels_are_compiled_in_memory(package, tmp_path):
@@ -134,15 +198,15 @@ def test_settings_of_numba_do_not_bring_stale_kernels_in(package, tmp_path):
         "NUMBA_CACHE_LOCATOR_CLASSES": "InTreeCacheLocator",
     }
     output(start(LOCK, **settings))
-    assert list((tmp_path / "cache").rglob("*.nbi"))
-    assert not list(package.rglob("*.nbi"))
+    assert list((tmp_path / "cache").rglob("*.kernel"))
+    assert not list(package.rglob("*.kernel"))
 
 
 def test_where_ours_cannot_be_written_numbas_own_folder_is_used(tmp_path):
     settings = {"FASTURL_CACHE_DIR": "/dev/null/x", "NUMBA_CACHE_DIR": tmp_path}
     *_, folder = output(start(LOCK + "print(fasturl.CACHE_FOLDER)", **settings))
     assert folder == str(tmp_path / "fasturl" / compile_cache.digest())
-    assert list(Path(folder).rglob("*.nbi"))
+    assert list(Path(folder).rglob("*.kernel"))
 
 
 # --- the folder ---
@@ -256,7 +320,7 @@ INFO = "from fasturl.cli.info import info; info()"
 def test_only_the_kernels_that_this_installation_would_load_are_counted(package, tmp_path):
     settings = {"FASTURL_CACHE_DIR": tmp_path / "cache"}
     *_, kept = output(start(LOCK + COUNT, **settings))
-    assert int(kept) == len(list((tmp_path / "cache").rglob("*.nbi"))) > 0
+    assert int(kept) == len(list((tmp_path / "cache").rglob("*.kernel"))) > 0
     assert output(start("import fasturl;" + COUNT, **settings, PYTHONPATH=package.parent)) == ["0"]
     assert "cold:" in output(start(INFO, **settings, PYTHONPATH=package.parent))
 

@@ -21,11 +21,13 @@ import numba
 
 from .._kernels.compiling import for_each_kernel
 from . import numba_internals
+from .kernel_files import ENDING
 
 PACKAGE = Path(__file__).parents[1]
 _KERNELS = (
     "_kernels/*.py",
     "_base/plugin_loops.py",
+    "_base/kernel_files.py",
     "_base/numba_internals.py",
     "_base/numba_names.py",
     "_base/c_signatures.py",
@@ -115,4 +117,4 @@ def kernels_in(folder: Path | None) -> int:
     if folder is None:
         return 0
     own = {numba_internals.cache_subfolder(source) for source in _sources()}
-    return sum(1 for place in own for _ in (folder / place).glob("*.nbi"))
+    return sum(1 for place in own for _ in (folder / place).glob(f"*{ENDING}"))

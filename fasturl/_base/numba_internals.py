@@ -11,13 +11,16 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
@@ -25,6 +28,7 @@ from numba.extending import intrinsic, overload
 from .._kernels.compiling import OPTIONS
 from .._kernels.vector import put_eight
 from .c_signatures import CSignature, is_pointer
+from .kernel_files import KernelFiles
 from .numba_names import check_names, find
 
 check_names()
@@ -39,6 +43,7 @@ _CompilerBase = find("numba.core.compiler:CompilerBase")
 _nopython_pipeline = find("numba.core.compiler:DefaultPassBuilder.define_nopython_pipeline")
 _register_pass = find("numba.core.compiler_machinery:register_pass")
 _Lower = find("numba.core.lowering:Lower")
+_dumps = find("numba.core.serialize:dumps")
 _normalize_signature = find("numba.core.sigutils:normalize_signature")
 _BaseNativeLowering = find("numba.core.typed_passes:BaseNativeLowering")
 _NativeLowering = find("numba.core.typed_passes:NativeLowering")
@@ -82,13 +87,20 @@ def _names_of(arguments: Iterable[Any]) -> tuple[Any, ...]:
     )
 
 
+_COMPILER = (numba.__version__, llvmlite.__version__, np.__version__)
+
+
+def _compiler_settings() -> tuple[Any, ...]:
+    """Settings of Numba that change machine code and that Numba's own cache does not tell apart."""
+    return numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.DEBUGINFO_DEFAULT
+
+
 class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba carries no types
     """Numba's cache in a folder of ours, where what is wrong with the folder costs speed and never the run.
 
     The folder is asked for when the kernel is first called. It may be unusable from the start. A file may be
-    damaged, gone, or unwritable, and unpickling a damaged one can raise nearly anything. Two processes that
-    compile different signatures of one kernel at once may also give their files the same name: what is loaded
-    must have the signature that was asked for.
+    damaged, gone, or unwritable: `KernelFiles` gives back what was written or nothing. What is loaded must
+    have the signature that was asked for, since a file is found by the names of types.
 
     A function that has others inside, by closure, has a tag that tells them apart. Numba would tell them
     apart by their pickles, which are others in each process. Its records may be of a user's own classes: they
@@ -108,6 +120,9 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
             self._impl_class = partial(_Impl, folder=folder, tag=self._tag)
             try:
                 super().__init__(self._py_func)
+                self._cache_file = KernelFiles(
+                    str(self._cache_path), self._impl.filename_base, _dumps, pickle.loads
+                )
             except (OSError, RuntimeError):
                 self._cache_path = None
                 self.disable()
@@ -118,16 +133,18 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
         return self._cache_path
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        if not self._tag:
-            return super()._index_key(sig, codegen)
-        return _names_of(sig), codegen.magic_tuple(), self._tag
+        """Everything that machine code depends on, with a text that is the same in each process."""
+        if self._tag:
+            own: tuple[Any, ...] = (codegen.magic_tuple(), self._tag)
+        else:
+            own = super()._index_key(sig, codegen)[1:]
+        return _names_of(sig), own, self._impl.locator.get_source_stamp(), _COMPILER, _compiler_settings()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         self._open()
         try:
             loaded = super().load_overload(sig, target_context)
-        except Exception:
-            self.flush()
+        except Exception:  # whole, and still not what this Numba can read
             return None
         if loaded is None or tuple(loaded.signature.args) == tuple(sig):
             return loaded

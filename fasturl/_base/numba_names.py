@@ -21,6 +21,7 @@ _BY_MODULE = {
         "FunctionCache._index_key FunctionCache.load_overload FunctionCache.save_overload "
         "UserProvidedCacheLocator.ensure_cache_path UserProvidedCacheLocator.get_suitable_cache_subpath",
     ),
+    "numba.core.serialize": ("the cache of kernels", "dumps"),
     "numba.core.options": ("kernels that allocate nothing", "DefaultOptions._nrt"),
     "numba.core.cpu": (
         "code over C memory",

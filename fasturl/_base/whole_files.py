@@ -11,6 +11,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from .drafts import draft_removed
+
+DRAFT_PREFIX = ".fasturl-"
+"""How the names of drafts begin."""
+
 
 def read_file(name: str | Path) -> bytes:
     """The bytes of a file; OSError for a pipe or a device, which may never end."""
@@ -47,9 +52,10 @@ def _whole_file(name: str | Path) -> Iterator[Path]:
         regular = mode is None or stat.S_ISREG(mode)
         target = Path(os.path.realpath(name) if regular else name)
         folder = target.parent if regular else Path(tempfile.gettempdir())
-        draft = folder / f".fasturl-{secrets.token_hex(8)}{target.suffix}"
-        draft.touch(exist_ok=False)
-    try:
+        draft = folder / f"{DRAFT_PREFIX}{secrets.token_hex(8)}{target.suffix}"
+    with draft_removed(draft):
+        with _refusals(name):
+            draft.touch(exist_ok=False)
         yield draft
         with _refusals(name):
             if not regular:
@@ -58,8 +64,6 @@ def _whole_file(name: str | Path) -> Iterator[Path]:
             if mode is not None:
                 draft.chmod(stat.S_IMODE(mode))
             draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _mode(name: str | Path) -> int | None:

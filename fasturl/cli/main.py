@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +13,21 @@ import typer
 
 from .._base.checks import reason_of
 from .._version import __version__
-from . import capi, info, list, plot, report, reproduce, required_sizes, sweep, train, tune, warmup
+from . import (
+    capi,
+    info,
+    interrupts,
+    list,
+    plot,
+    report,
+    reproduce,
+    required_sizes,
+    sweep,
+    train,
+    tune,
+    warmup,
+)
 
-_INTERRUPTED = 130
 _TRACEBACK = "FASTURL_TRACEBACK"
 """An environment variable that asks for the whole story of an error."""
 
@@ -38,16 +48,16 @@ for command in (train, sweep, reproduce, tune, plot, report, list, required_size
 def main() -> None:
     """Run the command line; the entry point of the `fasturl` program."""
     try:
-        with _short_warnings(), _ended_as_by_ctrl_c():
+        with interrupts.answered(), _short_warnings():
             code = app(standalone_mode=False)
-        if code == _INTERRUPTED:  # how Typer passes on Ctrl-C
-            _complain("interrupted", code)
+        if code == interrupts.EXIT_CODE:  # how Typer passes on Ctrl-C
+            interrupts.say()
         if code:
             sys.exit(code)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        sys.exit(_complain("interrupted", _INTERRUPTED))
+        sys.exit(interrupts.say())
     except typer.TyperException as error:
         if text := error.format_message():
             wrong_inputs = [
@@ -75,26 +85,6 @@ def _short_warnings() -> Iterator[None]:
         # the rest of what it is told is of no use here
         warnings.showwarning = show  # type: ignore[assignment]
         yield
-
-
-@contextmanager
-def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """The time limit of a cluster (SIGTERM) or a lost terminal (SIGHUP) leaves no draft of a file and no
-    worker behind either."""
-    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    here = threading.current_thread() is threading.main_thread()
-    before = {
-        number: signal.getsignal(number)
-        for number in signals
-        if here and signal.getsignal(number) == signal.SIG_DFL
-    }
-    for number in before:
-        signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _complain(text: str, code: int) -> int:

@@ -9,7 +9,7 @@ random transitions and rewards.
 
 from .._base import optional as _optional
 
-_optional.need("gymnasium", "gym", "fasturl.envs")
+_optional.need("gymnasium.vector", "gym", "fasturl.envs", attribute="AutoresetMode")
 
 from .episodes import Episodes, rollout  # noqa: E402  # what they need is checked first
 from .registration import ids, register  # noqa: E402

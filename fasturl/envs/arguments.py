@@ -10,13 +10,14 @@ import gymnasium
 
 from .._base import checks, names
 from .._base.schema import refuse_unknown
+from .._base.streams import Streams
 from ..problems.block_mdp import BlockMDP
 from ..problems.environment import Environment
 
 RENDER_MODES = ["ansi", "rgb_array"]
 METADATA: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 4}
 
-_OURS = ("observe", "render_mode")
+_OURS = ("observe", "observe_level", "instance_seed", "render_mode")
 _OF_VECTORS = ("num_envs", "copy", "autoreset_mode")
 _OF_GYMNASIUM = (
     "id",
@@ -55,6 +56,19 @@ def environment(env: object, settings: Mapping[str, Any]) -> Environment:
     refuse_unknown(component.name, settings, [*declared, *_OURS])
     environment: Environment = names.make("environment", env, settings)
     return environment
+
+
+def pinned(environment: Environment, instance_seed: object) -> Environment:
+    """The environment, or the one instance of it that `fasturl.train` meets with this seed."""
+    if instance_seed is None:
+        return environment
+    seed = checks.seed("instance_seed", instance_seed)
+    if environment.single_instance:
+        raise ValueError(
+            f"instance_seed must be None for a {type(environment).__name__}, "
+            f"which is the same for every seed, got {seed}"
+        )
+    return environment.draw_checked(Streams(seed))
 
 
 def block_mdp(instance: object) -> BlockMDP:

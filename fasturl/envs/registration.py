@@ -13,7 +13,8 @@ import warnings
 from importlib import metadata
 from typing import Any, NamedTuple
 
-import gymnasium
+# where it is the entry point of an older Gymnasium, that is being imported and has no attributes yet
+from gymnasium.envs import registration as _gymnasium
 
 _NAMESPACE = "fasturl/"
 _GROUP = "fasturl.environments"
@@ -41,16 +42,14 @@ class _Family(NamedTuple):
 def register() -> None:
     """Add all environments to Gymnasium's registry, once.
 
-    Called when Gymnasium is imported, when `fasturl.envs` is, and when a program registers a family. It is
-    also the package's entry point in the group `gymnasium.envs`, which Gymnasium before version 1.0, and
-    whatever else reads the group, loads by itself.
+    Called when Gymnasium is imported, when `fasturl.envs` is, and when a program registers a family.
     """
     _add(f"{_NAMESPACE}BlockMDP-v0", "BlockMDPEnv", "BlockMDPVectorEnv")
     clashes = []
     for family in _families():
-        if family.id not in gymnasium.registry:
+        if family.id not in _gymnasium.registry:
             _add(family.id, "ScalarEnv", "VectorEnv", env=family.name)
-        elif gymnasium.registry[family.id].kwargs.get("env") != family.name:
+        elif _gymnasium.registry[family.id].kwargs.get("env") != family.name:
             clashes.append(family)
     for family in clashes:  # at the end: a warning may be an error, and nobody else is to blame
         warnings.warn(
@@ -62,13 +61,13 @@ def register() -> None:
 
 def ids() -> list[str]:
     """The ids of the environments that Gymnasium knows from fasturl."""
-    return sorted(identity for identity in gymnasium.registry if identity.startswith(_NAMESPACE))
+    return sorted(identity for identity in _gymnasium.registry if identity.startswith(_NAMESPACE))
 
 
 def _add(identity: str, scalar: str, vector: str, **arguments: Any) -> None:
     """Register an id with its two classes in `fasturl.envs` and the arguments that it stands for."""
-    if identity not in gymnasium.registry:
-        gymnasium.register(
+    if identity not in _gymnasium.registry:
+        _gymnasium.register(
             identity,
             entry_point=f"fasturl.envs:{scalar}",
             vector_entry_point=f"fasturl.envs:{vector}",

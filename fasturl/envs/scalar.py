@@ -15,7 +15,9 @@ from .._kernels import dynamics as _dynamics
 from ..problems.block_mdp import BlockMDP
 from ..problems.environment import Environment, emission_rngs
 from . import arguments, footprint, spaces
+from .episode_length import SpecWithLength
 from .ladder import Ladder
+from .levels import LevelBehind
 
 
 class ScalarEnv(gymnasium.Env[Any, int]):
@@ -29,6 +31,13 @@ class ScalarEnv(gymnasium.Env[Any, int]):
         those that `fasturl list` shows.
     observe
         "observation" shows what the emission gives, "latent" the latent state as a number.
+    observe_level
+        Whether the one-hot of the level, H + 1 entries, stands behind the observation; behind a latent state,
+        the level itself, counted from 0.
+    instance_seed
+        Pins the instance to the one that `fasturl.train` meets with this seed: seeds of `reset` then change
+        the noise and the random transitions and rewards alone. None: each seed of `reset` has an instance of
+        its own.
     render_mode
         "ansi" for texts, "rgb_array" for pictures, None for neither.
     settings
@@ -44,22 +53,30 @@ class ScalarEnv(gymnasium.Env[Any, int]):
     """
 
     metadata = arguments.METADATA
+    spec = SpecWithLength()
 
     def __init__(
         self,
         env: Environment | str,
         *,
         observe: str = "observation",
+        observe_level: bool = False,
+        instance_seed: int | None = None,
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
-        self.environment = arguments.environment(env, settings)
+        self.environment = arguments.pinned(arguments.environment(env, settings), instance_seed)
         self.render_mode = arguments.render_mode(render_mode)
         self._latent = arguments.shows_latent_states(self.environment, observe)
         footprint.check_single(self.environment, latent=self._latent)
         self.observation_space = spaces.observation_space(self.environment, self._latent)
         self.action_space = spaces.action_space(self.environment)
-        self._horizon = self.environment.describe().horizon
+        self.horizon = self.environment.describe().horizon
+        """Number of steps of an episode."""
+        self._level_behind: LevelBehind | None = None
+        if checks.flag("observe_level", observe_level):
+            self._level_behind = LevelBehind(self.observation_space, self.horizon + 1)
+            self.observation_space = self._level_behind.space
         self._instance: BlockMDP | None = None
         self._optimal_value = np.nan
         self._streams: Streams | None = None
@@ -107,7 +124,7 @@ class ScalarEnv(gymnasium.Env[Any, int]):
         if self._instance is None or self._streams is None:
             raise gymnasium.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
         h = len(self._actions)
-        if h == self._horizon:
+        if h == self.horizon:
             raise gymnasium.error.ResetNeeded(
                 "Cannot call env.step() after the episode has terminated: call env.reset()"
             )
@@ -122,7 +139,7 @@ class ScalarEnv(gymnasium.Env[Any, int]):
         self._states.append(int(state))
         self._actions.append(int(action))
         self._rewards.append(float(reward))
-        return self._observation(), float(reward), h + 1 == self._horizon, False, self._info()
+        return self._observation(), float(reward), h + 1 == self.horizon, False, self._info()
 
     def render(self) -> Any:
         """A text for render_mode="ansi", a picture uint8[height, width, 3] for "rgb_array"."""
@@ -138,6 +155,12 @@ class ScalarEnv(gymnasium.Env[Any, int]):
         return ladder.text() if self.render_mode == "ansi" else ladder.picture()
 
     def _observation(self) -> Any:
+        observation = self._observation_without_level()
+        if self._level_behind is None:
+            return observation
+        return self._level_behind.one(observation, len(self._actions))
+
+    def _observation_without_level(self) -> Any:
         if self._observations is None:
             return self._states[-1]
         observation = self._observations[len(self._actions), self._states[-1]].copy()
@@ -160,6 +183,16 @@ class BlockMDPEnv(ScalarEnv):
     """`fasturl/BlockMDP-v0`: a `fasturl.BlockMDP` of your own, handed over as `instance`."""
 
     def __init__(
-        self, instance: BlockMDP, observe: str = "observation", render_mode: str | None = None
+        self,
+        instance: BlockMDP,
+        observe: str = "observation",
+        render_mode: str | None = None,
+        *,
+        observe_level: bool = False,
     ) -> None:
-        super().__init__(arguments.block_mdp(instance), observe=observe, render_mode=render_mode)
+        super().__init__(
+            arguments.block_mdp(instance),
+            observe=observe,
+            observe_level=observe_level,
+            render_mode=render_mode,
+        )

@@ -32,15 +32,17 @@ from ..problems.buffers import (
 from ..problems.environment import Environment, emission_rngs
 from ..problems.vector_tables import checked_tables
 from . import arguments, footprint, spaces
+from .episode_length import SpecWithLength, check_limit
 from .ladder import Ladder
+from .levels import LevelBehind
 from .paths import Paths
 
 
 class VectorEnv(vector.VectorEnv[Any, Any, Any]):
     """`num_envs` Block MDPs of one family, each with streams and an instance of its own.
 
-    env, observe, render_mode, settings
-        As those of `ScalarEnv`.
+    env, observe, observe_level, instance_seed, render_mode, settings
+        As those of `ScalarEnv`; with an `instance_seed`, all environments play the one instance.
     num_envs
         Number of environments, 1 or more.
     copy
@@ -51,6 +53,9 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         action. SAME_STEP: the last step of an episode begins the next one, and `info` holds `final_obs` and
         `final_info`. DISABLED: environments are reset by hand, some of them with options={"reset_mask":
         array}.
+    max_episode_steps
+        Gymnasium's limit on the steps of an episode, as make_vec passes it on: the horizon or more, which
+        changes nothing.
 
     Examples
     --------
@@ -64,6 +69,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
 
     # Gymnasium declares it as a variable of the class
     metadata = {**arguments.METADATA, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    spec = SpecWithLength()
 
     def __init__(
         self,
@@ -71,12 +77,15 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         num_envs: int = 1,
         *,
         observe: str = "observation",
+        observe_level: bool = False,
+        instance_seed: int | None = None,
         copy: bool = True,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
-        self.environment = arguments.environment(env, settings)
+        limit = settings.pop("max_episode_steps", None)
+        self.environment = arguments.pinned(arguments.environment(env, settings), instance_seed)
         self._latent = arguments.shows_latent_states(self.environment, observe)
         self.copy = checks.flag("copy", copy)
         self.num_envs = checks.integer("num_envs", num_envs, least=1)
@@ -86,9 +95,17 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.single_action_space = spaces.action_space(self.environment)
         self.single_observation_space = spaces.observation_space(self.environment, self._latent)
+        self._description = self.environment.describe()
+        self.horizon = self._description.horizon
+        """Number of steps of an episode."""
+        check_limit(limit, self.horizon)
+        self._level_behind: LevelBehind | None = None
+        if checks.flag("observe_level", observe_level):
+            self._level_behind = LevelBehind(self.single_observation_space, self.horizon + 1)
+            self.single_observation_space = self._level_behind.space
+            self._reused_with_levels = self._level_behind.empty(self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._description = self.environment.describe()
         self._tables = checked_tables(self.environment, self.num_envs)
         self._players = Players(
             dynamics_rngs=np.zeros((self.num_envs, 4), np.uint64),
@@ -148,7 +165,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         observations = self._empty(self._buffer)
         self._begin(self._buffer, mask, observations)
         self._n_over = int((self._players.levels == self._description.horizon).sum())
-        return observations, self._infos(None if everywhere else mask)
+        return self._shown(observations), self._infos(None if everywhere else mask)
 
     def step(self, actions: Any) -> tuple[Any, NDArray[np.float64], Mask, Mask, dict[str, Any]]:
         buffer, players = self._buffer, self._players
@@ -170,12 +187,12 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
             self._begin(buffer, waiting, observations)
         infos: dict[str, Any] = {}
         if self._n_over and self.autoreset_mode is AutoresetMode.SAME_STEP:
-            infos = {"final_obs": self._final(observations, ended), "_final_obs": ended.copy()}
+            infos = {"final_obs": self._final(self._shown(observations), ended), "_final_obs": ended.copy()}
             infos |= {"final_info": self._infos(ended), "_final_info": ended.copy()}
             self._begin(buffer, ended, observations)
             self._n_over = 0
         infos |= self._infos(None)
-        return observations, rewards, ended, np.zeros(self.num_envs, np.bool_), infos
+        return self._shown(observations), rewards, ended, np.zeros(self.num_envs, np.bool_), infos
 
     def render(self) -> tuple[Any, ...] | None:
         """A text or a picture for each environment."""
@@ -214,6 +231,14 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
 
     def _empty(self, buffer: ObservationBuffer) -> Observations:
         return buffer.empty() if self.copy else self._reused
+
+    def _shown(self, observations: Observations) -> Observations:
+        """Observations with the level behind them, where that is observed too."""
+        if self._level_behind is None:
+            return observations
+        out = self._level_behind.empty(self.num_envs) if self.copy else self._reused_with_levels
+        self._level_behind.fill(observations, self._players.levels, out)
+        return out
 
     def _begin(self, buffer: ObservationBuffer, mask: Mask, observations: Observations) -> None:
         buffer.begin(self._tables.arrays, self._players, mask, observations)

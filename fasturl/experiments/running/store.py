@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+import secrets
 import tempfile
 import time
 import warnings
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import checks, optional
+from ..._base.drafts import draft_removed
 from ..._base.whole_files import read_file
 from ..._version import __version__
 from ...run import mean_optimal_value
@@ -313,17 +315,14 @@ class Store:
         The folder is not flushed: a power cut may take a name back, and its results are then computed again.
         """
         host, process = this_process()
-        handle, name = tempfile.mkstemp(dir=self.folder, prefix=f"{_DRAFT}{host}-{process}-")
-        try:
-            with open(handle, "wb") as file:
+        name = self.folder / f"{_DRAFT}{host}-{process}-{secrets.token_hex(8)}"
+        with draft_removed(name):
+            with open(name, "xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(name, 0o644)
             os.replace(name, target)
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
 
     def _remove_drafts(self) -> None:
         """Those of processes that were killed."""
