@@ -4,8 +4,11 @@
 
 makes an environment for each set of neighbours, installs the package as its users do, and checks that nothing
 fails there because of it. Where the registry of packages cannot be reached it says so and ends well: a
-machine without a network tests what it can. `.ci/run` runs the sets that are small; stable-baselines3 brings
-PyTorch, and runs where it is asked for by name.
+machine without a network tests what it can.
+
+Without a name, the sets run that replace one small package of the environment which the script runs in: they
+are layers over it, and take seconds. rlberry-scool and stable-baselines3 bring a hundred packages and PyTorch
+along: they have whole environments, and run where they are asked for by name.
 """
 
 from __future__ import annotations
@@ -24,26 +27,27 @@ HERE = Path(__file__).parent
 
 
 class Neighbours(NamedTuple):
-    """Packages to install beside fasturl, group by group, and the script that is then run; the `small` sets
-    are run where none is named."""
+    """What is installed beside fasturl, group by group, and the script that is then run. A layer takes all
+    other packages from the environment of this interpreter."""
 
     packages: list[list[str]]
     script: str
-    small: bool = True
+    layer: bool = False
 
 
 SETS = {
-    "gymnasium-0.29": Neighbours([["rlberry-scool", "gymnasium<1"]], "old_gymnasium.py"),
-    "gymnasium-1": Neighbours([["gymnasium>=1.4"]], "new_gymnasium.py"),
+    "gymnasium-0.29": Neighbours([["gymnasium==0.29.1"]], "old_gymnasium.py", layer=True),
+    "gymnasium-1.0": Neighbours([["gymnasium==1.0.0"]], "old_gymnasium.py", layer=True),
+    "rlberry-scool": Neighbours([["rlberry", "rlberry-scool"]], "tabular_agents.py"),
     "stable-baselines3": Neighbours(
-        [["torch"], ["stable-baselines3", "gymnasium>=1.4", "pytest"]], "deep_agents.py", small=False
+        [["torch"], ["stable-baselines3", "gymnasium>=1.4", "pytest"]], "deep_agents.py"
     ),
 }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Test fasturl beside other packages.")
-    parser.add_argument("--only", choices=list(SETS), help="One set; without it, those that are small.")
+    parser.add_argument("--only", choices=list(SETS), help="One set; without it, the layers.")
     parser.add_argument("--list", action="store_true", help="Print the names of the sets.")
     arguments = parser.parse_args()
     if arguments.list:
@@ -52,7 +56,7 @@ def main() -> int:
     if not registry_is_reachable():
         print("neighbours: skipped, since the registry of packages cannot be reached")
         return 0
-    names = [arguments.only] if arguments.only else [name for name, one in SETS.items() if one.small]
+    names = [arguments.only] if arguments.only else [name for name, one in SETS.items() if one.layer]
     return max(check(name, SETS[name]) for name in names)
 
 
@@ -80,8 +84,14 @@ def check(name: str, neighbours: Neighbours) -> int:
     with tempfile.TemporaryDirectory(prefix=f"fasturl-{name}-") as folder:
         python = Path(folder, "venv", "bin", "python")
         subprocess.run([sys.executable, "-m", "venv", Path(folder, "venv")], check=True)
+        options = ["--quiet", "--disable-pip-version-check"]
+        if neighbours.layer:
+            options.append("--no-deps")
+            below = [path for path in sys.path if Path(path).name == "site-packages"]
+            (own,) = Path(folder, "venv", "lib").glob("python*/site-packages")
+            Path(own, "layer_below.pth").write_text("\n".join(below), encoding="utf-8")
         for packages in [*neighbours.packages[:-1], [str(ROOT), *neighbours.packages[-1]]]:
-            pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+            pip = [python, "-m", "pip", "install", *options, "--ignore-installed", *packages]
             installed = subprocess.run(pip, capture_output=True, text=True)
             if installed.returncode != 0:
                 print(f"neighbours: {name} cannot be installed: {installed.stderr.strip()[-2000:]}")
