@@ -16,8 +16,14 @@ PAGES = {
 }
 
 
+NEEDS = {"docs/deep-agents.md": "stable_baselines3"}
+"""Pages about packages that are no requirement of ours."""
+
+
 @pytest.mark.parametrize("page", [page for page, blocks in PAGES.items() if blocks])
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    if page in NEEDS:
+        pytest.importorskip(NEEDS[page], reason=f"{NEEDS[page]} is not installed here")
     monkeypatch.chdir(tmp_path)
     registered = {kind: dict(components) for kind, components in names._registered.items()}
     monkeypatch.setattr(names, "_registered", registered)  # what a page registers ends with it

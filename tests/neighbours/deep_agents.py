@@ -10,4 +10,5 @@ TESTS = Path(__file__).parents[1]
 if __name__ == "__main__":  # processes of SubprocVecEnv import this file again
     # neither the settings of the project nor its plug-ins, which this environment lacks
     options = ["-q", "-c", "/dev/null", "--rootdir", str(TESTS), "-p", "no:cacheprovider", "--noconftest"]
-    sys.exit(pytest.main([*options, str(TESTS / "test_stable_baselines3.py")]))
+    page = f"{TESTS / 'test_docs.py'}::test_the_code_of_a_page_runs[docs/deep-agents.md]"
+    sys.exit(pytest.main([*options, str(TESTS / "test_stable_baselines3.py"), page]))
