@@ -19,6 +19,8 @@ from .._base.schema import Setting
 from .._base.streams import Streams
 from .._kernels.hashing import rehash
 from .._kernels.records import HashTable
+from ..learners.compiled import CompiledLearner
+from ..learners.learner import Task
 from ..learners.playing import draw_policy
 from ..problems.block_mdp import BlockMDP
 from ..problems.emissions import Bernoulli, Categorical, Gaussian, MappedGaussian
@@ -64,6 +66,7 @@ def compile_kernels() -> float:
     rehash(HashTable(np.full(2, -1, np.int32), np.empty((1, 2), np.uint64), np.zeros(1, np.int64)))
     with suppress(ImportError):  # no Gymnasium, or one that is too old
         _step_environments([*environments, *block_mdps])
+    _learn_as_c_does()
     binding.compile_functions()
     return time.perf_counter() - begin
 
@@ -122,6 +125,24 @@ def _block_mdps() -> list[BlockMDP]:
     )
     transitions, rewards = np.full((_HORIZON, 2, 2, 2), 0.5), np.full((_HORIZON, 2, 2), 0.5)
     return [BlockMDP(transitions, rewards, emission=emission) for emission in emissions]
+
+
+def _learn_as_c_does() -> None:
+    """Call every loop of each learner that C programs have by name (`capi.named_learners`)."""
+    dynamics = _block_mdps()[0].dynamics
+    horizon, n_states, n_actions, _ = dynamics.transitions.shape
+    for component in names.components("learner").values():
+        if not (component.built_in and issubclass(component.cls, CompiledLearner)):
+            continue
+        streams = Streams(0)
+        task = Task(horizon, n_states, n_actions, 1.0, 4, streams.row("policy"), (0.0, 1.0))
+        memory = names.make("learner", component.name, {}).start(task)
+        labels = np.zeros((2, horizon + 1, n_states), np.uint8)
+        memory.learn_episodes(dynamics, labels, streams.row("dynamics"), np.empty(2))
+        actions = np.zeros((2, horizon), np.int64)
+        memory.replay(np.zeros((2, horizon + 1), np.int64), actions, np.zeros((2, horizon)))
+        memory.policy()
+        memory.final_policy()
 
 
 def _step_environments(environments: list[Environment]) -> None:

@@ -52,7 +52,8 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         `final_info`. DISABLED: environments are reset by hand, some of them with options={"reset_mask":
         array}.
     max_episode_steps
-        Gymnasium's limit on the steps of an episode: none, or the horizon or more, which changes nothing.
+        Gymnasium's limit on the steps of an episode, as make_vec passes it on: the horizon or more, which
+        changes nothing.
 
     Examples
     --------
@@ -79,9 +80,9 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         copy: bool = True,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
-        max_episode_steps: int | None = None,
         **settings: Any,
     ) -> None:
+        limit = settings.pop("max_episode_steps", None)
         self.environment = arguments.pinned(arguments.environment(env, settings), instance_seed)
         self._latent = arguments.shows_latent_states(self.environment, observe)
         self.copy = checks.flag("copy", copy)
@@ -94,7 +95,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
         self._description = self.environment.describe()
         self.horizon = self._description.horizon
         """Number of steps of an episode."""
-        check_limit(max_episode_steps, self.horizon)
+        check_limit(limit, self.horizon)
         self._level_behind: LevelBehind | None = None
         if checks.flag("observe_level", observe_level):
             self._level_behind = LevelBehind(self.single_observation_space, self.horizon + 1)
