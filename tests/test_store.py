@@ -377,14 +377,15 @@ def test_a_full_disk_loses_nothing_and_leaves_no_drafts(call, folder, finished, 
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     class FullFile:
-        def __init__(self, handle, *_):
-            self.handle, self.write = handle, full
+        def __init__(self, path, *_):
+            path.touch(exist_ok=False)
+            self.write = full
 
         def __enter__(self):
             return self
 
         def __exit__(self, *_):
-            os.close(self.handle)
+            pass
 
     with monkeypatch.context() as patch:
         if call == "write":
