@@ -12,13 +12,9 @@ from __future__ import annotations
 
 from .history import History
 from .level_comparison import Unexplained, unexplained
-from .level_decoding import LevelDecoding
+from .level_decoding import GROWTH, LevelDecoding
 from .pooled_decoding import PooledDecoding
 from .separate_decoding import SeparateDecoding
-
-_GROWTH = 1.5
-"""Growth of the number of trajectories after which levels that are decoded by themselves are compared with a
-decoder for all."""
 
 
 class ChosenDecoding(LevelDecoding):
@@ -42,7 +38,7 @@ class ChosenDecoding(LevelDecoding):
         if self._now is self._pooled:
             compare = self._pooled.fits > fits and self._levels_matter(history)
         else:
-            compare = played >= _GROWTH * self._compared_at
+            compare = played >= GROWTH * self._compared_at
         changed |= compare and self._compare(history)
         self._follow()
         return changed

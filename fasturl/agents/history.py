@@ -56,6 +56,10 @@ class History:
     def observed_labels(self) -> NDArray[np.integer]:
         return np.asarray(self.labels[self._observed.rows])
 
+    def labels_at(self, level: int) -> NDArray[np.integer]:
+        """The labels of the observations of one level, 1 to H + 1: [n]."""
+        return np.asarray(self.labels[self._observed.rows, level - 1])
+
     def add(self, trajectories: Trajectories) -> None:
         """Keep trajectories that were played."""
         first = len(self.labels)
@@ -97,7 +101,7 @@ class History:
 
     def relabel_level(self, level: int, labels: Ints) -> tuple[NDArray[np.uint8], float]:
         """As `relabel`, for the observations of one level, 1 to H + 1: labels [n]."""
-        names, agreement = match_labels(self.observed_labels[:, level - 1], labels, self.n_labels)
+        names, agreement = match_labels(self.labels_at(level), labels, self.n_labels)
         self.labels[self._observed.rows, level - 1] = names[labels]
         return names, agreement
 

@@ -20,6 +20,16 @@ STABLE_AGREEMENT = 0.98
 """An old and a new decoder mean the same where they agree on at least this share of every label's
 observations. Below it lies a missing cluster; above it the 1 % of points near a border that may flip."""
 
+GROWTH, MOST_GROWTH = 1.5, 4.0
+"""Growth of the number of trajectories after which an oracle is fitted again: where it has just changed its
+mind, and at most."""
+
+
+def next_growth(growth: float, agreement: float) -> float:
+    """How much the number of trajectories must grow before the next fit, after it had to grow so much: where
+    an old and a new decoder agree, what has not changed is not looked at again and again."""
+    return min(2 * growth, MOST_GROWTH) if agreement >= STABLE_AGREEMENT else GROWTH
+
 
 class LevelDecoding(ABC):
     """A way to decode levels.

@@ -17,11 +17,8 @@ from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
 from .history import History
-from .level_decoding import POOLED, STABLE_AGREEMENT, LevelDecoding
+from .level_decoding import GROWTH, POOLED, STABLE_AGREEMENT, LevelDecoding, next_growth
 
-_GROWTH, _MOST_GROWTH = 1.5, 4.0
-"""Growth of the number of trajectories after which the oracle is fitted again: where it has just changed its
-mind, and at most."""
 _FITTED = 2**14
 """Observations that an oracle is fitted on, where there are more."""
 
@@ -35,7 +32,7 @@ class PooledDecoding(LevelDecoding):
     def __init__(self, oracle: Any, n_states: int, seeds: np.random.Generator, batch: int) -> None:
         super().__init__(oracle, n_states, seeds)
         self.decoder: Decoder = ConstantDecoder(n_states)
-        self._next, self._growth = batch, _GROWTH
+        self._next, self._growth = batch, GROWTH
         self._fitted = False
 
     def until_due(self, played: int) -> int:
@@ -76,10 +73,9 @@ class PooledDecoding(LevelDecoding):
     def adopt(self, decoder: Decoder, agreement: float, played: int) -> None:
         """Believe in a decoder that agrees so well with the one before."""
         self.decoder, self._fitted = decoder, True
-        stable = agreement >= STABLE_AGREEMENT
-        self._growth = min(2 * self._growth, _MOST_GROWTH) if stable else _GROWTH
+        self._growth = next_growth(self._growth, agreement)
         self._next = math.ceil(self._growth * played)
-        if not stable:
+        if agreement < STABLE_AGREEMENT:
             self.last_change = played
 
 

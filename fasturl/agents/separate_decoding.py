@@ -10,7 +10,7 @@ counts how often the visits of some pair have grown by half: a pair that was tak
 nothing that it has not shown, one that was never taken may lead to a new state. Of the first level it is the
 number of trajectories that counts so. The oracle is fitted again at a level that has fewer labels than it may
 when half as many news have come in as there are actions, and at any level when the number of trajectories has
-grown by half: more data make a better decoder.
+grown by half, or by more where the last fit has changed nothing: more data make a better decoder.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Floats, Ints
 from .history import History
-from .level_decoding import SEPARATE, STABLE_AGREEMENT, LevelDecoding
+from .level_decoding import GROWTH, SEPARATE, STABLE_AGREEMENT, LevelDecoding, next_growth
 
-_GROWTH = 1.5
-"""Growth of a pair's visits that is a piece of news, and of the number of trajectories after which a level is
-fitted again, news or not."""
+_NEWS = 1.5
+"""Growth of a pair's visits that is a piece of news."""
 
 
 class SeparateDecoding(LevelDecoding):
@@ -43,6 +42,7 @@ class SeparateDecoding(LevelDecoding):
         self._batch = batch
         self._decoders: list[Decoder] = [ConstantDecoder(2) for _ in range(n_levels)]
         self._news_at_fit, self._played_at_fit = np.zeros(n_levels), np.zeros(n_levels)
+        self._growths = np.full(n_levels, GROWTH)
         self.decoder: Decoder = LevelDecoder(self._decoders, n_states)
 
     def until_due(self, played: int) -> int:
@@ -53,7 +53,7 @@ class SeparateDecoding(LevelDecoding):
         self._news_at_fit = np.minimum(self._news_at_fit, news)
         incomplete = history.labels_met() < self._n_states
         wanted = np.where(incomplete, history.n_actions / 2, np.inf)
-        due = (news - self._news_at_fit >= wanted) | (played >= _GROWTH * self._played_at_fit)
+        due = (news - self._news_at_fit >= wanted) | (played >= self._growths * self._played_at_fit)
         levels = np.flatnonzero(due) + 1
         changed = [self._refit_level(history, level) for level in levels.tolist()]
         self._news_at_fit[due], self._played_at_fit[due] = news[due], played
@@ -73,10 +73,10 @@ class SeparateDecoding(LevelDecoding):
         return sum(
             labels_that_split(
                 history.observations[:, h],
-                history.observed_labels[:, h].astype(np.int64),
+                history.labels_at(h + 1).astype(np.int64),
                 int(self._seeds.integers(2**31)),
             )
-            for h in full
+            for h in full.tolist()
         )
 
     def _fitted_level(self, history: History, level: int) -> tuple[Decoder, Ints]:
@@ -94,9 +94,10 @@ class SeparateDecoding(LevelDecoding):
     def _refit_level(self, history: History, level: int) -> bool:
         decoder, labels = self._fitted_level(history, level)
         history.make_room(decoder.n_labels)
-        before = history.observed_labels[:, level - 1]
+        before = history.labels_at(level)
         names, agreement = history.relabel_level(level, labels)
         self._decoders[level - 1] = decoder.relabelled(names)
+        self._growths[level - 1] = next_growth(self._growths[level - 1], agreement)
         if agreement < STABLE_AGREEMENT:
             self.last_change = len(history.labels)
         return not np.array_equal(before, names[labels])
@@ -105,6 +106,6 @@ class SeparateDecoding(LevelDecoding):
 def _news(history: History) -> Floats:
     """The news of every level: [H+1]."""
     visits = history.visits()
-    pieces = np.where(visits > 0, 1.0 + np.log(np.maximum(visits, 1)) / np.log(_GROWTH), 0.0)
+    pieces = np.where(visits > 0, 1.0 + np.log(np.maximum(visits, 1)) / np.log(_NEWS), 0.0)
     first = history.n_actions * np.log1p(len(history.labels))
     return np.concatenate([[first], pieces.sum(axis=(1, 2))])
