@@ -51,9 +51,10 @@ def test_evaluations_are_at_every_so_many_trajectories_and_at_the_end(name):
     assert [one["trajectories"] for one in evaluations(run)] == [[30, 60, 90, 100]] * 2
 
 
-def test_an_agent_that_plays_in_batches_is_evaluated_at_the_end_of_a_batch():
-    run = fu.train(LOCK, fu.URL(levels="separate", batch=25), 130, points=fu.Recording(evaluate_every=40))
-    assert evaluations(run)[0]["trajectories"] == [50, 100, 125, 130]
+@pytest.mark.parametrize("levels", ["pooled", "separate"])
+def test_an_agent_that_plays_in_batches_is_evaluated_amid_them(levels):
+    run = fu.train(LOCK, fu.URL(levels=levels, batch=25), 130, points=fu.Recording(evaluate_every=40))
+    assert evaluations(run)[0]["trajectories"] == [40, 80, 120, 130]
 
 
 @pytest.mark.parametrize("count", [60, 240])

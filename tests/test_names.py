@@ -115,8 +115,8 @@ def test_what_is_registered_can_be_trained_by_name():
         "oracle": {"name": "threshold", "coordinate": 0},
         "learner": {"name": "counts", "patience": 2},
         "n_states": None,
-        "batch": None,
-        "levels": "pooled",
+        "batch": 25,
+        "levels": "auto",
     }
     assert {"lazy", "counts-lat"} <= set(registry.agent_names())
     assert "counts-obs" not in registry.agent_names()  # it has no rules
