@@ -255,7 +255,7 @@ class SettingNames:
         Which oracle or learner is chosen, as for `agent_scopes`.
     """
 
-    OPTIONS = frozenset(("agent", "episodes", "seeds", "points", "n_jobs", "json", "plot", "help"))
+    OPTIONS = frozenset(("agent", "episodes", "seeds", "points", "n_jobs", "json", "plot", "dry_run", "help"))
     """What `fasturl train` calls options of its own: a setting of such a name is written with its owner."""
 
     def __init__(self, env: str, agent: str, parts: Mapping[str, Any]) -> None:

@@ -1,11 +1,14 @@
 """Settings of the whole suite."""
 
 import os
+import sys
 
 import hypothesis
 import numba
 import numpy as np
 import pytest
+
+from fasturl._base import names
 
 os.environ["MPLBACKEND"] = "Agg"
 for name in ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE", "COLUMNS", "PYTHONWARNINGS", "PYTHONDEVMODE"):
@@ -28,6 +31,24 @@ def uint64_wraps_around():
     should."""
     with np.errstate(over="ignore"):
         yield
+
+
+@pytest.fixture(autouse=True)
+def registrations_end_with_their_test():
+    """Tests of one process must not meet what another one has registered."""
+    registered = {kind: dict(components) for kind, components in names._registered.items()}
+    known = set(_gymnasium_ids())
+    yield
+    for kind, components in registered.items():
+        names._registered[kind] = components
+    for identity in set(_gymnasium_ids()) - known:
+        if identity.startswith("fasturl/") and known:
+            del _gymnasium_ids()[identity]
+
+
+def _gymnasium_ids():
+    """The ids that Gymnasium knows, once somebody has imported it."""
+    return sys.modules["gymnasium"].registry if "gymnasium" in sys.modules else {}
 
 
 @pytest.fixture(scope="session")

@@ -60,11 +60,12 @@ def test_a_sweep_is_shown_run_continued_and_loaded(place):
 IN_NOISE = """
 episodes = 100
 seeds = 2
-env = {name = "lock-gaussian", horizon = [2, 3], noise = [0.1, 9.0]}
+env = {name = "lock-gaussian", horizon = [2, 3]}
 agent = {name = "url"}
-oracle = {name = "dbscan", min_samples = 6}
+oracle = {name = "dbscan", min_samples = 6, eps = [0.5, 0.000001]}
 """
-"""In much noise DBSCAN sees one cluster, and URL cannot be trained."""
+"""Of points that count as near only when they are the same, DBSCAN sees no cluster, and URL cannot be
+trained."""
 
 
 @pytest.mark.parametrize("n_jobs", ["1", "2"])
@@ -77,15 +78,15 @@ def test_cells_that_cannot_be_trained_are_named_when_the_others_are_finished(pla
         "fasturl: 2 of 4 cells cannot be trained, the others are finished; the first is lock-gaussian, "
     )
     assert re.search(
-        r"horizon 3, .*noise 9: url, oracle dbscan, .*oracle\.min_samples 6, .*learner pooled-ucbvi, "
-        r".*100 episodes: .*one cluster .* in the run of seed [01]",
+        r"horizon [23], .*: url, oracle dbscan, .*oracle\.eps 1e-06, .*oracle\.min_samples 6, .*learner pooled-ucbvi, "
+        r".*100 episodes: .*only noise .* in the run of seed [01]",
         done.stderr,
     )
     assert done.stderr.count("\n") == 1
     frame = fu.load(place / "out")
-    assert frame.groupby(["horizon", "noise"])["seed"].unique().map(list).to_dict() == {
-        (2, 0.1): [0, 1],
-        (3, 0.1): [0, 1],
+    assert frame.groupby(["horizon", "agent.oracle.eps"])["seed"].unique().map(list).to_dict() == {
+        (2, 0.5): [0, 1],
+        (3, 0.5): [0, 1],
     }
     again = fasturl("sweep", "spec.toml", "--out", "out", "--dry-run", cwd=place)
     assert "4 of 8 runs are missing, in 2 blocks" in again.stdout

@@ -92,7 +92,7 @@ def test_spaces_come_from_what_agents_and_their_learners_declare():
         "learner.novelty": Range(0.03, 3.0),
         "learner.pooled_visits": Range(0.5, 10.0),
     }
-    assert default_space("url", {}) == {"batch": Range(25, 400)} | of_learner
+    assert default_space("url", {}) == {"batch": Range(10, 200)} | of_learner
     assert default_space("url-as-written", {}) == of_learner
     assert default_space("url-as-published", {}) == {
         "batch": Range(25, 400),

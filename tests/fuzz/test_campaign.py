@@ -13,14 +13,14 @@ from .driver import play_inputs, seconds_of
 from .kinds import KINDS
 
 BOUNDED = {
-    "command-lines": 60,
-    "toml-files": 200,
-    "result-folders": 30,
-    "python-arguments": 500,
-    "lying-objects": 200,
-    "c-calls": 10_000,
+    "command-lines": 15,
+    "toml-files": 100,
+    "result-folders": 15,
+    "python-arguments": 120,
+    "lying-objects": 60,
+    "c-calls": 3_000,
 }
-"""How many inputs of each kind the test command plays: about ten seconds of each."""
+"""How many inputs of each kind the test command plays: some seconds of each."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
