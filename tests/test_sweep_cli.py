@@ -78,13 +78,13 @@ def test_cells_that_cannot_be_trained_are_named_when_the_others_are_finished(pla
         "fasturl: 2 of 4 cells cannot be trained, the others are finished; the first is lock-gaussian, "
     )
     assert re.search(
-        r"horizon [23], .*: url, oracle dbscan, .*oracle\.eps 1e-06, .*oracle\.min_samples 6, .*learner pooled-ucbvi, "
-        r".*100 episodes: .*only noise .* in the run of seed [01]",
+        r"horizon [23], .*: url, oracle dbscan, .*oracle\.eps 1e-06, .*oracle\.min_samples 6, "
+        r".*learner pooled-ucbvi, .*100 episodes: .*only noise .* in the run of seed [01]",
         done.stderr,
     )
     assert done.stderr.count("\n") == 1
     frame = fu.load(place / "out")
-    assert frame.groupby(["horizon", "agent.oracle.eps"])["seed"].unique().map(list).to_dict() == {
+    assert frame.groupby(["horizon", "oracle.eps"])["seed"].unique().map(list).to_dict() == {
         (2, 0.5): [0, 1],
         (3, 0.5): [0, 1],
     }
