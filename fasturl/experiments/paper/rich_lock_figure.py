@@ -18,7 +18,9 @@ _TITLES = {
     NEAR_OPTIMAL: "from where the policy's value\nstays at least 0.9 V*",
     FIVE_EVALUATIONS: "after five successive evaluations\nof 20 episodes that all return 1",
 }
-_NAMES = {"url": "url, a decoder for each level", "oracleq-lat": "oracleq-lat (skyline)"} | {
+_NAMES = {
+    "url": "url",
+    "oracleq-lat": "oracleq-lat (skyline)",
     "opsrl-lat": "opsrl-lat (skyline)",
     "pcid": "pcid",
 }
