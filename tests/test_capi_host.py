@@ -99,7 +99,7 @@ def test_the_program_s_own_memory_is_clean_under_valgrind(host):
         host,
     ]
     try:
-        ran = run_program(*command, 2, 0.2, 20, 7, PYTHONMALLOC="malloc", timeout=240)
+        ran = run_program(*command, 2, 0.2, 20, 7, PYTHONMALLOC="malloc", timeout=60)
     except subprocess.TimeoutExpired:
         pytest.skip("the interpreter takes too long under valgrind here")
     assert own_errors(ran.stderr) == []

@@ -12,7 +12,9 @@ import pytest
 import typer
 
 import fasturl as fu
+from fasturl._base.numba_internals import cache_subfolder
 from fasturl._base.schema import Setting
+from fasturl._kernels import learning
 from fasturl.agents.guarantee import power_law
 from fasturl.cli.main import app, main
 from fasturl.cli.options import parsed_value
@@ -219,9 +221,10 @@ def test_warmup_fills_the_cache_with_every_kernel_but_those_that_call_a_users_co
         "FASTURL_CACHE_DIR": str(tmp_path)
     }
     assert "cold" in fasturl("info", env=environment).stdout
-    # what other tests have compiled need not be compiled here again
+    # loops of learners and functions for C that other tests have compiled need not be compiled here again
     ours = fu.CACHE_FOLDER
-    for file in list(ours.rglob("*.kernel")):
+    loops = (ours / cache_subfolder(Path(learning.__file__))).glob("learning.*.kernel")
+    for file in [*loops, *ours.glob("capi-*/**/*.kernel")]:
         copy = tmp_path / ours.name / file.relative_to(ours)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copy)
