@@ -77,6 +77,16 @@ def test_observations_decide_how_levels_are_decoded(env, levels):
     assert run.success_rate == 1.0
 
 
+@pytest.mark.parametrize("oracle", [fu.oracles.KMeans(3), fu.oracles.DBSCAN(3)], ids=repr)
+def test_an_oracle_that_a_level_is_too_little_for_serves_all_levels_until_there_is_more(oracle):
+    """Two trajectories are two observations of a level, and enough of all levels. Nobody has asked for
+    decoders of single levels, so the run goes on."""
+    run = fu.train(fu.RichLock(6), fu.URL(oracle, batch=2), 60, seeds=2)
+    assert run.total_trajectories == 60
+    with pytest.raises(ValueError, match=r"at least|only noise"):
+        fu.train(fu.RichLock(6), fu.URL(oracle, batch=2, levels="separate"), 60)
+
+
 @pytest.mark.parametrize("emission", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize(
     "family",

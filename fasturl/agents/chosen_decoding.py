@@ -60,7 +60,11 @@ class ChosenDecoding(LevelDecoding):
         self._compared_at = played
         if self._now is self._pooled:
             together = kept
-            self._separate.refit_all(history)
+            try:
+                self._separate.refit_all(history)
+            except ValueError:  # one level may be too little for an oracle, and nobody has asked for it
+                history.set_labels(kept)
+                return False
             apart = history.observed_labels
         else:
             decoder, together = self._pooled.fitted(history)
