@@ -176,8 +176,8 @@ def test_decoders_of_words_of_bits(width):
 
 def test_a_policy_on_256_labels_is_judged():
     env = problem((2, 2, 2), Gaussian(np.eye(2), 0.1, n_levels=3)).instance(0)
-    policy = DecodedPolicy(AffineDecoder(np.random.default_rng(0).normal(size=(256, 2)), np.zeros(256)),
-                           np.full((2, 256, 2), 0.5))  # fmt: skip
+    decoder = AffineDecoder(np.random.default_rng(0).normal(size=(256, 2)), np.zeros(256))
+    policy = DecodedPolicy(decoder, np.full((2, 256, 2), 0.5))
     assert policy.judge(env, Streams(0)).value == pytest.approx(1.0)
 
 

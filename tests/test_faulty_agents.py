@@ -78,8 +78,11 @@ LABELS = {
 @pytest.mark.parametrize("method", GOOD)
 def test_labels_that_do_not_fit_are_refused(method, case):
     labels, message = LABELS[case]
-    arguments = [labels if isinstance(one, np.ndarray) and one.ndim == 3 and one.shape[0] == EPISODES else one
-                 for one in GOOD[method]]  # fmt: skip
+
+    def is_label_table(one):
+        return isinstance(one, np.ndarray) and one.ndim == 3 and one.shape[0] == EPISODES
+
+    arguments = [labels if is_label_table(one) else one for one in GOOD[method]]
     with pytest.raises(ValueError, match=message):
         played(method, *arguments)
 

@@ -49,6 +49,7 @@ class CountingOracle(DecodingOracle):
     """An oracle that can find the number of clusters itself: n_states="auto". Fitted so, it has the number in
     `n_clusters_`."""
 
+    # wider than other oracles have it: it may be "auto"
     n_states: int | str | None = setting(  # type: ignore[assignment]
         None,
         values=f"integer from 2 to {MAX_LABELS} or auto",

@@ -164,8 +164,9 @@ class CheckedTables(VectorTables):
         if missing:
             raise ValueError(f"{self._must} VectorTables, got {checks.short_repr(tables)}")
 
+    # attributes of other tables: here they are read from those that are checked, at every moment
     @property
-    def arrays(self) -> SharedTables:  # type: ignore[override]  # what the other has at the moment
+    def arrays(self) -> SharedTables:  # type: ignore[override]
         return self._arrays
 
     @property

@@ -1,5 +1,6 @@
 """The kinds of inputs by name; a module is imported only where its inputs are played."""
 
+from abc import ABC, abstractmethod
 from importlib import import_module
 
 KINDS = {
@@ -13,7 +14,7 @@ KINDS = {
 """Each kind and its share of the time of a campaign."""
 
 
-class Kind:
+class Kind(ABC):
     """What makes and plays the inputs of one kind, each from a source of random numbers.
 
     folder
@@ -27,10 +28,10 @@ class Kind:
     def __init__(self, folder):
         self.folder = folder
 
+    @abstractmethod
     def play(self, chance, place, tell):
         """Make an input, `tell` what it is in words, and play it in the folder `place`; Broken where the
         answer may not be."""
-        raise NotImplementedError
 
 
 def kind_named(name):

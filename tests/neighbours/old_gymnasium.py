@@ -22,7 +22,7 @@ except ImportError as error:
     message = str(error)
 assert message.startswith("fasturl.envs needs a newer gymnasium than "), message
 
-import fasturl as fu  # noqa: E402
+import fasturl as fu  # noqa: E402  # not before it was seen that Gymnasium does without it
 
 
 @fu.register
