@@ -26,14 +26,13 @@ from typing import Any, ClassVar
 
 from .._base import checks
 from .._base.schema import Range, setting
-from ..learners.learner import Floats, Ints
 from ..learners.oracleq import OracleQ
 from ..problems.description import Description
 from .agent import Outcome
-from .decoder_training import DecoderTraining
 from .decoding import DecodingAgent
 from .game import Game
 from .ledger import Ledger
+from .published_training import PublishedTraining
 
 PAPER_NAMES = {"kmeans": "pca-kmeans", "dbscan": "pca-dbscan", "gmm": "full-gmm"}
 """What the paper calls its oracles, and what they are called here."""
@@ -111,7 +110,7 @@ class URLAsPublished(DecodingAgent):
 
     def play(self, game: Game, ledger: Ledger) -> Outcome:
         known = game.description
-        run = _Run(game, ledger, self.oracle_for(known), self.learner, self.n_labels(known))
+        run = PublishedTraining(game, ledger, self.oracle_for(known), self.learner, self.n_labels(known))
         for iteration in range(self.iterations):
             if ledger.left:
                 run.iterate(self.batch_of(iteration))
@@ -125,50 +124,3 @@ def _by_our_name(oracle: Any) -> Any:
     if isinstance(oracle, Mapping) and "name" in oracle:
         return {**oracle, "name": _by_our_name(oracle["name"])}
     return PAPER_NAMES.get(oracle, oracle) if isinstance(oracle, str) else oracle
-
-
-class _Run(DecoderTraining):
-    """One run, whose decoder is trained a fixed number of times."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.training_trajectories = 0
-        self.fed: list[tuple[Ints, Ints, Floats]] = []
-        """What the learner was fed while the decoder was trained: labels, actions and rewards."""
-
-    @property
-    def labels_found(self) -> int:
-        """How many labels the decoder has."""
-        assert self.decoder is not None
-        return self.decoder.n_labels
-
-    def iterate(self, batch: int) -> None:
-        """Play a batch, or what is left of the trajectories, train the decoder, and feed the learner."""
-        size = min(batch, self.ledger.left)
-        with self.phases.timed("exploration"):
-            self.play_batch(size)
-        self.training_trajectories += size
-        with self.phases.timed("oracle"):
-            self.decoder = self.fit()
-        with self.phases.timed("learning"):
-            self._make_room(self.labels_found)
-            if self.ledger.left:
-                self._feed_one_trajectory()
-
-    def _make_room(self, n_labels: int) -> None:
-        """See that the learner has room for every label. It keeps what it has learned of the others: a larger
-        table is taught all that it was fed before."""
-        if self.memory is not None and n_labels <= self.n_labels:
-            return
-        memory = self.begin_learning(max(n_labels, self.n_states))
-        for trajectory in self.fed:
-            memory.update(*trajectory)
-
-    def _feed_one_trajectory(self) -> None:
-        assert self.memory is not None
-        assert self.decoder is not None
-        trajectories = self.game.explore(self.memory, self.decoder, 1)
-        trajectory = trajectories.labels[0], trajectories.actions[0], trajectories.rewards[0]
-        self.fed.append(trajectory)
-        self.memory.update(*trajectory)
-        self.ledger.enter(trajectories.returns)

@@ -1,7 +1,7 @@
-"""What runs of URL have in common.
+"""A run of URL as the paper's experiments have it.
 
-Observations are kept and pooled over levels; an oracle is fitted on all of them, which gives a decoder; a
-learner acts on its labels, and goes on alone once the decoder is there.
+Observations are kept and pooled over levels; an oracle is fitted on all of them a fixed number of times,
+which gives a decoder; a learner acts on its labels, and goes on alone once the decoder is there.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..decoders.decoder import Decoder
-from ..learners.learner import Learner, Memory, start
+from ..learners.learner import Floats, Ints, Learner, Memory, start
 from .agent import Outcome
 from .evaluation import DecodedPolicy
 from .game import Game, Trajectories
 from .ledger import Ledger, Phases
 
 
-class DecoderTraining:
+class PublishedTraining:
     """One run of an agent with an oracle and a learner: its observations, decoder and memory.
 
     fits
@@ -37,6 +37,9 @@ class DecoderTraining:
         self.memory: Memory | None = None
         self.n_labels = 0
         self.fits = 0
+        self.training_trajectories = 0
+        self.fed: list[tuple[Ints, Ints, Floats]] = []
+        """What the learner was fed while the decoder was trained: labels, actions and rewards."""
         self.phases = Phases("oracle", "exploration", "learning")
 
     def outcome(self, **diagnostics: Any) -> Outcome:
@@ -96,3 +99,40 @@ class DecoderTraining:
         if self.decoder is None or self.memory is None:
             return self.game.play_random(count)
         return self.game.explore(self.memory, self.decoder, count)
+
+    @property
+    def labels_found(self) -> int:
+        """How many labels the decoder has."""
+        assert self.decoder is not None
+        return self.decoder.n_labels
+
+    def iterate(self, batch: int) -> None:
+        """Play a batch, or what is left of the trajectories, train the decoder, and feed the learner."""
+        size = min(batch, self.ledger.left)
+        with self.phases.timed("exploration"):
+            self.play_batch(size)
+        self.training_trajectories += size
+        with self.phases.timed("oracle"):
+            self.decoder = self.fit()
+        with self.phases.timed("learning"):
+            self._make_room(self.labels_found)
+            if self.ledger.left:
+                self._feed_one_trajectory()
+
+    def _make_room(self, n_labels: int) -> None:
+        """See that the learner has room for every label. It keeps what it has learned of the others: a larger
+        table is taught all that it was fed before."""
+        if self.memory is not None and n_labels <= self.n_labels:
+            return
+        memory = self.begin_learning(max(n_labels, self.n_states))
+        for trajectory in self.fed:
+            memory.update(*trajectory)
+
+    def _feed_one_trajectory(self) -> None:
+        assert self.memory is not None
+        assert self.decoder is not None
+        trajectories = self.game.explore(self.memory, self.decoder, 1)
+        trajectory = trajectories.labels[0], trajectories.actions[0], trajectories.rewards[0]
+        self.fed.append(trajectory)
+        self.memory.update(*trajectory)
+        self.ledger.enter(trajectories.returns)
