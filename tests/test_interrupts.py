@@ -5,7 +5,6 @@ end at all.
 """
 
 import os
-import runpy
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
+from _fasturl_command import runs_the_command
 
 from fasturl._base import drafts
 from fasturl.cli import interrupts
@@ -21,7 +21,6 @@ from fasturl.cli import interrupts
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
 
 TRAIN = "train lock-bernoulli --horizon 4 --agent url --episodes 1000000 --seeds 64 --json a.json"
-STARTUP = Path(interrupts.__file__).parent / "startup" / "_fasturl_command.py"
 TIMES = "import time:"
 """How the lines begin that Python prints after each import, where it is asked to."""
 
@@ -221,7 +220,7 @@ def test_drafts_are_known_until_they_are_gone(tmp_path):
     ],
 )
 def test_other_programs_are_left_alone(words, expected):
-    assert runpy.run_path(str(STARTUP))["runs_the_command"](words) is expected
+    assert runs_the_command(words) is expected
 
 
 def test_no_other_program_imports_the_file_that_answers():

@@ -28,6 +28,8 @@ from .projection import Floats, Observations
 Reals = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
+without_false_alarms = np.errstate(invalid="ignore")
+"""For functions that multiply matrices of float32: some processors call a product invalid that is finite."""
 _SHOWN_BEFORE = 0.5
 """Ones and zeros that every cluster is taken to have shown of each bit before the first observation."""
 _MOST_TURNS = 30
@@ -101,6 +103,7 @@ def second_moments(rows: Reals) -> Floats:
     return np.asarray((rows.T @ rows).astype(np.float64))
 
 
+@without_false_alarms
 def refined(observations: Observations, labels: Labels) -> Decoder:
     """The decoder of the mixture that starts from labels 0, 1, ... [n] of observations [n, D]."""
     of_bits, n_clusters = are_bits(observations), int(labels.max()) + 1

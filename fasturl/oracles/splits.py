@@ -17,7 +17,15 @@ from .._base.schema import setting
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
-from .likelihoods import Labels, Reals, are_bits, clusters_of, log_odds, second_moments
+from .likelihoods import (
+    Labels,
+    Reals,
+    are_bits,
+    clusters_of,
+    log_odds,
+    second_moments,
+    without_false_alarms,
+)
 from .oracle import DecodingOracle
 from .projection import Observations
 from .splitting import Split, SplitRule, best_split
@@ -84,6 +92,7 @@ class Splits(DecodingOracle):
         return split_further(rows, nothing_known, self._n_clusters, rule, generator, of_bits=of_bits)
 
 
+@without_false_alarms
 def split_further(
     rows: Reals, labels: Labels, most: int, rule: SplitRule, generator: np.random.Generator, *, of_bits: bool
 ) -> Labels:

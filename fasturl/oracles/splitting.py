@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln
 
-from .likelihoods import Reals, divergence
+from .likelihoods import Reals, divergence, without_false_alarms
 from .projection import Floats
 
 Groups = NDArray[np.bool_]
@@ -83,6 +83,7 @@ class Split(NamedTuple):
     means: Floats  # [2, D]
 
 
+@without_false_alarms
 def best_split(
     rows: Reals, *, of_bits: bool, rule: SplitRule, generator: np.random.Generator
 ) -> Split | None:
