@@ -144,11 +144,15 @@ class Run:
         - A learner that sees latent states: nothing.
         - A learner that sees observations: `observations_met`, how many rows its table has.
         - URL: `decoder_accuracy`, the share of right labels by level; `levels`, whether they were decoded
-          pooled or separately in the end; `oracle_fits`, how often the oracle was fitted; `relabellings`, how
-          often that has changed labels; `decoder_trajectories`, after how many trajectories it has changed
-          more than the labels near a border; `decoder_stable`, whether that was in the first half of the run;
-          `labels_found`, how many labels occur by level; `labels_that_split`, how many of them look like more
-          than one state at the end: a bound on states that is too small, or a decoder that misses some.
+          pooled or separately in the end; `oracle_fits`, how often the oracle was fitted to learn with;
+          `relabellings`, how often that has changed labels; `decoder_trajectories`, after how many trajectories it has changed
+          more than the labels near a border; `decoder_stable`, whether that was in the first half of the run,
+          and no label looks doubtful at the end; `labels_found`, how many labels occur by level;
+          `labels_that_split`, how many of them look like more than one state; `labels_that_move`, how many
+          another fit on half of the observations gives to others; `labels_with_a_past`, after how many of
+          them what follows depends on what came before; `promised_return`, what the best policy for one half
+          of the trajectories earns in the other half, as if labels were states, and `late_return`, what the
+          last tenth of the trajectories have earned.
         - URLAsPublished: `decoder_accuracy` and `oracle_fits` as for URL; `decoder_trajectories`, how many
           trajectories the decoder was fitted on; `labels_found`, how many labels it has.
         - URLAsWritten: `decoder_accuracy`, `oracle_fits` and `decoder_trajectories` as for URL, and
@@ -163,6 +167,7 @@ class Run:
           `trajectories`, at which numbers of them; `values`, of the policy that the agent had there, exact,
           or from 100 observations of each state or 400 episodes; and `lowest_returns`, the lowest return of
           20 episodes of it.
+        - Any of them: `warnings`, a list of sentences on what may be wrong with the run.
     wall_seconds
         How long it took, all seeds together.
     """
@@ -205,6 +210,15 @@ class Run:
     def success_rate(self) -> float:
         """Share of seeds whose final policy is near-optimal."""
         return float(self.near_optimal.mean())
+
+    @property
+    def warnings(self) -> dict[str, list[int]]:
+        """What agents have warned of, each sentence with the seeds that it is said of."""
+        warned: dict[str, list[int]] = {}
+        for seed, about in zip(self.seeds, self.diagnostics, strict=True):
+            for sentence in about.get("warnings", []):
+                warned.setdefault(sentence, []).append(seed)
+        return warned
 
     @property
     def regret(self) -> Floats:
@@ -299,6 +313,7 @@ class Run:
             "value_mean": float(self.values.mean()),
             "values": self.values.tolist(),
             "success_rate": self.success_rate,
+            "warnings": self.warnings,
             "total_trajectories": self.total_trajectories,
             "wall_seconds": self.wall_seconds,
             "curve": {

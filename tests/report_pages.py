@@ -72,7 +72,8 @@ def series_of(page):
 def page_of(frame, path):
     """A page about a frame that no store has."""
     config = {"agent_settings": {"learning_rate": 0.1}, "episodes": 100}
-    about = {"config": config, "oracle": None, "wall_seconds": 1.0, "seeds": [0], "versions": {"numba": "1"}}
+    known = {"seeds": [0], "diagnostics": [{}], "versions": {"numba": "1"}}
+    about = {"config": config, "oracle": None, "wall_seconds": 1.0, **known}
     path.write_text(
         report.compose("synthetic", frame, [{"cell": cell} | about for cell in frame["cell"].unique()])
     )

@@ -39,6 +39,7 @@ def frame_of(*cells):
             "value_error": 0.0,
             "optimal_value": v_star,
             "near_optimal": np.repeat(near_optimal, points),
+            "warnings": 0,
         }
         fixed = {
             "cell": f"{number:016x}",

@@ -231,6 +231,7 @@ def results(agent, oracle, cell):
             "value_error": 0.0,
             "optimal_value": 0.5,
             "near_optimal": True,
+            "warnings": 0,
             "env": "lock-bernoulli",
             "horizon": 5,
             "switch": 0.0,

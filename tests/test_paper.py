@@ -196,6 +196,7 @@ def test_the_oracles_are_set_beside_what_the_paper_says():
             "optimal_value": 0.5,
             "v_star": 0.5,
             "near_optimal": seed == 1,
+            "warnings": 0,
         }
         for cell, (horizon, switch, oracle, _) in places.items()
         for seed in (0, 1)

@@ -183,7 +183,13 @@ def test_a_curve_is_drawn_the_same_from_a_run_and_from_stored_results():
     run = fu.train(fu.LockBernoulli(3, 0.2), fu.OracleQ(), episodes=50, seeds=4, points=5)
     stored = run.to_pandas().assign(
         **{"cell": "a", "env": run.env, **run.settings, "agent": run.agent, "episodes": 50},
-        **{"v_star": run.v_star, "optimal_value": run.v_star, "value": 0.5, "near_optimal": True},
+        **{
+            "v_star": run.v_star,
+            "optimal_value": run.v_star,
+            "value": 0.5,
+            "near_optimal": True,
+            "warnings": 0,
+        },
     )
     from_run, from_store = run.plot(), Figure().subplots()
     plots.curve_panel(from_store, stored)

@@ -111,7 +111,9 @@ def test_an_oracle_may_find_another_number_of_labels_at_every_fit(sizes, levels)
     agent = fu.URL(Changing(sizes, found), batch=20, levels=levels)
     run = fu.train(fu.LockGaussian(3, 0.2, 0.2), agent, 400, seeds=[1], n_jobs=1)
     assert found[: len(sizes)] == list(sizes)
-    assert run.diagnostics[0]["oracle_fits"] == len(found) > len(sizes)
+    # at the end it is fitted twice again for each decoder, to see whether its labels move
+    again = 2 if run.diagnostics[0]["levels"] == "pooled" else 2 * 4
+    assert run.diagnostics[0]["oracle_fits"] == len(found) - again > len(sizes)
     assert np.isfinite(run.values).all()
 
 

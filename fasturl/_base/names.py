@@ -49,7 +49,7 @@ RESERVED = frozenset(
             "success_high",
         ),
         *("value_mean", "value_std", "value_iqm", "value_low", "value_high"),
-        *("reached", "needed", "needed_low", "needed_high", "label", "figure"),
+        *("reached", "needed", "needed_low", "needed_high", "label", "figure", "warnings", "warned"),
     ]
 )
 """Columns of results and of their summaries, which no setting of an environment may be called."""

@@ -33,7 +33,8 @@ class Outcome:
         What it has learned, to be judged: a `LatentPolicy`, a `DecodedPolicy`, or anything else that has
         their methods.
     diagnostics
-        What the agent has to say about the run: by name, plain numbers, texts and lists of them.
+        What the agent has to say about the run: by name, plain numbers, texts and lists of them. Under
+        `warnings`, a list of sentences on what may be wrong with it: tables and reports show them.
     """
 
     policy: FinalPolicy
@@ -51,7 +52,11 @@ def check_outcome(agent: object, outcome: Any) -> Outcome:
         )
     if not isinstance(diagnostics, Mapping):
         raise ValueError(f"{play} must return diagnostics by name, got {checks.short_repr(diagnostics)}")
-    return Outcome(policy, plain_diagnostics(agent, diagnostics))
+    plain = plain_diagnostics(agent, diagnostics)
+    warnings = plain.get("warnings", [])
+    if not (isinstance(warnings, list) and all(isinstance(one, str) for one in warnings)):
+        raise ValueError(f"{play} must return warnings as a list of texts, got {checks.short_repr(warnings)}")
+    return Outcome(policy, plain)
 
 
 def plain_diagnostics(agent: object, diagnostics: Mapping[str, Any]) -> dict[str, Any]:

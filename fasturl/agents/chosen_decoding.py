@@ -10,6 +10,13 @@ when the number of trajectories has grown by half.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..decoders.decoder import Decoder
+from ..learners.learner import Ints
 from .history import History
 from .level_comparison import Unexplained, unexplained
 from .level_decoding import GROWTH, LevelDecoding
@@ -29,8 +36,11 @@ class ChosenDecoding(LevelDecoding):
     def until_due(self, played: int) -> int:
         return self._now.until_due(played)
 
-    def labels_that_split(self, history: History) -> int:
-        return self._now.labels_that_split(history)
+    def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
+        return self._now.samples(history)
+
+    def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
+        return self._now.fitted(rows, believed, seed)
 
     def refit(self, history: History) -> bool:
         played, fits = len(history.labels), self._pooled.fits
@@ -67,7 +77,7 @@ class ChosenDecoding(LevelDecoding):
                 return False
             apart = history.observed_labels
         else:
-            decoder, together = self._pooled.fitted(history)
+            decoder, together = self._pooled.fitted_on_history(history)
             history.make_room(decoder.n_labels)
             apart = kept
         observations, n_labels = history.observations, history.n_labels

@@ -28,7 +28,8 @@ class History:
     labels, actions, rewards
         Arrays [trajectories, H+1], [trajectories, H] and [trajectories, H].
     observations
-        Array [n, H+1, D], of the n trajectories that were looked at; `observed_labels` [n, H+1] are theirs.
+        Array [n, H+1, D], of the n trajectories that were looked at; `observed_labels` [n, H+1],
+        `observed_actions` [n, H] and `observed_rewards` [n, H] are theirs.
     most_observations
         Upper limit on the observations that are kept, besides that on the bytes that they take.
     """
@@ -55,6 +56,14 @@ class History:
     @property
     def observed_labels(self) -> NDArray[np.integer]:
         return np.asarray(self.labels[self._observed.rows])
+
+    @property
+    def observed_actions(self) -> NDArray[np.integer]:
+        return np.asarray(self._actions.rows[self._observed.rows])
+
+    @property
+    def observed_rewards(self) -> Floats:
+        return np.asarray(self._rewards.rows[self._observed.rows])
 
     def labels_at(self, level: int) -> NDArray[np.integer]:
         """The labels of the observations of one level, 1 to H + 1: [n]."""

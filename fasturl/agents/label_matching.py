@@ -16,14 +16,30 @@ def match_labels(
     The agreement is that of the worst label: the least share, over the labels of either labelling, of its
     observations on which both say the same. Rare labels count as much as frequent ones.
     """
+    counts, columns = _best_match(old, new, n_labels)
+    renaming = np.empty(n_labels, np.uint8)
+    renaming[columns] = np.arange(n_labels)
+    together = counts[np.arange(n_labels), columns]
+    sizes = np.maximum(counts.sum(axis=1), counts.sum(axis=0)[columns])
+    met = sizes > 0
+    return renaming, float((together[met] / sizes[met]).min())
+
+
+def moved_labels(
+    old: NDArray[np.integer], new: NDArray[np.integer], n_labels: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many observations of each old label have moved to another, and how many it had: [n_labels] each."""
+    counts, columns = _best_match(old, new, n_labels)
+    sizes = counts.sum(axis=1)
+    return sizes - counts[np.arange(n_labels), columns], sizes
+
+
+def _best_match(
+    old: NDArray[np.integer], new: NDArray[np.integer], n_labels: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How often each old label [rows] comes with each new one [columns], and the column of each row."""
     from scipy.optimize import linear_sum_assignment
 
     counts = np.empty((n_labels, n_labels), np.int64)
     _labels.count_pairs(old.astype(np.uint8), new.astype(np.uint8), counts)
-    rows, columns = linear_sum_assignment(counts, maximize=True)
-    renaming = np.empty(n_labels, np.uint8)
-    renaming[columns] = rows
-    together = counts[rows, columns]
-    sizes = np.maximum(counts.sum(axis=1)[rows], counts.sum(axis=0)[columns])
-    met = sizes > 0
-    return renaming, float((together[met] / sizes[met]).min())
+    return counts, linear_sum_assignment(counts, maximize=True)[1]

@@ -8,11 +8,14 @@ asked after `until_due` more trajectories; `refit` then gives the observations o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..decoders.decoder import Decoder
+from ..learners.learner import Ints
 from .history import History
 
 POOLED, SEPARATE = "pooled", "separate"
@@ -61,9 +64,22 @@ class LevelDecoding(ABC):
         """Look at the history again; returns whether any label has changed."""
 
     @abstractmethod
-    def labels_that_split(self, history: History) -> int:
-        """How many labels look like more than one state: the bound on states may be too small."""
+    def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
+        """Observations [n, D] that are decoded alike, some thousand of them, and their labels [n]."""
+
+    @abstractmethod
+    def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
+        """A decoder for observations [n, D], which had the labels `believed` [n] so far, if any."""
 
     def _draw_seed(self) -> int:
         self.fits += 1
         return int(self._seeds.integers(2**31))
+
+
+def balanced_choice(labels: Ints, most: int, generator: np.random.Generator) -> NDArray[np.int64] | slice:
+    """About `most` of observations with labels [n], as many of each label where there are as many: a rare
+    state is not lost."""
+    if labels.size <= most:
+        return slice(None)
+    _, numbers, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    return np.flatnonzero(generator.random(labels.size) < (most / sizes.size / sizes)[numbers])

@@ -8,6 +8,7 @@ and again, and yet a state that turns up late is found.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,19 @@ from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
 from .history import History
-from .level_decoding import GROWTH, POOLED, STABLE_AGREEMENT, LevelDecoding, next_growth
+from .level_decoding import (
+    GROWTH,
+    POOLED,
+    STABLE_AGREEMENT,
+    LevelDecoding,
+    balanced_choice,
+    next_growth,
+)
 
 _FITTED = 2**14
 """Observations that an oracle is fitted on, where there are more."""
+_SAMPLED = 2**12
+"""Observations in a sample, where there are more."""
 
 
 class PooledDecoding(LevelDecoding):
@@ -41,34 +51,33 @@ class PooledDecoding(LevelDecoding):
     def refit(self, history: History) -> bool:
         if self._fitted and len(history.labels) < self._next:
             return False
-        decoder, labels = self.fitted(history)
+        decoder, labels = self.fitted_on_history(history)
         history.make_room(decoder.n_labels)
         before = history.observed_labels
         names, agreement = history.relabel(labels)
         self.adopt(decoder.relabelled(names), agreement, len(history.labels))
         return not np.array_equal(before, names[labels])
 
-    def fitted(self, history: History) -> tuple[Decoder, Ints]:
+    def fitted_on_history(self, history: History) -> tuple[Decoder, Ints]:
         """A decoder for all observations of the history, and their labels [n, H+1]."""
-        from ..oracles.refinement import fit_and_refine
-
         observations = history.observations
         rows = observations.reshape(-1, observations.shape[-1])
         believed = self.decoder.decode(rows) if self._fitted else None
+        together = np.zeros(len(rows), np.int64) if believed is None else believed
         seed = self._draw_seed()
-        chosen = _chosen(len(rows), believed, seed)
-        decoder = fit_and_refine(
-            self._oracle, rows[chosen], None if believed is None else believed[chosen], seed, self._n_states
-        )
+        chosen = balanced_choice(together, _FITTED, np.random.default_rng(seed))
+        decoder = self.fitted(rows[chosen], None if believed is None else believed[chosen], seed)
         return decoder, decoder.decode(rows).reshape(observations.shape[:2])
 
-    def labels_that_split(self, history: History) -> int:
-        from ..oracles.refinement import labels_that_split
+    def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
+        from ..oracles.refinement import fit_and_refine
 
+        return fit_and_refine(self._oracle, rows, believed, seed, self._n_states)
+
+    def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
         observations, labels = history.observations, history.observed_labels.ravel().astype(np.int64)
-        rows, seed = observations.reshape(-1, observations.shape[-1]), int(self._seeds.integers(2**31))
-        chosen = _chosen(len(rows), labels, seed)
-        return labels_that_split(rows[chosen], labels[chosen], seed)
+        chosen = balanced_choice(labels, _SAMPLED, self._seeds)
+        yield observations.reshape(-1, observations.shape[-1])[chosen], labels[chosen]
 
     def adopt(self, decoder: Decoder, agreement: float, played: int) -> None:
         """Believe in a decoder that agrees so well with the one before."""
@@ -77,14 +86,3 @@ class PooledDecoding(LevelDecoding):
         self._next = math.ceil(self._growth * played)
         if agreement < STABLE_AGREEMENT:
             self.last_change = played
-
-
-def _chosen(n: int, labels: Ints | None, seed: int) -> NDArray[np.int64] | slice:
-    """Some of n observations, as many of each label where there are as many: a rare state is not lost."""
-    if n <= _FITTED:
-        return slice(None)
-    generator = np.random.default_rng(seed)
-    if labels is None:
-        return np.sort(generator.choice(n, _FITTED, replace=False))
-    _, numbers, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    return np.flatnonzero(generator.random(n) < (_FITTED / sizes.size / sizes)[numbers])

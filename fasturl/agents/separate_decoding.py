@@ -15,19 +15,30 @@ grown by half, or by more where the last fit has changed nothing: more data make
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..decoders.by_level import LevelDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Floats, Ints
 from .history import History
-from .level_decoding import GROWTH, SEPARATE, STABLE_AGREEMENT, LevelDecoding, next_growth
+from .level_decoding import (
+    GROWTH,
+    SEPARATE,
+    STABLE_AGREEMENT,
+    LevelDecoding,
+    balanced_choice,
+    next_growth,
+)
 
 _NEWS = 1.5
 """Growth of a pair's visits that is a piece of news."""
+_SAMPLED = 2**10
+"""Observations in a level's sample, where there are more."""
 
 
 class SeparateDecoding(LevelDecoding):
@@ -65,27 +76,22 @@ class SeparateDecoding(LevelDecoding):
         self._played_at_fit[:] = 0.0
         return self.refit(history)
 
-    def labels_that_split(self, history: History) -> int:
-        from ..oracles.refinement import labels_that_split
+    def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
+        from ..oracles.fitting import fit_if_clusters
 
-        # a level with fewer labels than it may have was split as far as it goes
-        full = np.flatnonzero(history.labels_met() >= self._n_states)
-        return sum(
-            labels_that_split(
-                history.observations[:, h],
-                history.labels_at(h + 1).astype(np.int64),
-                int(self._seeds.integers(2**31)),
-            )
-            for h in full.tolist()
-        )
+        return fit_if_clusters(self._oracle, rows, seed, self._n_states)
+
+    def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
+        for h in range(len(self._decoders)):
+            labels = history.labels_at(h + 1).astype(np.int64)
+            chosen = balanced_choice(labels, _SAMPLED, self._seeds)
+            yield np.ascontiguousarray(history.observations[chosen, h]), labels[chosen]
 
     def _fitted_level(self, history: History, level: int) -> tuple[Decoder, Ints]:
         """A decoder for the observations of one level, and their labels [n]."""
-        from ..oracles.fitting import fit_if_clusters
-
         observations = np.ascontiguousarray(history.observations[:, level - 1])
         try:
-            decoder = fit_if_clusters(self._oracle, observations, self._draw_seed(), self._n_states)
+            decoder = self.fitted(observations, None, self._draw_seed())
         except Exception as error:
             error.add_note(f"at level {level}")
             raise

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from .._base.names import make
 from .._base.schema import Range, setting
 from ..problems.description import Description
@@ -88,12 +90,12 @@ class URL(DecodingAgent):
         return SPLITS if self.levels == SEPARATE else super()._default_oracle(description)
 
     def play(self, game: Game, ledger: Ledger) -> Outcome:
-        decoding, n_labels = self._decoding(game), self.n_labels(game.description)
-        return URLTraining(game, ledger, self.learner, decoding, n_labels).run()
+        seeds, n_labels = game.generator("oracle"), self.n_labels(game.description)
+        decoding = self._decoding(game.description, seeds)
+        return URLTraining(game, ledger, self.learner, decoding, n_labels, seeds).run()
 
-    def _decoding(self, game: Game) -> LevelDecoding:
-        known, batch = game.description, self.batch
-        n_labels, seeds = self.n_labels(known), game.generator("oracle")
+    def _decoding(self, known: Description, seeds: np.random.Generator) -> LevelDecoding:
+        n_labels, batch = self.n_labels(known), self.batch
         pooled = PooledDecoding(self.oracle_for(known), n_labels, seeds, batch)
         if self.levels == POOLED:
             return pooled

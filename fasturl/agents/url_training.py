@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..learners.learner import Learner
 from .agent import Outcome
+from .doubts import doubts
 from .evaluation import DecodedPolicy
 from .game import Game
 from .history import History
@@ -23,8 +26,15 @@ class URLTraining:
     """One run."""
 
     def __init__(
-        self, game: Game, ledger: Ledger, learner: Learner, decoding: LevelDecoding, n_labels: int
+        self,
+        game: Game,
+        ledger: Ledger,
+        learner: Learner,
+        decoding: LevelDecoding,
+        n_labels: int,
+        generator: np.random.Generator,
     ) -> None:
+        self._generator = generator
         self._game, self._ledger, self._learner, self._decoding = game, ledger, learner, decoding
         known = game.description
         self._history = History(known.horizon, n_labels, known.n_actions)
@@ -68,7 +78,7 @@ class URLTraining:
     def _policy(self) -> DecodedPolicy:
         return DecodedPolicy(self._decoding.decoder, self._memory.final_policy())
 
-    def _is_stable(self) -> bool:
+    def _is_settled(self) -> bool:
         """Whether the decoder has not changed in the second half of the run, and tells anything apart."""
         several = self._game.description.max_states > 1
         blind = several and self._history.labels.min() == self._history.labels.max()
@@ -76,14 +86,15 @@ class URLTraining:
 
     def _diagnostics(self) -> dict[str, Any]:
         with self._phases.timed("oracle"):
-            doubtful = self._decoding.labels_that_split(self._history)
+            found = doubts(self._history, self._decoding, self._ledger.returns, self._generator)
+        doubtful = found["labels_that_split"] or found["labels_that_move"]
         return {
             "levels": self._decoding.levels,
             "oracle_fits": self._decoding.fits,
             "relabellings": self._relabellings,
             "decoder_trajectories": self._decoding.last_change,
-            "decoder_stable": self._is_stable(),
+            "decoder_stable": self._is_settled() and not doubtful,
             "labels_found": self._history.labels_met().tolist(),
-            "labels_that_split": doubtful,
+            **found,
             "seconds": self._phases.seconds,
         }

@@ -157,19 +157,24 @@ def _show_results(
     from ..experiments.analysis.style import duration
 
     near: dict[str, dict[int, bool]] = {cell.id: {} for cell in cells}
+    warned: dict[str, set[int]] = {cell.id: set() for cell in cells}
     spent = dict.fromkeys(near, 0.0)
     wanted = set(seeds)
-    for arrow in store.tables(["seed", "near_optimal"], cells):
+    for arrow in store.tables(["seed", "near_optimal", "warnings"], cells):
         about = store.about_table(arrow)
-        rows = zip(arrow["seed"].to_pylist(), arrow["near_optimal"].to_pylist(), strict=True)
-        near[about["cell"]] |= {seed: good for seed, good in rows if seed in wanted}
+        for row in arrow.to_pylist():
+            if row["seed"] in wanted:
+                near[about["cell"]][row["seed"]] = row["near_optimal"]
+                if row["warnings"]:
+                    warned[about["cell"]].add(row["seed"])
         spent[about["cell"]] += about["wall_seconds"]
     varying = _varying(cells)
-    table = Table(*varying, "seeds", "success rate", "seconds", box=None, padding=(0, 2, 0, 0))
+    table = Table(*varying, "seeds", "success rate", "warned", "seconds", box=None, padding=(0, 2, 0, 0))
     for cell in cells:
         successes = near[cell.id]
         rate = f"{sum(successes.values()) / len(successes):.2f}" if successes else ""
-        table.add_row(*_values(cell, varying), str(len(successes)), rate, f"{spent[cell.id]:.1f}")
+        shown = str(len(successes)), rate, str(len(warned[cell.id])), f"{spent[cell.id]:.1f}"
+        table.add_row(*_values(cell, varying), *shown)
     console = wide_console()
     console.print(table)
     console.print(

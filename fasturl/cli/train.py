@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from .. import registry
@@ -142,9 +143,7 @@ def _print_table(run: Run) -> None:
         "near-optimal seeds",
         f"[bold]{int(run.near_optimal.sum())} of {n_seeds}[/bold] ({run.success_rate:.0%})",
     )
-    if unstable := sum(not about.get("decoder_stable", True) for about in run.diagnostics):
-        table.add_row("decoder", f"not stable in time: {unstable} of {n_seeds}")
-    if missing := sum(about.get("labels_that_split", 0) > 0 for about in run.diagnostics):
-        table.add_row("decoder", f"labels that look like several states: {missing} of {n_seeds}")
+    for sentence, seeds in run.warnings.items():
+        table.add_row("warning", f"{escape(sentence)} ({len(seeds)} of {n_seeds})")
     table.add_row("wall time", f"{run.wall_seconds:.2f} s")
     Console().print(table)

@@ -13,6 +13,7 @@ The answer of any other oracle is taken as it is.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,12 +58,15 @@ def fit_and_refine(
     return best
 
 
-def labels_that_split(observations: Observations, labels: Labels, random_state: int) -> int:
-    """How many of the labels [n] of observations [n, D] look like more than one state."""
-    rows, generator = np.asarray(observations, np.float32), np.random.default_rng(random_state)
+def labels_that_split(
+    observations: Observations, labels: Labels, error_rate: float, generator: np.random.Generator
+) -> int:
+    """How many of the labels [n] of observations [n, D] look like more than one state, each of them for no
+    reason with a probability of at most `error_rate`."""
+    rows, rule = np.asarray(observations, np.float32), replace(_SPLIT_RULE, error_rate=error_rate)
     of_bits = are_bits(rows)
     splits = [
-        best_split(rows[labels == label], of_bits=of_bits, rule=_SPLIT_RULE, generator=generator)
+        best_split(rows[labels == label], of_bits=of_bits, rule=rule, generator=generator)
         for label in np.unique(labels)
     ]
     return sum(split is not None for split in splits)

@@ -32,6 +32,7 @@ from .report_tables import (
     count_in_words,
     results_table,
     timings_list,
+    warnings_table,
 )
 from .summaries import BANDS, in_words, show
 
@@ -88,7 +89,8 @@ def compose(
     frame
         Results as `fasturl.experiments.load` gives them.
     about
-        What the store knows of each file of results: its cell, configuration, seeds, seconds and versions.
+        What the store knows of each file of results: its cell, configuration, seeds, seconds, versions and
+        diagnostics.
     claims, claims_caveat
         Claims with their verdicts, and what they lack.
     """
@@ -111,6 +113,7 @@ def compose(
         "bands": _choices("band", "Shaded", _BAND_NAMES, first_only=True),
         **{name: _section(name, all_charts, labels) for name in ("curves", "success", "scaling")},
         "results": results_table(frame, table),
+        "warnings": warnings_table(frame, table, about),
         "timings": timings_list(about),
         "configuration": configuration_table(table, frame, about),
         "version": html.escape(__version__),

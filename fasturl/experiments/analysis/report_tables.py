@@ -76,7 +76,7 @@ def results_table(frame: pandas.DataFrame, table: pandas.DataFrame) -> str:
         ("its IQM", ""),
         ("Regret", ""),
     ]
-    columns += [("Value", ""), ("its IQM", ""), ("Trajectories to near-optimal", "")]
+    columns += [("Value", ""), ("its IQM", ""), ("Trajectories to near-optimal", ""), ("Warned", "")]
     rows = []
     for _, row in table.iterrows():
         texts = [
@@ -93,9 +93,35 @@ def results_table(frame: pandas.DataFrame, table: pandas.DataFrame) -> str:
             f"{row['value_mean']:.3f} {_interval(row, 'value', '.3f')}",
             f"{row['value_iqm']:.3f}",
             needed_in_words(row),
+            f"{row['warned']}",
         ]
         rows.append(_row(row["cell"], columns, texts))
     return f'<table id="results" class="cells">{_head(columns)}<tbody>{"".join(rows)}</tbody></table>'
+
+
+def warnings_table(frame: pandas.DataFrame, table: pandas.DataFrame, about: list[dict[str, Any]]) -> str:
+    """What agents have warned of, a row for each cell and sentence; nothing where they have not."""
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for block in about:
+        for seed, diagnostics in zip(block["seeds"], block["diagnostics"], strict=True):
+            for sentence in diagnostics.get("warnings", []):
+                seeds.setdefault((block["cell"], sentence), set()).add(seed)
+    if not seeds:
+        return ""
+    columns: Columns = [("Environment", "word"), ("Agent", "word"), ("Warning", "word"), ("Seeds", "")]
+    places, labels = ["env", *summaries.env_settings(frame)], summaries.labels(frame)
+    rows = []
+    for at, row in table.iterrows():
+        for (cell, sentence), warned in seeds.items():
+            if cell == row["cell"]:
+                where, share = title(table.loc[[at], places]), f"{len(warned)} of {row['seeds']}"
+                rows.append(_row(cell, columns, (where, labels[cell], sentence, share)))
+    return (
+        '<section aria-labelledby="warnings-title"><h2 id="warnings-title">Warnings</h2>'
+        '<p class="note">What agents found amiss in their own runs, without knowing the truth.</p>'
+        '<div class="scroll" role="region" aria-labelledby="warnings-title" tabindex="0">'
+        f'<table class="cells">{_head(columns)}<tbody>{"".join(rows)}</tbody></table></div></section>'
+    )
 
 
 def configuration_table(table: pandas.DataFrame, frame: pandas.DataFrame, about: list[dict[str, Any]]) -> str:

@@ -184,7 +184,8 @@ def cell_table(frame: pandas.DataFrame) -> pandas.DataFrame:
     value_high: the same of the values of the final policies;
     needed, needed_low, needed_high: the median number of trajectories to near-optimal and its interval,
     infinite where too many seeds did not get there, and nan where there are too few seeds for an interval;
-    reached: how many did.
+    reached: how many did;
+    warned: how many seeds carry a warning of their agent.
     """
     pd = optional.need("pandas", "experiments", "a table of results")
     rows = {cell: _cell_figures(group) for cell, group in frame.groupby("cell", sort=False)}
@@ -226,6 +227,7 @@ def _cell_figures(rows: pandas.DataFrame) -> dict[str, Any]:
         "needed_low": middle.low,
         "needed_high": middle.high,
         "reached": int(np.isfinite(needed).sum()),
+        "warned": int((runs["warnings"] > 0).sum()),
     }
 
 

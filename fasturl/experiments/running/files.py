@@ -38,6 +38,7 @@ RESULTS = (
     "value_error",
     "optimal_value",
     "near_optimal",
+    "warnings",
 )
 """The columns that say what came out."""
 _KEY = b"fasturl"
@@ -121,6 +122,7 @@ def _rows(cell: Cell, run: Run) -> dict[str, Any]:
         np.repeat(run.value_errors, points),
         np.repeat(run.optimal_values, points),
         np.repeat(run.near_optimal, points),
+        np.repeat([len(about.get("warnings", [])) for about in run.diagnostics], points),
     )
     return rows | dict(zip(RESULTS, results, strict=True))
 

@@ -1,0 +1,210 @@
+"""What a run of URL has reason to doubt, told from its own trajectories.
+
+Nobody tells a learner whether its labels are states. Four things can be seen without the truth:
+
+- Labels that split: the observations of one label look like two clusters.
+- Labels that move: the oracle is fitted again, on a random half of the observations (a bootstrap without
+  replacement, since observations that occur twice look like a cluster), and labels the other half otherwise.
+- Labels that depend on the past: what follows a state and an action, the next state and the reward, does not
+  depend on what came before. Of a label that stands for two states it does.
+- Broken promises: where labels are states, a policy that is best for one half of the trajectories can be
+  evaluated on the other half. If the last trajectories of the run earn far less, something is wrong, or the
+  learner is still exploring.
+
+Each is a figure in the diagnostics, and a warning where it says that something is amiss.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from ..learners.learner import Floats, Ints
+from .history import History
+from .label_matching import moved_labels
+from .level_decoding import LevelDecoding
+
+_REFITS = 2
+"""How often an oracle is fitted again, each time on its own sample."""
+_MOVED = 0.02
+"""Share of a label's observations that may be near a border, and move."""
+_ERROR_RATE = 1e-6
+"""Bound on the probability that a label is doubted for no reason."""
+_PAST_INFORMATION = 0.1
+"""Nats that the past must tell of what follows a label, for the label to be doubted."""
+_FREQUENT = 0.05
+"""Share of a level's observations that such a label has at least: what is rare may be a few wrong labels of
+a frequent state."""
+_REWARD_CLASSES = 4
+"""Classes that rewards are sorted into, where there are more different ones."""
+_LATE = 10
+"""The last trajectories of a run are one in so many."""
+_KEPT = 0.9
+"""Share of what was promised that a run has to earn in the end."""
+
+WARNINGS = {
+    "labels_that_split": "labels look like several states: states may be missing, or n_states is too small",
+    "labels_that_move": "other observations make other labels: states may be hard to tell apart",
+    "labels_with_a_past": "what follows a label depends on what came before it: it may hide several states",
+    "promise_broken": "the last trajectories earn less than what was seen promises: labels may hide "
+    "states, or more trajectories are needed",
+}
+"""What to say of each diagnostic that is not 0."""
+
+
+def doubts(
+    history: History, decoding: LevelDecoding, returns: Floats, generator: np.random.Generator
+) -> dict[str, Any]:
+    """The diagnostics, and the warnings that follow from them."""
+    promised, earned = promised_return(history), late_return(returns)
+    found: dict[str, Any] = {
+        "labels_that_split": _labels_that_split(history, decoding, generator),
+        "labels_that_move": _labels_that_move(history, decoding, generator),
+        "labels_with_a_past": labels_with_a_past(history),
+        "promised_return": promised,
+        "late_return": earned,
+    }
+    broken = earned + 3.0 * _standard_error(returns) < promised - (1.0 - _KEPT) * abs(promised)
+    amiss = found | {"promise_broken": broken}
+    return found | {"warnings": [sentence for name, sentence in WARNINGS.items() if amiss[name]]}
+
+
+def late_return(returns: Floats) -> float:
+    """The mean return of the last trajectories."""
+    return float(_late(returns).mean())
+
+
+def _late(returns: Floats) -> Floats:
+    return returns[-max(returns.size // _LATE, 1) :]
+
+
+def _standard_error(returns: Floats) -> float:
+    late = _late(returns)
+    return float(late.std() / math.sqrt(late.size))
+
+
+def _labels_that_split(history: History, decoding: LevelDecoding, generator: np.random.Generator) -> int:
+    from ..oracles.refinement import labels_that_split
+
+    return sum(
+        labels_that_split(rows, labels, _ERROR_RATE, generator) for rows, labels in decoding.samples(history)
+    )
+
+
+def _labels_that_move(history: History, decoding: LevelDecoding, generator: np.random.Generator) -> int:
+    """How many labels other fits give to other observations than the decoder does."""
+    n_moved = 0
+    for rows, labels in decoding.samples(history):
+        moved, met = np.zeros((2, history.n_labels), np.int64)
+        for _ in range(_REFITS):
+            shown = generator.random(len(rows)) < 0.5
+            if shown.all() or not shown.any():
+                continue
+            try:
+                decoder = decoding.fitted(rows[shown], labels[shown], int(generator.integers(2**31)))
+            except ValueError:  # half of the observations may be too few for an oracle
+                continue
+            found = np.minimum(decoder.decode(rows[~shown]), history.n_labels - 1)
+            here, there = moved_labels(labels[~shown], found, history.n_labels)
+            moved += here
+            met += there
+        n_moved += int(np.sum(moved > _MOVED * met + 3.0 * np.sqrt(_MOVED * met) + 3.0))
+    return n_moved
+
+
+def labels_with_a_past(history: History) -> int:
+    """At how many pairs of a level and a frequent label the past tells what follows.
+
+    The past is the label and the action before, what follows is the next label and the reward. Given a label
+    and an action, their mutual information is zero for a state. In a sample it is not, and twice the number
+    of observations times it is close to chi-squared, so it has to pass a test too.
+    """
+    labels, actions = history.observed_labels.astype(np.int64), history.observed_actions.astype(np.int64)
+    followers = _followers(labels[:, 1:], history.observed_rewards)
+    found = 0
+    for h in range(1, actions.shape[1]):
+        past = labels[:, h - 1] * history.n_actions + actions[:, h - 1]
+        for label in np.unique(labels[:, h]):
+            here = labels[:, h] == label
+            if here.sum() >= _FREQUENT * here.size:
+                found += _past_tells(past[here], actions[here, h], followers[here, h])
+    return found
+
+
+def _followers(next_labels: Ints, rewards: Floats) -> Ints:
+    """A number [n, H] for each pair of the next label and the reward."""
+    values = np.unique(rewards)
+    if values.size > _REWARD_CLASSES:
+        values = np.quantile(rewards, np.arange(1, _REWARD_CLASSES) / _REWARD_CLASSES)
+    return np.asarray(next_labels * (values.size + 1) + np.searchsorted(values, rewards))
+
+
+def _past_tells(past: Ints, actions: Ints, followers: Ints) -> bool:
+    """Whether the past [n] tells what follows each action [n]."""
+    likelihood_ratio, freedom = 0.0, 0
+    for action in np.unique(actions):
+        taken = actions == action
+        table = _contingency(past[taken], followers[taken])
+        expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+        seen = table > 0
+        likelihood_ratio += 2.0 * float(np.sum(table[seen] * np.log(table[seen] / expected[seen])))
+        freedom += (table.shape[0] - 1) * (table.shape[1] - 1)
+    # what noise alone would tell
+    information = (likelihood_ratio - freedom) / (2.0 * past.size)
+    return information >= _PAST_INFORMATION and float(chdtrc(freedom, likelihood_ratio)) < _ERROR_RATE
+
+
+def _contingency(rows: Ints, columns: Ints) -> NDArray[np.float64]:
+    """How often each row comes with each column."""
+    _, rows = np.unique(rows, return_inverse=True)
+    _, columns = np.unique(columns, return_inverse=True)
+    shape = int(rows.max()) + 1, int(columns.max()) + 1
+    return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+
+
+def promised_return(history: History) -> float:
+    """The value, in one half of the trajectories, of the policy that is best in the other half."""
+    parts = [_Part(history, slice(k, None, 2)) for k in (0, 1)]
+    return float(np.mean([one.value(other.best_actions()) for one, other in (parts, parts[::-1])]))
+
+
+class _Part:
+    """Some of the trajectories, as if labels were states."""
+
+    def __init__(self, history: History, chosen: slice) -> None:
+        self._labels = history.observed_labels[chosen].astype(np.int64)
+        self._rewards = history.observed_rewards[chosen]
+        self._shape = history.n_labels, history.n_actions
+        self._pairs = self._labels[:, :-1] * history.n_actions + history.observed_actions[chosen]
+        # what follows an action that was never taken is no better than the worst that was seen
+        ahead = self._rewards[:, ::-1].cumsum(axis=1)[:, ::-1]
+        self._worst = ahead.min(axis=0) if len(ahead) else np.zeros(ahead.shape[1])
+
+    def best_actions(self) -> Ints:
+        """The actions of greatest estimated value: [H, K]."""
+        horizon = self._pairs.shape[1]
+        values, best = np.zeros(self._shape[0]), np.empty((horizon, self._shape[0]), np.int64)
+        for h in reversed(range(horizon)):
+            q = self._q(h, values)
+            best[h], values = q.argmax(axis=1), q.max(axis=1)
+        return best
+
+    def value(self, policy: Ints) -> float:
+        """The estimated value of a policy [H, K]."""
+        values = np.zeros(self._shape[0])
+        for h in reversed(range(len(policy))):
+            values = np.take_along_axis(self._q(h, values), policy[h][:, None], axis=1)[:, 0]
+        return float(values[self._labels[:, 0]].mean()) if len(self._labels) else 0.0
+
+    def _q(self, h: int, values: Floats) -> Floats:
+        """Estimated values of the actions [K, A], from those of the labels of the next level."""
+        size = self._shape[0] * self._shape[1]
+        pairs, gains = self._pairs[:, h], self._rewards[:, h] + values[self._labels[:, h + 1]]
+        visits = np.bincount(pairs, minlength=size)
+        sums = np.bincount(pairs, gains, minlength=size)
+        means = np.where(visits > 0, sums / np.maximum(visits, 1), self._worst[h])
+        return means.reshape(self._shape)
