@@ -145,14 +145,14 @@ class Run:
         - A learner that sees observations: `observations_met`, how many rows its table has.
         - URL: `decoder_accuracy`, the share of right labels by level; `levels`, whether they were decoded
           pooled or separately in the end; `oracle_fits`, how often the oracle was fitted to learn with;
-          `relabellings`, how often that has changed labels; `decoder_trajectories`, after how many trajectories it has changed
-          more than the labels near a border; `decoder_stable`, whether that was in the first half of the run,
-          and no label looks doubtful at the end; `labels_found`, how many labels occur by level;
-          `labels_that_split`, how many of them look like more than one state; `labels_that_move`, how many
-          another fit on half of the observations gives to others; `labels_with_a_past`, after how many of
-          them what follows depends on what came before; `promised_return`, what the best policy for one half
-          of the trajectories earns in the other half, as if labels were states, and `late_return`, what the
-          last tenth of the trajectories have earned.
+          `relabellings`, how often that has changed labels; `decoder_trajectories`, after how many
+          trajectories it has changed more than the labels near a border; `decoder_stable`, whether that was
+          in the first half of the run, and no label looks doubtful at the end; `labels_found`, how many
+          labels occur by level; `labels_that_split`, how many of them look like more than one state;
+          `labels_that_move`, how many another fit on half of the observations gives to others;
+          `labels_with_a_past`, after how many of them what follows depends on what came before;
+          `promised_return`, what the best policy for one half of the trajectories earns in the other half, as
+          if labels were states, and `late_return`, what the last tenth of the trajectories have earned.
         - URLAsPublished: `decoder_accuracy` and `oracle_fits` as for URL; `decoder_trajectories`, how many
           trajectories the decoder was fitted on; `labels_found`, how many labels it has.
         - URLAsWritten: `decoder_accuracy`, `oracle_fits` and `decoder_trajectories` as for URL, and
