@@ -90,14 +90,14 @@ __all__ = [
 ]
 
 if _TYPE_CHECKING:
+    from . import emissions as emissions
     from . import envs as envs
     from . import experiments as experiments
     from . import oracles as oracles
     from .experiments import load as load
-    from .problems import emissions as emissions
 
 _LATER = {
-    "emissions": "fasturl.problems.emissions",
+    "emissions": "fasturl.emissions",
     "envs": "fasturl.envs",
     "experiments": "fasturl.experiments",
     "oracles": "fasturl.oracles",

@@ -188,7 +188,15 @@ def test_what_is_imported_on_first_use_is_there(name):
     done = subprocess.run(
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, timeout=300
     )
-    assert done.stdout.strip() in (name, f"fasturl.{name}", f"fasturl.problems.{name}")
+    assert done.stdout.strip() in (name, f"fasturl.{name}")
+
+
+def test_emissions_can_be_imported_by_their_public_name():
+    from fasturl import emissions
+    from fasturl.emissions import Gaussian
+
+    assert fu.emissions is emissions
+    assert issubclass(Gaussian, emissions.Emission)
 
 
 def test_a_name_that_is_not_there():
