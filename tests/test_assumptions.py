@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from test_cli import fasturl
+from command_line import fasturl
 
 import fasturl as fu
 from fasturl.experiments import load, reproduce

@@ -1,8 +1,6 @@
 """C programs for real: built against the header and the library, run, and equal to Python bit for bit."""
 
 import os
-import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -82,75 +80,6 @@ def test_a_library_that_cannot_load_the_package_gives_a_status(host, tmp_path):
     ran = run_program(host, 4, 0.2, 10, 7, PYTHONPATH=str(tmp_path))
     assert ran.returncode == 1
     assert "not this one" in ran.stderr
-
-
-@needs_shared_python
-@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
-def test_the_program_s_own_memory_is_clean_under_valgrind(host):
-    """Errors count where our program or the functions of the table are on the stack; the interpreter's own
-    are not ours to judge."""
-    command = [
-        "valgrind",
-        "--error-exitcode=0",
-        "--xml=no",
-        "--num-callers=40",
-        "--leak-check=no",
-        "--undef-value-errors=no",
-        host,
-    ]
-    try:
-        ran = run_program(*command, 2, 0.2, 20, 7, PYTHONMALLOC="malloc", timeout=60)
-    except subprocess.TimeoutExpired:
-        pytest.skip("the interpreter takes too long under valgrind here")
-    assert own_errors(ran.stderr) == []
-    if ran.returncode != 0 and (why := what_valgrind_cannot_do(ran.stderr)):
-        pytest.skip(f"the interpreter does not run under valgrind here: {why}")
-    assert ran.returncode == 0, ran.stderr
-    assert numbers(ran.stdout) == python_s(2, 0.2, 20, 7)
-
-
-def own_errors(stderr):
-    """The reports of valgrind that have our program on the stack. A line with nothing but the process's
-    number ends a report."""
-    reports = [block for block in re.split(r"^==\d+== *$", stderr, flags=re.MULTILINE) if "Invalid " in block]
-    return [report for report in reports if "oracleq" in report or "libfasturl" in report]
-
-
-def what_valgrind_cannot_do(stderr):
-    """What it says of itself, for example that it does not know an instruction. It stops at a damaged heap
-    too, which may be our doing."""
-    said = re.findall(r"^(?:==\d+== )?valgrind: (.+)$", stderr, re.MULTILINE)
-    return None if any("m_mallocfree" in line for line in said) else next(iter(said), None)
-
-
-def test_only_what_valgrind_says_of_itself_excuses_a_program_that_ended():
-    killed = "==7== Process terminating with default action of signal 4 (SIGILL)\n"
-    assert what_valgrind_cannot_do(killed) is None
-    assert what_valgrind_cannot_do(
-        f"==7== valgrind: Unrecognised instruction at address 0x4c1.\n{killed}"
-    ).startswith("Unrecognised")
-    assert (
-        what_valgrind_cannot_do("valgrind: failed to start tool 'memcheck'\n")
-        == "failed to start tool 'memcheck'"
-    )
-    assert (
-        what_valgrind_cannot_do(
-            "valgrind: m_mallocfree.c:303 (get_bszB_as_is): Assertion failed.\nvalgrind: Heap block lo/hi\n"
-        )
-        is None
-    )
-
-
-def test_valgrind_s_reports_are_told_apart():
-    head = "==7== Command: ./oracleq 2\n==7== \n"
-    theirs = (
-        "==7== Invalid read of size 4\n==7==    at 0x1: unicode_dealloc (in /usr/lib/libpython3.so)\n==7== \n"
-    )
-    ours = "==7== Invalid write of size 8\n==7==    at 0x2: main (oracleq.c:20)\n"
-    assert own_errors(head + theirs + "==7== \n") == []
-    assert [report.strip() for report in own_errors(head + theirs + ours + "==7== \n" + theirs)] == [
-        ours.strip()
-    ]
 
 
 SANITIZED = ["cc", *STRICT, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

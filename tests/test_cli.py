@@ -3,18 +3,16 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import typer
+from command_line import fasturl, fasturl_alone
 
 import fasturl as fu
-from fasturl._base.numba_internals import cache_subfolder
 from fasturl._base.schema import Setting
-from fasturl._kernels import learning
 from fasturl.agents.guarantee import power_law
 from fasturl.cli.main import app, main
 from fasturl.cli.options import parsed_value
@@ -34,19 +32,9 @@ QUICK = [
 ]
 
 
-def fasturl(*words, **options):
-    return subprocess.run(
-        [sys.executable, "-c", "from fasturl.cli import main; main()", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
-
-
 @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
 def test_json_on_standard_output_is_all_that_is_printed_there(name):
-    done = fasturl(*QUICK, "--switch", "0.2", "--json", name)
+    done = fasturl_alone(*QUICK, "--switch", "0.2", "--json", name)
     result = json.loads(done.stdout)
     expected = fu.train(fu.LockBernoulli(3, 0.2), fu.OracleQ(), 200, seeds=3)
     assert done.returncode == 0
@@ -133,24 +121,10 @@ def test_url_as_written_counts_all_its_trajectories():
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_without_json_there_is_a_table(encoding):
-    done = fasturl(*QUICK, env=os.environ | {"PYTHONIOENCODING": encoding})
+    done = fasturl_alone(*QUICK, env=os.environ | {"PYTHONIOENCODING": encoding})
     assert (done.returncode, done.stderr) == (0, "")
     assert "near-optimal seeds" in done.stdout
     assert "lock-bernoulli, horizon 3, switch 0" in done.stdout
-
-
-def test_the_table_tells_of_decoders_that_did_not_settle():
-    words = "train lock-gaussian --horizon 3 --seeds 2 --episodes"
-    early, late = (fasturl(*words.split(), episodes) for episodes in ("30", "600"))
-    assert (early.returncode, late.returncode) == (0, 0)
-    assert "not stable in time: 2 of 2" in early.stdout
-    assert "near-optimal seeds" in late.stdout
-    assert "stable" not in late.stdout
-
-
-def test_the_table_tells_of_labels_that_look_like_several_states():
-    words = "train lock-gaussian --horizon 2 --n-states 2 --levels pooled --seeds 2 --episodes"
-    assert "labels that look like several states: 2 of 2" in fasturl(*words.split(), "300").stdout
 
 
 def test_files_are_written_whole(tmp_path):
@@ -172,27 +146,33 @@ def test_info_names_versions_cores_and_cache():
 
 EVERY_KERNEL = """
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
-from fasturl._base import plugin_loops
-from fasturl import _kernels
+from fasturl import CACHE_FOLDER, _kernels
 from fasturl.cli.warmup import compile_kernels
 
 compile_kernels()
 modules = [import_module(found.name) for found in iter_modules(_kernels.__path__, "fasturl._kernels.")]
-for module in [*modules, plugin_loops]:
+for module in modules:
     for name, kernel in vars(module).items():
-        cached = isinstance(kernel, Dispatcher) and not isinstance(kernel._cache, NullCache)
-        if cached and not kernel.signatures:
-            print(module.__name__, name)
+        if not isinstance(kernel, Dispatcher) or isinstance(kernel._cache, NullCache):
+            continue
+        stem = f"{Path(kernel.py_func.__code__.co_filename).stem}.{kernel.py_func.__name__}-"
+        if not any(CACHE_FOLDER.rglob(f"{stem}*.kernel")):
+            print(module.__name__, name, "is left out")
+        if kernel.stats.cache_misses:
+            print(module.__name__, name, "was not kept")
 """
+"""Prints which kernels a warm-up leaves out, and which ones it still compiles after another one."""
 
 
 C_FACE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
+from numba.core.event import install_recorder
 from c_face import done, dynamics, start_learner, stream
 from strategies import latent_labels
 import fasturl as fu
@@ -201,66 +181,48 @@ from fasturl.capi import binding, functions
 from fasturl.learners import CompiledLearner
 print([name for name in functions.__all__ if not binding.compiled(name).cache_hits])
 tables, _kept = dynamics(fu.LockBernoulli(3).instance(7))
-kept = set(fu.CACHE_FOLDER.rglob("*.kernel"))
-for one in names.components("learner").values():
-    if one.built_in and issubclass(one.cls, CompiledLearner):
-        learner = start_learner(one.name, None, stream(7, 3), horizon=3, episodes=9)
-        done("learner_learn", learner, tables, 5, latent_labels(5, 3, 3), 5, stream(7, 1), np.empty(5))
-        done("learner_policy", learner, np.empty((3, 3), np.int64))
-        actions = np.zeros((4, 3), np.int64)
-        done("learner_replay", learner, 4, np.zeros((4, 4), np.int64), actions, np.zeros((4, 3)))
-        done("learner_final_policy", learner, np.empty((3, 3, 4)))
-print(sorted(path.name for path in set(fu.CACHE_FOLDER.rglob("*.kernel")) - kept))
+with install_recorder("numba:compile") as compiled:
+    for one in names.components("learner").values():
+        if one.built_in and issubclass(one.cls, CompiledLearner):
+            learner = start_learner(one.name, None, stream(7, 3), horizon=3, episodes=9)
+            done("learner_learn", learner, tables, 5, latent_labels(5, 3, 3), 5, stream(7, 1), np.empty(5))
+            done("learner_policy", learner, np.empty((3, 3), np.int64))
+            actions = np.zeros((4, 3), np.int64)
+            done("learner_replay", learner, 4, np.zeros((4, 4), np.int64), actions, np.zeros((4, 3)))
+            done("learner_final_policy", learner, np.empty((3, 3, 4)))
+print([event.data["dispatcher"].py_func.__name__ for _, event in compiled.buffer])
 """
 """Prints which functions of the C face a C program would compile when it first starts, and which loops of
 learners by name when it first calls them."""
 
 
-def test_warmup_fills_the_cache_with_every_kernel_but_those_that_call_a_users_code(tmp_path):
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {
-        "FASTURL_CACHE_DIR": str(tmp_path)
-    }
-    assert "cold" in fasturl("info", env=environment).stdout
-    # loops of learners and functions for C that other tests have compiled need not be compiled here again
-    ours = fu.CACHE_FOLDER
-    loops = (ours / cache_subfolder(Path(learning.__file__))).glob("learning.*.kernel")
-    for file in [*loops, *ours.glob("capi-*/**/[!.]*.kernel")]:  # not the drafts of other processes
-        copy = tmp_path / ours.name / file.relative_to(ours)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, copy)
-    done = subprocess.run(
-        [sys.executable, "-c", EVERY_KERNEL], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == [
-        "fasturl._base.plugin_loops decoder_labels",
-        "fasturl._base.plugin_loops emission_observations",
-    ]
-    kept = list(tmp_path.rglob("*.kernel"))
-    kernels = [file for file in kept if not any(folder.name.startswith("capi-") for folder in file.parents)]
-    assert f"warm: {len(kernels)} compiled kernels are kept" in fasturl("info", env=environment).stdout
-    assert re.search(
-        rf"kernels compiled in [\d.]+ s, kept in {tmp_path}", fasturl("warmup", env=environment).stdout
-    )
-    assert sorted(tmp_path.rglob("*.kernel")) == sorted(kept)
-    done = subprocess.run(
-        [sys.executable, "-c", C_FACE, str(Path(__file__).parent)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def test_warmup_fills_the_cache_with_every_kernel():
+    """In the cache of all tests, so that what is compiled here need not be compiled there."""
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    options = {"env": environment, "capture_output": True, "text": True, "check": True}
+    done = fasturl_alone("warmup", env=environment)
+    assert re.search(r"kernels compiled in [\d.]+ s, kept in ", done.stdout)
+    assert re.search(r"warm: \d+ compiled kernels are kept", fasturl_alone("info", env=environment).stdout)
+    done = subprocess.run([sys.executable, "-c", EVERY_KERNEL], **options)
+    assert done.stdout == ""
+    done = subprocess.run([sys.executable, "-c", C_FACE, str(Path(__file__).parent)], **options)
     assert done.stdout == "[]\n[]\n"
+
+
+def test_a_cache_without_kernels_is_cold(tmp_path):
+    done = fasturl_alone("info", env=os.environ | {"FASTURL_CACHE_DIR": str(tmp_path)})
+    assert "cold" in done.stdout
 
 
 @pytest.mark.parametrize("command", [[], ["train"]])
 def test_help_teaches_by_example(command):
-    done = fasturl(*command, "--help", env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
+    done = fasturl(*command, "--help", COLUMNS="200")
     assert done.returncode == 0
     assert "fasturl train lock-bernoulli --horizon 20" in done.stdout
 
 
 def test_help_of_train_says_how_to_see_the_settings():
-    done = fasturl("train", "--help", env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
+    done = fasturl("train", "--help", COLUMNS="200")
     assert "fasturl train ENV --agent NAME --help" in done.stdout
     assert "true or false is written with its value, as --lit true" in done.stdout
     assert "How many runs are computed at the same time." in done.stdout
@@ -271,9 +233,7 @@ def test_help_of_train_says_how_to_see_the_settings():
     "words", ["--agent url --help", "--help --agent url", "--agent url --horizon 3 --help"]
 )
 def test_help_shows_the_settings_of_what_is_named(words):
-    done = fasturl(
-        "train", "lock-bernoulli", *words.split(), env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"}
-    )
+    done = fasturl("train", "lock-bernoulli", *words.split(), COLUMNS="200")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     for title in ("lock-bernoulli", "url", "oracle kmeans", "learner pooled-ucbvi"):
@@ -293,7 +253,7 @@ def test_help_shows_the_settings_of_what_is_named(words):
 
 def test_help_shows_the_choices_of_a_setting():
     words = "train lock-bernoulli --learner oracleq --help"
-    done = fasturl(*words.split(), env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
+    done = fasturl(*words.split(), COLUMNS="200")
     (line,) = [line for line in done.stdout.splitlines() if "--schedule  " in line]
     assert "constant, jin or spread" in line
     assert f"[default: {fu.OracleQ().schedule}]" in line
@@ -301,7 +261,7 @@ def test_help_shows_the_choices_of_a_setting():
 
 def test_help_shows_the_named_oracle_and_learner_instead_of_the_defaults():
     words = "train lock-gaussian --oracle dbscan --learner qlearning --help"
-    done = fasturl(*words.split(), env={"COLUMNS": "200", "PATH": "", "HOME": "/dev/null"})
+    done = fasturl(*words.split(), COLUMNS="200")
     assert "--eps " in done.stdout
     assert "--exploration-fraction" in done.stdout
     assert "Settings of oracle dbscan" in done.stdout
@@ -539,7 +499,7 @@ def test_bad_input_gets_one_line_and_exit_code_2(words, message, tmp_path, monke
 
 
 def test_bad_input_ends_the_program_with_exit_code_2():
-    done = fasturl("train", "lock-bernoulli", "--horizn", "3")
+    done = fasturl_alone("train", "lock-bernoulli", "--horizn", "3")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 

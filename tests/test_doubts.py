@@ -3,12 +3,11 @@ states."""
 
 import json
 import re
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from command_line import fasturl
 
 import fasturl as fu
 from fasturl.agents.doubts import WARNINGS, labels_with_a_past, promised_return
@@ -202,8 +201,7 @@ def test_a_report_lists_warnings(doubtful):
 def test_the_command_tells_them_in_table_and_json(tmp_path):
     words = ["train", "lock-gaussian", "--horizon", "3", "--agent", "url", "--n-states", "2"]
     words += ["--episodes", "400", "--seeds", "3"]
-    command = [sys.executable, "-m", "fasturl", *words, "--json", str(tmp_path / "run.json")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = fasturl(*words, "--json", tmp_path / "run.json")
     assert "warning" in done.stdout
     assert "(3 of 3)" in done.stdout
     assert json.loads((tmp_path / "run.json").read_text())["warnings"][SPLIT] == [0, 1, 2]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from test_cli import fasturl
+from command_line import fasturl
 
 import fasturl as fu
 from fasturl._base.checks import reason_of

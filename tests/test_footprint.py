@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from test_cli import fasturl
+from command_line import fasturl
 
 import fasturl as fu
 from fasturl._base import memory, patience, progress

@@ -8,7 +8,7 @@ from itertools import product
 
 import pandas as pd
 import pytest
-from test_cli import fasturl
+from command_line import fasturl
 
 from fasturl.experiments import Local, reproduce
 from fasturl.experiments.paper import cells as paper

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import fasturl
 from rich.console import Console
-from test_cli import fasturl
 
 from fasturl.experiments.paper import rich_lock as comparison
 from fasturl.experiments.paper.published_budgets import ORDER, PUBLISHED

@@ -5,7 +5,7 @@ import re
 import tomllib
 
 import pytest
-from test_cli import fasturl
+from command_line import fasturl
 
 import fasturl as fu
 from fasturl.experiments import parse_spec
@@ -40,12 +40,13 @@ def test_a_sweep_is_shown_run_continued_and_loaded(place):
     done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place)
     assert (done.returncode, done.stderr) == (0, "")
     header, *rows, last = done.stdout.splitlines()
-    assert header.split() == ["env", "horizon", "agent", "episodes", "seeds", "success", "rate", "seconds"]
+    columns = ["env", "horizon", "agent", "episodes", "seeds", "success", "rate", "warned", "seconds"]
+    assert header.split() == columns
     rates = {
         horizon: fu.train(fu.LockBernoulli(horizon), fu.OracleQ(), 100, 3).success_rate for horizon in (2, 3)
     }
     assert [row.split()[:-1] for row in rows] == [
-        ["lock-bernoulli", str(h), "oracleq-lat", "100", "3", f"{rates[h]:.2f}"] for h in (2, 3)
+        ["lock-bernoulli", str(h), "oracleq-lat", "100", "3", f"{rates[h]:.2f}", "0"] for h in (2, 3)
     ]
     assert last.startswith("6 of 6 runs computed in")
 

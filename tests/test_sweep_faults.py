@@ -270,3 +270,19 @@ def test_killed_at_every_step_of_writing_a_file(spec, undisturbed, tmp_path):
     pd.testing.assert_frame_equal(sweep(described.cells, described.seeds, out, n_jobs=1), undisturbed)
     assert not (out / "damaged").exists()
     assert not list(out.glob(".draft-*"))
+
+
+LEAVE = """
+import os, threading, time
+from fasturl.experiments.running.backends import Local
+
+results = Local(2).map(time.sleep, [5, 5, 5])
+threading.Timer(1.5, os._exit, [130]).start()
+next(results)
+"""
+
+
+def test_what_an_interrupted_sweep_leaves_is_removed_without_a_word():
+    """Semaphores and folders of workers, by processes that outlive it for a moment."""
+    done = subprocess.run([sys.executable, "-c", LEAVE], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

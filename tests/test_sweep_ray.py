@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from test_cli import fasturl
+from command_line import fasturl
 
 from fasturl.experiments import Cell, Ray, load, sweep
 from fasturl.experiments.running import sweeping as machinery

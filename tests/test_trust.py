@@ -5,7 +5,7 @@ import stat
 
 import numpy as np
 import pytest
-from test_cli import fasturl
+from command_line import fasturl
 
 import fasturl as fu
 from fasturl.experiments import Cell, sweep

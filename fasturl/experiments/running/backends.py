@@ -32,6 +32,7 @@ _CONNECT_SECONDS = 30.0
 _DESERTED_SECONDS = 60.0
 """How long a cluster may be without workers: long enough for one that is restarted or takes the place of
 another."""
+_WARNINGS = "PYTHONWARNINGS"
 _RESUME = "what was written is kept, and the same command continues from there"
 
 
@@ -93,13 +94,30 @@ def _interrupts_held() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    # where it is not, it is started with the first worker, and lets interrupts through before that
-    resource_tracker.ensure_running()
+    _start_trackers()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_trackers() -> None:
+    """Start the processes that remove what an interrupted sweep leaves behind, which they need not tell.
+
+    Else they are started with the first worker, and let interrupts through before that.
+    """
+    from joblib.externals.loky.backend import resource_tracker as tracker_of_joblib
+
+    before = os.environ.get(_WARNINGS)
+    os.environ[_WARNINGS] = ",".join(filter(None, [before, "ignore:resource_tracker:UserWarning"]))
+    try:
+        for tracker in (resource_tracker, tracker_of_joblib):
+            tracker.ensure_running()
+    finally:
+        os.environ.pop(_WARNINGS)
+        if before is not None:
+            os.environ[_WARNINGS] = before
 
 
 class _Child(Generic[T, R]):
