@@ -174,6 +174,22 @@ def test_the_range_of_rewards_follows_from_the_tables_and_may_be_declared_wider(
     assert (declared.reward_range, declared.max_return, declared.max_states) == ((-1.0, 2.0), 3.0, 7)
 
 
+def test_the_greatest_return_is_that_of_the_luckiest_episode():
+    """Two levels; action 0 stays and pays 0.1 half the time, action 1 leads to state 1 and pays nothing, and
+    there an action pays 1."""
+    transitions = np.zeros((2, 2, 2, 2))
+    transitions[:, 0, 0, 0] = transitions[:, 0, 1, 1] = transitions[:, 1, :, 1] = 1.0
+    rewards = np.zeros((2, 2, 2))
+    rewards[:, 0, 0], rewards[:, 1, :] = 0.05, 1.0
+    sizes = np.where(rewards == 0.05, 0.1, 1.0)
+    assert fu.BlockMDP(transitions, rewards, reward_draw=sizes).max_return == 1.0
+    assert fu.BlockMDP(transitions, rewards).max_return == 2.0  # two lucky coins
+    assert fu.BlockMDP(transitions, rewards, reward_draw="deterministic").max_return == 1.0
+    assert fu.BlockMDP(transitions, -rewards, reward_draw="deterministic").max_return == -0.05
+    assert fu.BlockMDP(transitions, rewards, start=1).max_return == 2.0
+    assert fu.BlockMDP(transitions, rewards, max_return=7).max_return == 7.0
+
+
 @pytest.mark.parametrize(
     ("declaration", "match"),
     [

@@ -42,6 +42,9 @@ class ChosenDecoding(LevelDecoding):
     def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
         return self._now.fitted(rows, believed, seed)
 
+    def believed_after(self, history: History) -> Ints | None:
+        return self._now.believed_after(history)
+
     def refit(self, history: History) -> bool:
         played, fits = len(history.labels), self._pooled.fits
         changed = self._now.refit(history)

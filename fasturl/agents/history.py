@@ -69,6 +69,14 @@ class History:
         """The labels of the observations of one level, 1 to H + 1: [n]."""
         return np.asarray(self.labels[self._observed.rows, level - 1])
 
+    def came_from(self, level: int) -> Ints | None:
+        """Which pair of label and action came before each observation of a level, 1 to H + 1, as a number:
+        [n]; None for the first level."""
+        if level == 1:
+            return None
+        actions = self._actions.rows[self._observed.rows, level - 2]
+        return np.asarray(self.labels_at(level - 1).astype(np.int64) * self.n_actions + actions)
+
     def add(self, trajectories: Trajectories) -> None:
         """Keep trajectories that were played."""
         first = len(self.labels)
@@ -122,14 +130,23 @@ class History:
         shape = horizon, self.n_labels, self.n_actions
         return np.bincount(pairs.ravel(), minlength=int(np.prod(shape))).reshape(shape)
 
+    def label_counts(self) -> Ints:
+        """How often each label occurs at each level: [H+1, n_labels]."""
+        levels = self.labels.shape[1]
+        numbers = self.labels + np.arange(levels) * self.n_labels
+        return np.bincount(numbers.ravel(), minlength=levels * self.n_labels).reshape(levels, -1)
+
     def labels_met(self) -> Ints:
         """How many labels occur at each level: [H+1]."""
-        return np.array([np.unique(labels).size for labels in self.labels.T])
+        return np.asarray((self.label_counts() > 0).sum(axis=1))
 
-    def learned(self, learner: Learner, game: Game, episodes: int) -> Memory:
-        """A fresh memory of the learner that has learned from all trajectories, under their present
-        labels."""
-        memory = start(learner, game.task(self.n_labels, episodes))
+    def learned(
+        self, learner: Learner, game: Game, episodes: int, believed_after: Ints | None = None
+    ) -> Memory:
+        """A fresh memory of the learner that has learned from all trajectories, under their present labels;
+        `believed_after` is that of its task."""
+        task = game.task(self.n_labels, episodes)._replace(believed_after=believed_after)
+        memory = start(learner, task)
         rewards: Floats = self._rewards.rows
         if len(rewards):
             take_in(memory, self.labels.astype(np.int64), self._actions.rows.astype(np.int64), rewards)

@@ -9,8 +9,12 @@ them has been tried n times,
 counts how often the visits of some pair have grown by half: a pair that was taken a thousand times shows
 nothing that it has not shown, one that was never taken may lead to a new state. Of the first level it is the
 number of trajectories that counts so. The oracle is fitted again at a level that has fewer labels than it may
-when half as many news have come in as there are actions, and at any level when the number of trajectories has
-grown by half, or by more where the last fit has changed nothing: more data make a better decoder.
+when half as many news have come in as there are actions, or when the observations of one of its labels have
+grown by half; and at any level when the number of trajectories has grown by half, or by more where the last
+fit has changed nothing: more data make a better decoder.
+
+An oracle that takes groups is told which pair came before each observation. A state that is new is mostly
+what follows one of them, so a few observations tell.
 """
 
 from __future__ import annotations
@@ -37,6 +41,8 @@ from .level_decoding import (
 
 _NEWS = 1.5
 """Growth of a pair's visits that is a piece of news."""
+_TRIES = 3
+"""How often an action is tried before one believes that it does not lead to a state that is new."""
 _SAMPLED = 2**10
 """Observations in a level's sample, where there are more."""
 
@@ -53,6 +59,7 @@ class SeparateDecoding(LevelDecoding):
         self._batch = batch
         self._decoders: list[Decoder] = [ConstantDecoder(2) for _ in range(n_levels)]
         self._news_at_fit, self._played_at_fit = np.zeros(n_levels), np.zeros(n_levels)
+        self._seen_at_fit = np.zeros((n_levels, n_states), np.int64)
         self._growths = np.full(n_levels, GROWTH)
         self.decoder: Decoder = LevelDecoder(self._decoders, n_states)
 
@@ -62,12 +69,16 @@ class SeparateDecoding(LevelDecoding):
     def refit(self, history: History) -> bool:
         played, news = len(history.labels), _news(history)
         self._news_at_fit = np.minimum(self._news_at_fit, news)
-        incomplete = history.labels_met() < self._n_states
-        wanted = np.where(incomplete, history.n_actions / 2, np.inf)
-        due = (news - self._news_at_fit >= wanted) | (played >= self._growths * self._played_at_fit)
+        seen = history.label_counts()
+        incomplete = (seen > 0).sum(axis=1) < self._n_states
+        grown = (seen > GROWTH * _widened(self._seen_at_fit, seen.shape[1])).any(axis=1)
+        told = news - self._news_at_fit >= history.n_actions / 2
+        due = incomplete & (told | grown) | (played >= self._growths * self._played_at_fit)
         levels = np.flatnonzero(due) + 1
         changed = [self._refit_level(history, level) for level in levels.tolist()]
         self._news_at_fit[due], self._played_at_fit[due] = news[due], played
+        seen = history.label_counts()
+        self._seen_at_fit = np.where(due[:, None], seen, _widened(self._seen_at_fit, seen.shape[1]))
         self.decoder = LevelDecoder(self._decoders, history.n_labels)
         return any(changed)
 
@@ -76,10 +87,16 @@ class SeparateDecoding(LevelDecoding):
         self._played_at_fit[:] = 0.0
         return self.refit(history)
 
-    def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
+    def fitted(
+        self,
+        rows: NDArray[np.generic],
+        believed: Ints | None,
+        seed: int,
+        groups: NDArray[np.integer] | None = None,
+    ) -> Decoder:
         from ..oracles.fitting import fit_if_clusters
 
-        return fit_if_clusters(self._oracle, rows, seed, self._n_states)
+        return fit_if_clusters(self._oracle, rows, seed, self._n_states, groups)
 
     def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
         for h in range(len(self._decoders)):
@@ -87,11 +104,16 @@ class SeparateDecoding(LevelDecoding):
             chosen = balanced_choice(labels, _SAMPLED, self._seeds)
             yield np.ascontiguousarray(history.observations[chosen, h]), labels[chosen]
 
+    def believed_after(self, history: History) -> Ints:
+        """Several times where the next level may have a state that is not told yet: so many observations
+        tell."""
+        return np.where(history.labels_met()[1:] < self._n_states, _TRIES, 1)
+
     def _fitted_level(self, history: History, level: int) -> tuple[Decoder, Ints]:
         """A decoder for the observations of one level, and their labels [n]."""
         observations = np.ascontiguousarray(history.observations[:, level - 1])
         try:
-            decoder = self.fitted(observations, None, self._draw_seed())
+            decoder = self.fitted(observations, None, self._draw_seed(), history.came_from(level))
         except Exception as error:
             error.add_note(f"at level {level}")
             raise
@@ -107,6 +129,11 @@ class SeparateDecoding(LevelDecoding):
         if agreement < STABLE_AGREEMENT:
             self.last_change = len(history.labels)
         return not np.array_equal(before, names[labels])
+
+
+def _widened(counts: Ints, n_labels: int) -> Ints:
+    """Counts [H+1, K] of as many labels."""
+    return np.pad(counts, ((0, 0), (0, n_labels - counts.shape[1])))
 
 
 def _news(history: History) -> Floats:

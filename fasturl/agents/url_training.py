@@ -73,7 +73,10 @@ class URLTraining:
 
     def _relearn(self) -> None:
         self._room = self._history.n_labels
-        self._memory = self._history.learned(self._learner, self._game, self._ledger.returns.size)
+        believed_after = self._decoding.believed_after(self._history)
+        self._memory = self._history.learned(
+            self._learner, self._game, self._ledger.returns.size, believed_after
+        )
 
     def _policy(self) -> DecodedPolicy:
         return DecodedPolicy(self._decoding.decoder, self._memory.final_policy())

@@ -58,6 +58,10 @@ class Task(NamedTuple):
     """At how many levels of an episode the same label can be met, in the same row of the tables: at all where
     it is an observation, whatever its level."""
 
+    believed_after: Ints | None = None
+    """How often an action must have been taken at each level [H] before what has followed it is believed:
+    labels may still hide states. None for once. A learner may make use of it."""
+
     @property
     def n_levels(self) -> int:
         """Levels of the tables."""

@@ -6,10 +6,11 @@ that can be ahead and ranges[h] the distance between it and the least,
     Q[h, x, a] = min(caps[h], r + sum over y of p(y) V[h+1, y] + d sqrt(w log(1 + N / n) / n) + c ranges[h] /
     n), V[h, x] = max over a of Q[h, x, a],
 
-and Q = caps[h] where n = 0. The agent acts greedily in Q. The first bonus is d = `deviations` standard errors
-of the mean of r + V. They become more as the N visits of the label go elsewhere, so that nothing is given up
-for good. The variance w cannot be judged by a few visits: that of one visit is 0, and an arm whose first
-coins all fall badly seems sure to be bad. So what the pairs of a level have in common is shared,
+and Q = caps[h] where n is less than 1, or than the task says (`Task.believed_after`). The agent acts greedily
+in Q. The first bonus is d = `deviations` standard errors of the mean of r + V. They become more as the N
+visits of the label go elsewhere, so that nothing is given up for good. The variance w cannot be judged by a
+few visits: that of one visit is 0, and an arm whose first coins all fall badly seems sure to be bad. So what
+the pairs of a level have in common is shared,
 
     w = (n v + k u) / (n + k),   u = sum of n v / sum of (n - 1), over the pairs of the level that were
     visited,
@@ -77,6 +78,7 @@ class PooledTables(NamedTuple):
     deviations: float
     novelty: float
     pooled_visits: float
+    believed_after: np.ndarray  # float64[H], visits from which a pair's model is believed
 
 
 @njit
@@ -185,14 +187,15 @@ def add_bonuses(tables: Any, h: int, x: int, pooled: float) -> None:
     level."""
     k, novelty = tables.pooled_visits, tables.novelty * (tables.caps[h] - tables.floors[h])
     cap = tables.caps[h]
-    # without branches, so that several actions are computed at once; those never taken keep their value
+    believed_after = tables.believed_after[h]
+    # without branches, so that several actions are computed at once
     for a in range(tables.q.shape[2]):
         n = max(tables.visits[h, x, a], 1.0)
         variance = (n * tables.variances[h, x, a] + k * pooled) / (n + k)
         standard_error = math.sqrt(variance * tables.rarities[h, x, a] / n)
         value = tables.means[h, x, a] + (tables.deviations * standard_error + novelty / n)
         value = cap if value > cap else value
-        tables.q[h, x, a] = value if tables.visits[h, x, a] > 0.0 else tables.q[h, x, a]
+        tables.q[h, x, a] = value if tables.visits[h, x, a] >= believed_after else cap
     tables.values[h, x] = greatest(tables.q[h, x])
 
 
@@ -273,4 +276,12 @@ class PooledUCBVI(CompiledLearner):
             deviations=float(self.deviations),
             novelty=float(self.novelty),
             pooled_visits=float(self.pooled_visits),
+            believed_after=_at_least_once(task),
         )
+
+
+def _at_least_once(task: Task) -> Floats:
+    """The visits from which a pair is believed: [levels of the tables]."""
+    if task.believed_after is None or not task.levels_apart:
+        return np.ones(task.n_levels)
+    return np.maximum(task.believed_after, 1).astype(np.float64)

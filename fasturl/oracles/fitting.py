@@ -20,14 +20,20 @@ from .oracle import OneCluster
 
 
 def fit_decoder(
-    oracle: Any, X: NDArray[np.generic], random_state: int, n_states: int, *, open_ended: bool = True
+    oracle: Any,
+    X: NDArray[np.generic],
+    random_state: int,
+    n_states: int,
+    *,
+    open_ended: bool = True,
+    groups: NDArray[np.integer] | None = None,
 ) -> Decoder:
     """Fit a fresh copy of the oracle and return its decoder. The given oracle is left as it is.
 
     An oracle whose `n_states` or `random_state` is None gets those that are given here; where its `n_states`
     is "auto", the number given here is its `max_states`, unless it has one. One that does not say
     how many labels it gives has n_states of them; if it is `open_ended`, also those of the observations X,
-    and one for all that turn up later.
+    and one for all that turn up later. One that takes groups is told those of the observations.
     """
     fitted = _fresh_copy(oracle, random_state, n_states)
     # ours have checked their settings and the data by the time scikit-learn would check them again, for a
@@ -35,7 +41,7 @@ def fit_decoder(
     trusted = bool(getattr(fitted, "checks_its_data", False))
     try:
         with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
-            fitted.fit(X)
+            fitted.fit(X, **({"groups": groups} if getattr(fitted, "takes_groups", False) else {}))
         decoder = getattr(fitted, "decoder_", None)
         if isinstance(decoder, Decoder):
             return check_decoder(decoder)
@@ -53,10 +59,16 @@ def fit_decoder(
         raise
 
 
-def fit_if_clusters(oracle: Any, X: NDArray[np.generic], random_state: int, n_states: int) -> Decoder:
+def fit_if_clusters(
+    oracle: Any,
+    X: NDArray[np.generic],
+    random_state: int,
+    n_states: int,
+    groups: NDArray[np.integer] | None = None,
+) -> Decoder:
     """As `fit_decoder`, on observations that may look all alike."""
     try:
-        return fit_decoder(oracle, X, random_state, n_states)
+        return fit_decoder(oracle, X, random_state, n_states, groups=groups)
     except OneCluster:
         return ConstantDecoder(2)
 

@@ -74,12 +74,17 @@ class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
     )
     checks_its_data: ClassVar[bool] = True
     """Settings and observations are checked by `fit` itself: scikit-learn need not check them again."""
+    takes_groups: ClassVar[bool] = False
+    """Whether `fit` takes `groups`: whole numbers that say what came before each observation."""
     decoder_: Decoder = field(init=False)
     n_features_in_: int = field(init=False)
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         data = self._check(X)
-        for name, value in self._learned(data).items():
+        return self._keep(data, self._learned(data))
+
+    def _keep(self, data: Observations, learned: dict[str, Any]) -> Self:
+        for name, value in learned.items():
             setattr(self, name, value)
         self.n_features_in_ = data.shape[1]
         return self

@@ -9,10 +9,12 @@ becomes a decoder in the space of the observations themselves (`likelihoods`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._base import checks
 from .._base.schema import setting
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
@@ -28,7 +30,7 @@ from .likelihoods import (
 )
 from .oracle import DecodingOracle
 from .projection import Observations
-from .splitting import Split, SplitRule, best_split
+from .splitting import Noise, Split, SplitRule, best_split
 
 _MOVES = 5
 """How often observations may change clusters after a split."""
@@ -71,10 +73,19 @@ class Splits(DecodingOracle):
     def least_observations(self) -> dict[str, int]:
         return {}
 
-    def _learn(self, data: Observations) -> dict[str, Any]:
+    takes_groups: ClassVar[bool] = True
+
+    def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
+        """Learn to label observations X [n, D]. Those of one of the groups [n], whole numbers, may go
+        together for another reason than their looks, such as what came before them: a cluster of which a
+        group consists is found from fewer of them."""
+        data = self._check(X)
+        return self._keep(data, self._learn(data, None if groups is None else _checked(groups, len(data))))
+
+    def _learn(self, data: Observations, groups: Labels | None = None) -> dict[str, Any]:
         rows = np.asarray(data, np.float32)
         of_bits = are_bits(rows)
-        labels = self._cluster(rows, of_bits=of_bits)
+        labels = self._cluster(rows, groups, of_bits=of_bits)
         n_clusters = int(labels.max()) + 1
         decoder: Decoder = ConstantDecoder(2)
         if n_clusters > 1:
@@ -84,23 +95,52 @@ class Splits(DecodingOracle):
             decoder = AffineDecoder(weights, bias - weights @ centre)
         return {"decoder_": decoder, "n_clusters_": n_clusters}
 
-    def _cluster(self, rows: Reals, *, of_bits: bool) -> Labels:
+    def _cluster(self, rows: Reals, groups: Labels | None, *, of_bits: bool) -> Labels:
         """A label for each of the rows [n, D]."""
         rule = SplitRule(self.error_rate, self.min_separation)
         generator = np.random.default_rng(self.random_state)
         nothing_known = np.zeros(len(rows), np.int64)
-        return split_further(rows, nothing_known, self._n_clusters, rule, generator, of_bits=of_bits)
+        return split_further(
+            rows, nothing_known, self._n_clusters, rule, generator, of_bits=of_bits, groups=groups
+        )
+
+
+def _checked(groups: ArrayLike, n: int) -> Labels:
+    numbers = np.asarray(groups)
+    if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
+        raise ValueError(
+            f"groups must be {n} whole numbers, one for each observation, got {checks.short_repr(groups)}"
+        )
+    return numbers.astype(np.int64)
 
 
 @without_false_alarms
 def split_further(
-    rows: Reals, labels: Labels, most: int, rule: SplitRule, generator: np.random.Generator, *, of_bits: bool
+    rows: Reals,
+    labels: Labels,
+    most: int,
+    rule: SplitRule,
+    generator: np.random.Generator,
+    *,
+    of_bits: bool,
+    groups: Labels | None = None,
 ) -> Labels:
     """Labels 0, 1, ... [n] of rows [n, D], of which clusters are split until there are `most`, or until none
-    is two."""
+    is two. Rows of one of the groups [n], if there are any, may go together."""
     for n_clusters in range(int(labels.max()) + 1, most):
+        noise = None
+        if n_clusters > 1 and not of_bits:
+            centres = clusters_of(rows, labels, n_clusters, of_bits=False).centres.astype(np.float32)
+            noise = rows - centres[labels]
         splits = [
-            best_split(rows[labels == k], of_bits=of_bits, rule=rule, generator=generator)
+            best_split(
+                rows[labels == k],
+                of_bits=of_bits,
+                rule=rule,
+                generator=generator,
+                groups=None if groups is None else groups[labels == k],
+                noise=None if noise is None else Noise.measured(noise[labels != k]),
+            )
             for k in range(n_clusters)
         ]
         found = [(split.excess, k, split) for k, split in enumerate(splits) if split is not None]

@@ -30,6 +30,11 @@ lies close to a mean that it is part of.
 Groups to test come from directions: the leading eigenvectors of E[r r'] and of E[|r|^2 r r'], in which rare
 clusters stand out, and the rows of largest norm. A row is put on the side whose mean it is closer to, until
 none moves.
+
+Rows may also come in groups that were known before anyone looked at them, by what came before each. If a
+state is reached by one action only, what follows that action is such a group, or the outermost k of its a
+rows are: u is the logarithm of the number of groups times (a choose k), and two or three rows may tell a
+state where five would be needed.
 """
 
 from __future__ import annotations
@@ -42,7 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln
 
-from .likelihoods import Reals, divergence, without_false_alarms
+from .likelihoods import Labels, Reals, divergence, without_false_alarms
 from .projection import Floats
 
 Groups = NDArray[np.bool_]
@@ -58,6 +63,23 @@ _TURNS = 8
 """Steps of the power method, which need not be exact: rows are put on their sides afterwards."""
 _MOVES = 6
 """How often rows may change sides."""
+_ENOUGH = 10
+"""Rows that tell how the noise of a group varies by direction."""
+_TELLING = 100
+"""Rows of other clusters that tell what the noise is."""
+_LIKE = 1.25
+"""How much more noise a cluster may have than the others, where it is taken to be the same."""
+_CLEARLY = 1.25
+"""How much more than by chance noise varies in a direction, where it is taken to do so."""
+_LEFT_BY_A_CUT = 1.0 - 2.0 / math.pi
+"""Share of a normal's variance that is left around the means of its two halves."""
+_OUTERMOST_OF_GROUP = 16
+"""Rows of a group that may be a cluster of their own."""
+_IN_GROUPS = 1 / 3
+"""Share of the separation that is asked of a group that was known before: its rows may be of two clusters
+that are both new."""
+_SEVERAL = 2
+"""Rows that a group has at least: a single one may be an outlier."""
 _PAIRED_ROWS = 128
 """Rows whose products tell tr C^2."""
 
@@ -76,6 +98,23 @@ class SplitRule:
     min_separation: float
 
 
+class Noise(NamedTuple):
+    """The covariance C of noise: tr C, tr C^2 and the largest eigenvalue."""
+
+    trace: float
+    square: float
+    norm: float
+
+    @classmethod
+    def measured(cls, noise: Reals) -> Noise | None:
+        """That of rows [n, D] around the means of their clusters; None where they are too few to tell."""
+        if len(noise) < _TELLING:
+            return None
+        noise = noise[:: -(-len(noise) // _MOST_ROWS)]
+        trace = float(np.einsum("nd,nd->", noise, noise, dtype=np.float64)) / (len(noise) - 1)
+        return cls(trace, _squared_trace(noise, trace), _norm(noise, trace / noise.shape[1]))
+
+
 class Split(NamedTuple):
     """Two groups that are two clusters: their means, and by how much they pass the test."""
 
@@ -85,9 +124,16 @@ class Split(NamedTuple):
 
 @without_false_alarms
 def best_split(
-    rows: Reals, *, of_bits: bool, rule: SplitRule, generator: np.random.Generator
+    rows: Reals,
+    *,
+    of_bits: bool,
+    rule: SplitRule,
+    generator: np.random.Generator,
+    groups: Labels | None = None,
+    noise: Noise | None = None,
 ) -> Split | None:
-    """The two clusters that rows [n, D] fall apart into, or None where they look like one."""
+    """The two clusters that rows [n, D] fall apart into, or None where they look like one. Rows of one of the
+    groups [n], if there are any, may go together; the noise of other clusters may be known."""
     if len(rows) < 4:
         return None
     centre = rows.mean(axis=0, dtype=np.float64)
@@ -105,6 +151,12 @@ def best_split(
     sample = everything if len(rows) <= _MOST_ROWS else everything.part(_outer_and_random(norms, generator))
     best: Split | None = None
     patience = math.log(1.0 / rule.error_rate)
+    if groups is not None and (known := _best_in_groups(everything, groups, patience)) is not None:
+        group, choices = known
+        pair = _Pair(everything, group)
+        excess = pair.excess(rule, patience, scale, centre, noise, choices)
+        if excess > 0.0:
+            best = Split(excess, pair.means * scale + centre)
     for group in _candidates(sample):
         pair = _Pair(sample, group)
         if sample is not everything:
@@ -112,7 +164,7 @@ def best_split(
                 continue
             # the outermost rows are no fair sample: the whole has the last word
             pair = _Pair(everything, pair.likelier(residuals))
-        excess = pair.excess(rule, patience, scale, centre)
+        excess = pair.excess(rule, patience, scale, centre, noise)
         if excess > 0.0 and (best is None or excess > best.excess):
             best = Split(excess, pair.means * scale + centre)
     return best
@@ -134,6 +186,37 @@ def _outer_and_random(norms: Reals, generator: np.random.Generator) -> NDArray[n
     order = np.argpartition(norms, norms.size - _OUTERMOST)
     others = generator.choice(norms.size - _OUTERMOST, _MOST_ROWS - _OUTERMOST, replace=False)
     return np.concatenate([order[-_OUTERMOST:], order[others]])
+
+
+def _best_in_groups(sample: _Sample, groups: Labels, patience: float) -> tuple[Groups, float] | None:
+    """Of every group of several rows, some of the outermost; which of these sets lies farthest above what
+    noise could reach, and the logarithm of the number of sets that it was chosen among."""
+    n, dimension = sample.rows.shape
+    order = np.lexsort((-sample.norms, groups))
+    _, first, sizes = np.unique(groups[order], return_index=True, return_counts=True)
+    several = (sizes >= _SEVERAL) & (sizes < n)
+    first, sizes = first[several], sizes[several]
+    if not sizes.size:
+        return None
+    trace = float(sample.squares.sum()) / n
+    sums = np.zeros((sizes.size, dimension), np.float32)
+    best = -math.inf, 0, 0, 0.0
+    for k in range(1, min(int(sizes.max()), _OUTERMOST_OF_GROUP) + 1):
+        there = sizes >= k
+        sums[there] += sample.rows[order[first[there] + k - 1]]
+        if k < _SEVERAL:
+            continue
+        subsets = log_choose(sizes, np.minimum(k, sizes)) + np.log(np.minimum(sizes, _OUTERMOST_OF_GROUP))
+        choices = math.log(sizes.size) + subsets
+        u = choices + patience
+        gains = np.einsum("gd,gd->g", sums, sums) * (n / (k * (n - k)))
+        excess = gains - trace * (1.0 + 2.0 * np.sqrt(u / dimension) + 2.0 * u / dimension)
+        g = int(np.where(there, excess, -math.inf).argmax())
+        if excess[g] > best[0]:
+            best = float(excess[g]), g, k, float(choices[g])
+    chosen = np.zeros(n, np.bool_)
+    chosen[order[first[best[1]] : first[best[1]] + best[2]]] = True
+    return chosen, best[3]
 
 
 def _candidates(cluster: _Sample) -> list[Groups]:
@@ -256,13 +339,27 @@ class _Pair:
         scores = rows @ gap - np.float32(self.means[1] @ gap)
         return np.asarray(scores > _cuts(self._scores, self.group[None])[0])
 
-    def excess(self, rule: SplitRule, patience: float, scale: Floats, centre: Floats) -> float:
-        """By how much the two groups pass the tests of two clusters; 0 or less where they do not."""
-        if not 0 < self.size < self.n or self.separation() < rule.min_separation:
+    def excess(
+        self,
+        rule: SplitRule,
+        patience: float,
+        scale: Floats,
+        centre: Floats,
+        noise: Noise | None,
+        choices: float | None = None,
+    ) -> float:
+        """By how much the two groups pass the tests of two clusters; 0 or less where they do not. They were
+        chosen among exp(choices) groups, or among all of their size."""
+        least = rule.min_separation * (1.0 if choices is None else _IN_GROUPS)
+        if not 0 < self.size < self.n or self.separation() < least:
             return -math.inf
         if self.sample.of_bits:
-            return _excess_of_bits(self, self.means * scale + centre, patience)
-        return _excess_of_reals(self, patience)
+            return _excess_of_bits(self, self.means * scale + centre, patience, choices)
+        return _excess_of_reals(self, patience, choices, noise)
+
+    def log_choices(self) -> float:
+        """The logarithm of the number of groups of this size."""
+        return float(log_choose(self.n, min(self.size, self.n - self.size)))
 
     def separation(self) -> float:
         """Standard deviations between the means, along the line through them."""
@@ -283,12 +380,14 @@ class _Pair:
         return np.asarray(weight * np.square(self.means[0] - self.means[1]))
 
 
-def _excess_of_reals(pair: _Pair, patience: float) -> float:
+def _excess_of_reals(pair: _Pair, patience: float, choices: float | None, known: Noise | None) -> float:
     """How far G lies above what noise can reach, in units of its largest variance."""
     n_cuts = pair.sample.rows.shape[1] + 1
-    choices = float(log_choose(pair.n, min(pair.size, pair.n - pair.size)))
-    if pair.n > n_cuts:
-        choices = min(choices, n_cuts * math.log(math.e * pair.n / n_cuts))
+    by_cut = choices is None
+    if choices is None:
+        choices = pair.log_choices()
+        if pair.n > n_cuts:
+            choices = min(choices, n_cuts * math.log(math.e * pair.n / n_cuts))
     choices += patience
     freedom = max(pair.n - 2, 1)
     gains = pair.differences()
@@ -300,16 +399,26 @@ def _excess_of_reals(pair: _Pair, patience: float) -> float:
     least = trace / variances.size
     dense = -math.inf
     if gains.sum() > trace + 2.0 * math.sqrt(trace * least * choices) + 2.0 * least * choices:
-        noise = pair.noise()
-        # one of the groups may be several clusters, whose means differ by more than the noise
-        norm = max(min(_norm(noise[pair.group]), _norm(noise[~pair.group])), least)
-        square = _squared_trace(noise, trace)
+        if known is None or trace > _LIKE * known.trace:
+            known = _noise_of_pair(pair, trace, by_cut=by_cut)
+        square, norm = known.square, known.norm
         gain = _for_estimated_variance(float(gains.sum()) * trace / square, freedom * trace**2 / square)
         limit = trace + 2.0 * math.sqrt(square * choices) + 2.0 * norm * choices
         dense = (float(gain) * square / trace - limit) / norm
-    known = variances > 0.0
-    alone = _for_estimated_variance(gains[known] / variances[known], freedom)
+    varied = variances > 0.0
+    alone = _for_estimated_variance(gains[varied] / variances[varied], freedom)
     return max(dense, _sparse_excess(alone, choices, most=1))
+
+
+def _noise_of_pair(pair: _Pair, trace: float, *, by_cut: bool) -> Noise:
+    """The noise around the two means, along whose difference a cluster may have been cut."""
+    noise, least = pair.noise(), trace / pair.means.shape[1]
+    # one of the groups may be several clusters, whose means differ by more than the noise
+    sides = [side for side in (noise[pair.group], noise[~pair.group]) if len(side) >= _ENOUGH]
+    norm = max(min(_norm(side, least) for side in sides or [noise]), least)
+    if by_cut:
+        norm = max(norm, _variance_along(noise, pair.means[0] - pair.means[1]) / _LEFT_BY_A_CUT)
+    return Noise(trace, _squared_trace(noise, trace), norm)
 
 
 def _for_estimated_variance(gains: Any, freedom: float) -> Any:
@@ -318,10 +427,20 @@ def _for_estimated_variance(gains: Any, freedom: float) -> Any:
     return freedom * np.log1p(gains / freedom)
 
 
-def _norm(noise: Reals) -> float:
-    """The largest eigenvalue of the covariance, by the power method."""
+def _variance_along(noise: Reals, direction: Floats) -> float:
+    scores = noise @ (direction / np.linalg.norm(direction)).astype(np.float32)
+    return float(scores @ scores) / max(len(noise) - 2, 1)
+
+
+def _norm(noise: Reals, mean: float) -> float:
+    """The largest eigenvalue of the covariance of noise [n, D], by the power method, of which the mean of all
+    is known. If they are all the same, that of a sample is greater by (1 + sqrt(D / n))^2 (Marchenko and
+    Pastur, 1967); only one that is greater still is taken for what it is."""
+    freedom = max(len(noise) - 1, 1)
     scores = noise @ _leading(noise, noise[0])
-    return float(scores @ scores) / max(len(noise) - 1, 1)
+    largest = float(scores @ scores) / freedom
+    by_chance = (1.0 + math.sqrt(noise.shape[1] / freedom)) ** 2
+    return largest if largest > _CLEARLY * by_chance * mean else largest / by_chance
 
 
 def _squared_trace(noise: Reals, trace: float) -> float:
@@ -332,7 +451,7 @@ def _squared_trace(noise: Reals, trace: float) -> float:
     return max(float(products.sum() - products.trace()) / pairs, float(trace**2 / noise.shape[1]))
 
 
-def _excess_of_bits(pair: _Pair, shares: Floats, patience: float) -> float:
+def _excess_of_bits(pair: _Pair, shares: Floats, patience: float, choices: float | None) -> float:
     """How far the likelihood ratio lies above what independent bits can reach."""
     a, b = pair.size, pair.n - pair.size
     shares = np.clip(shares, 0.0, 1.0)
@@ -343,7 +462,7 @@ def _excess_of_bits(pair: _Pair, shares: Floats, patience: float) -> float:
     # how many rows a bit puts on another side than the split does
     mismatches = a * (1.0 - inner) + b * outer
     mismatches = np.rint(np.minimum(mismatches, pair.n - mismatches))
-    by_rows = float(log_choose(pair.n, min(a, b)))
+    by_rows = pair.log_choices() if choices is None else choices
     by_bit = math.log(max(free.sum(), 1)) + log_choose(pair.n, mismatches)
     excess = _bits_excess(gains, by_rows + patience)
     told = int(by_bit.argmin())
@@ -375,6 +494,6 @@ def _improbability(sums: Floats, freedom: NDArray[np.int64]) -> Floats:
     return np.where(chance > 1e-290, -np.log(np.maximum(chance, 1e-290)), bound)
 
 
-def log_choose(n: int, k: Floats | NDArray[np.int64] | int) -> Floats:
+def log_choose(n: NDArray[np.int64] | int, k: Floats | NDArray[np.int64] | int) -> Floats:
     """log (n choose k)."""
-    return np.asarray(gammaln(n + 1.0) - gammaln(np.add(k, 1.0)) - gammaln(n - np.asarray(k) + 1.0))
+    return np.asarray(gammaln(np.add(n, 1.0)) - gammaln(np.add(k, 1.0)) - gammaln(np.subtract(n, k) + 1.0))

@@ -62,8 +62,8 @@ class BlockMDP(Environment):
         The least and the greatest reward that agents are told; if not given, 0 and 1 for "bernoulli", and
         those of the table for "deterministic".
     max_return
-        The greatest return of an episode that agents are told; if not given, what follows from the range of
-        rewards.
+        The greatest return of an episode that agents are told; if not given, that of the luckiest episode
+        that the tables allow.
     """
 
     emission: Emission | None
@@ -131,7 +131,9 @@ class BlockMDP(Environment):
             )
         self.max_states = size if max_states is None else checks.integer("max_states", max_states, least=size)
         self.reward_range = self._reward_range(reward_range)
-        self.max_return = None if max_return is None else checks.real("max_return", max_return)
+        self.max_return = (
+            self._luckiest_return() if max_return is None else checks.real("max_return", max_return)
+        )
         self._finish(emission)
 
     @classmethod
@@ -278,6 +280,22 @@ class BlockMDP(Environment):
             means = [table[:n, :, :m] for table, n, m in sizes]
             return min(float(level.min()) for level in means), max(float(level.max()) for level in means)
         return checks.ends("reward_range", declared)
+
+    def _luckiest_return(self) -> float:
+        """The greatest return of any episode that can happen, within the range of rewards."""
+        least, greatest = self.reward_range
+        ahead = np.zeros(self.transitions.shape[1])
+        for h in reversed(range(self.horizon)):
+            rewards = self.rewards[h]
+            if self.reward_draw == "bernoulli":
+                sizes = self.reward_sizes[h % len(self.reward_sizes)]
+                # a reward that is not always paid may be 0, and one that is ever paid has its size
+                rewards = np.maximum(
+                    np.where(rewards != 0, sizes, 0.0), np.where(rewards != sizes, 0.0, sizes)
+                )
+            returns = np.clip(rewards, least, greatest) + ahead
+            ahead = np.where(self.transitions[h] > 0, returns, -np.inf).max(axis=(1, 2))
+        return float(ahead[self.start > 0].max())
 
     def _random_levels(self) -> NDArray[np.bool_]:
         if self.reward_draw == "deterministic":
