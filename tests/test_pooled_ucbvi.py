@@ -31,12 +31,15 @@ def task_of(sizes, reward_range=(0.0, 1.0), max_return=None, episodes=EPISODES):
 
 @pytest.mark.parametrize("sizes", [(1, 1, 2), (4, 3, 2), (3, 2, 4)], ids=str)
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-def test_learning_equals_the_slow_twin(learner, sizes):
+@pytest.mark.parametrize("believed_after", [None, [3, 1, 0, 5]], ids=str)
+def test_learning_equals_the_slow_twin(learner, sizes, believed_after):
     """All values, the final policy, the returns, and the randomness that was used up."""
     world, labels = dynamics(np.random.default_rng(sum(sizes)), *sizes), latent_labels(EPISODES, *sizes[:2])
-    memory = learner.start(task_of(sizes))
+    if believed_after is not None:
+        believed_after = np.array(believed_after[: sizes[0]])
+    memory = learner.start(task_of(sizes)._replace(believed_after=believed_after))
     bounds = greatest_ahead(memory.task).tolist(), least_ahead(memory.task).tolist()
-    twin = naive.pooled_ucbvi.PooledUCBVI(sizes, *bounds, learner)
+    twin = naive.pooled_ucbvi.PooledUCBVI(sizes, *bounds, learner, believed_after)
     dynamics_rng, policy_rng, dynamics_row = DYNAMICS_RNG.copy(), POLICY_RNG.copy(), row(DYNAMICS_RNG)
     ref, comp = np.empty((2, EPISODES))
     naive.slow_learners.learn(twin, world, labels, dynamics_rng, policy_rng, ref)
@@ -101,6 +104,12 @@ def test_the_bonus_after_three_pulls_by_hand():
 def test_where_nothing_is_random_one_visit_all_but_settles_a_pair():
     memory = fu.PooledUCBVI(novelty=0.1).start(task_of((1, 1, 2)))
     assert pulls(memory, (0, 0.25), (1, 0.0)).tolist() == pytest.approx([0.35, 0.1])
+
+
+def test_a_pair_is_worth_the_most_until_it_was_tried_as_often_as_it_takes_to_believe():
+    memory = fu.PooledUCBVI(novelty=0.1).start(task_of((1, 1, 2))._replace(believed_after=np.array([3])))
+    assert pulls(memory, (0, 0.25), (0, 0.25), (1, 0.0)).tolist() == [1.0, 1.0]
+    assert pulls(memory, (0, 0.25)).tolist() == pytest.approx([0.25 + 0.1 / 3, 1.0])
 
 
 def test_values_lie_between_the_bounds_whatever_the_rewards():

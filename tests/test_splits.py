@@ -59,6 +59,77 @@ def test_long_noise_is_not_split():
         assert fu.oracles.Splits(3).fit(rows).n_clusters_ == 1
 
 
+@pytest.mark.parametrize("spread", ["one direction", "falling", "neighbours"])
+@pytest.mark.parametrize("n", [10, 20, 100, 400])
+def test_noise_that_varies_by_direction_is_hardly_ever_split(spread, n):
+    """Of 60 samples five at most, where the bound is not exact: the covariance is estimated from few rows."""
+    factor = {
+        "one direction": np.diag(np.r_[5.0, np.ones(19)]),
+        "falling": np.diag(np.arange(1, 21) ** -0.5),
+        "neighbours": np.linalg.cholesky(0.9 ** np.abs(np.subtract.outer(np.arange(20), np.arange(20)))),
+    }[spread]
+    found = 0
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        rows = (generator.normal(size=(n, 20)) @ factor.T).astype(np.float32)
+        found += best_split(rows, of_bits=False, rule=RULE, generator=generator) is not None
+    assert found <= 5
+
+
+def few_among_many(seed, new, n_groups=30, noise=0.2, dimension=32):
+    """1,000 observations of a state and two groups of a few of others: rows, groups, and which are new."""
+    generator = np.random.default_rng(seed)
+    means = generator.normal(size=(3, dimension))
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    states = np.r_[new, new, np.zeros(1_000, int)]
+    rows = means[states] + generator.normal(0, noise, (states.size, dimension))
+    groups = generator.integers(2, n_groups, states.size)
+    groups[: len(new)], groups[len(new) : 2 * len(new)] = 0, 1
+    return rows.astype(np.float32), groups, states != 0
+
+
+@pytest.mark.parametrize("new", [(1, 1, 2), (1, 1, 2, 2), (1, 2, 0, 1)], ids=str)
+def test_what_came_before_tells_a_state_from_a_few_observations(new):
+    """On 18 of 20 samples at least, and on no fewer than without it."""
+    told = {True: 0, False: 0}
+    for seed in range(20):
+        rows, groups, is_new = few_among_many(seed, new)
+        for known in told:
+            labels = (
+                fu.oracles.Splits(3, random_state=0).fit(rows, groups=groups if known else None).predict(rows)
+            )
+            told[known] += np.mean((labels != np.bincount(labels).argmax()) == is_new) > 0.995
+    assert told[True] >= 18
+    assert told[True] >= told[False]
+
+
+def test_groups_that_mean_nothing_split_nothing():
+    """With an error rate of 1e-3 and 60 samples, two that are split have probability 0.0017."""
+    found = 0
+    for seed in range(60):
+        rows, groups, _ = few_among_many(seed, (0, 0, 0))
+        found += fu.oracles.Splits(3, random_state=0).fit(rows, groups=groups).n_clusters_ > 1
+    assert found <= 1
+
+
+@pytest.mark.parametrize("groups", [[1, 2], np.zeros(5), np.zeros((5, 1), int), "aaaaa"])
+def test_groups_of_another_shape_or_type_are_refused(groups):
+    with pytest.raises(ValueError, match=r"^groups must be 5 whole numbers, one for each observation, got "):
+        fu.oracles.Splits(2).fit(np.eye(5), groups=groups)
+
+
+@pytest.mark.parametrize(("few", "many"), [(8, 8), (10, 30), (15, 15)])
+def test_a_handful_of_two_states_is_two_where_the_noise_is_known(few, many):
+    """In 60 dimensions, beside 300 observations of a third state."""
+    told = 0
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        states = np.repeat([0, 1, 2], [few, many, 300])
+        rows = np.eye(3, 60)[states] + generator.normal(0, 0.2, (states.size, 60))
+        told += worst_share(fu.oracles.Splits(3, random_state=0).fit_predict(rows), states) > 0.8
+    assert told >= 18
+
+
 @ROWS
 @pytest.mark.parametrize(
     "shares", [(1 / 3, 1 / 3, 1 / 3), (0.45, 0.1, 0.45), (0.03, 0.03, 0.94), (0.3, 0.02, 0.68)]

@@ -42,7 +42,7 @@ class ChosenDecoding(LevelDecoding):
     def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
         return self._now.fitted(rows, believed, seed)
 
-    def believed_after(self, history: History) -> Ints | None:
+    def believed_after(self, history: History) -> Ints:
         return self._now.believed_after(history)
 
     def refit(self, history: History) -> bool:

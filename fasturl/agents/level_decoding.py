@@ -71,10 +71,9 @@ class LevelDecoding(ABC):
     def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
         """A decoder for observations [n, D], which had the labels `believed` [n] so far, if any."""
 
-    def believed_after(self, history: History) -> Ints | None:
-        """How often an action must be taken at each level [H] before what follows it is believed; None for
-        once."""
-        return None
+    def believed_after(self, history: History) -> Ints:
+        """How often an action must be taken at each level [H] before what follows it is believed."""
+        return np.ones(history.labels.shape[1] - 1, np.int64)
 
     def _draw_seed(self) -> int:
         self.fits += 1

@@ -9,9 +9,9 @@ them has been tried n times,
 counts how often the visits of some pair have grown by half: a pair that was taken a thousand times shows
 nothing that it has not shown, one that was never taken may lead to a new state. Of the first level it is the
 number of trajectories that counts so. The oracle is fitted again at a level that has fewer labels than it may
-when half as many news have come in as there are actions, or when the observations of one of its labels have
-grown by half; and at any level when the number of trajectories has grown by half, or by more where the last
-fit has changed nothing: more data make a better decoder.
+when half as many news have come in as there are actions; at any level when one of its labels has half as many
+observations again, unless it had many, since of a few one learns little of what they look like; and when the
+number of trajectories has grown by half, or by more where the last fit has changed nothing.
 
 An oracle that takes groups is told which pair came before each observation. A state that is new is mostly
 what follows one of them, so a few observations tell.
@@ -41,8 +41,16 @@ from .level_decoding import (
 
 _NEWS = 1.5
 """Growth of a pair's visits that is a piece of news."""
+_MANY = 500
+"""Observations of a label that tell well what it looks like."""
 _TRIES = 3
-"""How often an action is tried before one believes that it does not lead to a state that is new."""
+"""How often an action is tried at least before one believes that it does not lead to a state that is new."""
+_ROUNDS = 2
+"""After so many times the trajectories that this takes, if no label is found, actions are tried once more."""
+_AFFORDED = 6.0
+"""Trajectories that may be spent so, as a multiple of the root of all."""
+_FEWER = 0.9
+"""After a label was found, so much of the tries that it took are enough for the next."""
 _SAMPLED = 2**10
 """Observations in a level's sample, where there are more."""
 
@@ -61,6 +69,8 @@ class SeparateDecoding(LevelDecoding):
         self._news_at_fit, self._played_at_fit = np.zeros(n_levels), np.zeros(n_levels)
         self._seen_at_fit = np.zeros((n_levels, n_states), np.int64)
         self._growths = np.full(n_levels, GROWTH)
+        self._n_found = self._found_at = 0
+        self._tries_before = float(_TRIES)
         self.decoder: Decoder = LevelDecoder(self._decoders, n_states)
 
     def until_due(self, played: int) -> int:
@@ -71,13 +81,17 @@ class SeparateDecoding(LevelDecoding):
         self._news_at_fit = np.minimum(self._news_at_fit, news)
         seen = history.label_counts()
         incomplete = (seen > 0).sum(axis=1) < self._n_states
-        grown = (seen > GROWTH * _widened(self._seen_at_fit, seen.shape[1])).any(axis=1)
+        before = _widened(self._seen_at_fit, seen.shape[1])
+        grown = ((seen > GROWTH * before) & (before < _MANY)).any(axis=1)
         told = news - self._news_at_fit >= history.n_actions / 2
-        due = incomplete & (told | grown) | (played >= self._growths * self._played_at_fit)
+        due = incomplete & told | grown | (played >= self._growths * self._played_at_fit)
         levels = np.flatnonzero(due) + 1
         changed = [self._refit_level(history, level) for level in levels.tolist()]
         self._news_at_fit[due], self._played_at_fit[due] = news[due], played
         seen = history.label_counts()
+        if (n_found := int((seen > 0).sum())) > self._n_found:
+            self._tries_before = max(_TRIES, _FEWER * float(self._tries(history).max()))
+            self._n_found, self._found_at = n_found, played
         self._seen_at_fit = np.where(due[:, None], seen, _widened(self._seen_at_fit, seen.shape[1]))
         self.decoder = LevelDecoder(self._decoders, history.n_labels)
         return any(changed)
@@ -106,8 +120,14 @@ class SeparateDecoding(LevelDecoding):
 
     def believed_after(self, history: History) -> Ints:
         """Several times where the next level may have a state that is not told yet: so many observations
-        tell."""
-        return np.where(history.labels_met()[1:] < self._n_states, _TRIES, 1)
+        tell. The longer nothing is found the more often, up to the root of the number of trajectories."""
+        return np.where(history.labels_met()[1:] < self._n_states, self._tries(history).astype(np.int64), 1)
+
+    def _tries(self, history: History) -> Floats:
+        played, pairs = len(history.labels), np.maximum(history.labels_met()[:-1], 1) * history.n_actions
+        waited = (played - self._found_at) / (_ROUNDS * self._tries_before * pairs)
+        affordable = _AFFORDED * np.sqrt(played) / pairs
+        return np.asarray(np.maximum(np.minimum(self._tries_before + waited, affordable), _TRIES))
 
     def _fitted_level(self, history: History, level: int) -> tuple[Decoder, Ints]:
         """A decoder for the observations of one level, and their labels [n]."""

@@ -67,15 +67,20 @@ class URLTraining:
             self._history.most_observations = self._decoding.most_observations
             self._ledger.pause()
         self._relabellings += changed
-        if changed or self._history.n_labels > self._room:
+        believed_after = self._decoding.believed_after(self._history)
+        if (
+            changed
+            or self._history.n_labels > self._room
+            or not np.array_equal(believed_after, self._believed_after)
+        ):
             with self._phases.timed("learning"):
                 self._relearn()
 
     def _relearn(self) -> None:
         self._room = self._history.n_labels
-        believed_after = self._decoding.believed_after(self._history)
+        self._believed_after = self._decoding.believed_after(self._history)
         self._memory = self._history.learned(
-            self._learner, self._game, self._ledger.returns.size, believed_after
+            self._learner, self._game, self._ledger.returns.size, self._believed_after
         )
 
     def _policy(self) -> DecodedPolicy:

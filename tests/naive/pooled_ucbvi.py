@@ -7,9 +7,12 @@ from .turns import Turns
 
 
 class PooledUCBVI:
-    """`settings` are those of `fasturl.PooledUCBVI`; `floors` are the least returns that can be ahead."""
+    """`settings` are those of `fasturl.PooledUCBVI`; `floors` are the least returns that can be ahead, and
+    `believed_after` says how often a pair of each level must be visited before its value is less than
+    that."""
 
-    def __init__(self, sizes, caps, floors, settings):
+    def __init__(self, sizes, caps, floors, settings, believed_after=None):
+        self.believed_after = believed_after
         self.horizon, self.n_labels, self.n_actions = sizes
         self.caps, self.floors, self.settings = caps, floors, settings
         self.steps = {}  # the steps of each (level, label, action): rewards and next labels
@@ -45,7 +48,7 @@ class PooledUCBVI:
         pooled = squares / max(freedom, 1.0)
         for x, a in pairs:
             mean, variance = estimates[x, a]
-            self.q[h][x][a] = min(self.caps[h], mean + self.bonus(h, x, a, variance, pooled))
+            self.q[h][x][a] = self.optimistic(h, x, a, mean + self.bonus(h, x, a, variance, pooled))
         for x in {x for x, _ in pairs}:
             self.values[h][x] = max(self.q[h][x])
 
@@ -65,8 +68,13 @@ class PooledUCBVI:
             freedom += self.pools.get((h, y), (0.0, 0.0))[1]
         for a, (mean, variance) in estimates.items():
             bonus = self.bonus(h, x, a, variance, squares / max(freedom, 1.0))
-            self.q[h][x][a] = min(self.caps[h], mean + bonus)
+            self.q[h][x][a] = self.optimistic(h, x, a, mean + bonus)
         self.values[h][x] = max(self.q[h][x])
+
+    def optimistic(self, h, x, a, value):
+        if self.believed_after is not None and len(self.steps[h, x, a]) < self.believed_after[h]:
+            return self.caps[h]
+        return min(self.caps[h], value)
 
     def mean_and_variance(self, h, x, a, next_values):
         """Of a step's reward and next value; the values are added by label, as the counts of a table are."""

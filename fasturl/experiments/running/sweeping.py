@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _BLOCK_STEPS = 20_000_000  # some seconds of work: that is lost at most when a sweep is killed
 _BLOCK_SEEDS = 25  # so that quick cells are spread over workers too
 _MOST_BLOCKS = 2_000  # more files would make a folder slow to read
+_IMPORTED_AFTER = time.process_time()
+"""Seconds of work after which this process had imported what a worker imports."""
 _CALIBRATION_SECONDS = 10.0  # a dry run is waited for
 
 
@@ -197,10 +199,9 @@ def estimate_seconds(blocks: Sequence[SeedBlock], n_workers: int | None = None) 
     One seed of a cell is played with a tenth and with a fifth of its episodes: what starts a run is told
     apart from what every episode costs. When the time for that is used up, the other cells are judged by the
     steps of those like them. Cells that cannot be trained are judged by all others. Workers start at the same
-    time, and each needs about what this process needed: to import everything, which is most of what it has
-    done so far, and to load the kernels.
+    time, and each needs about what this process needed: to import everything, and to load the kernels.
     """
-    start = time.process_time()
+    start = _IMPORTED_AFTER
     rates: dict[tuple[str, str], float] = {}
     total, known, unknown = 0.0, 0, 0
     begin = time.perf_counter()
