@@ -2,6 +2,7 @@
 been learned under these labels from the start."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from fasturl._base.streams import Streams
 from fasturl.agents import history as history_module
 from fasturl.agents.game import Game
 from fasturl.agents.history import History
+from fasturl.agents.separate_decoding import SeparateDecoding
 from fasturl.decoders.by_level import LevelDecoder
 from fasturl.decoders.decoder import Decoder
 from fasturl.learners.learner import start
@@ -146,6 +148,44 @@ def test_a_learner_that_does_not_plan_is_rebuilt_bit_for_bit():
     for part in trajectories:
         replayed.replay(part.labels, part.actions, part.rewards)
     np.testing.assert_array_equal(rebuilt.tables.q, replayed.tables.q)
+
+
+def test_what_follows_is_believed_at_once_where_all_states_of_the_next_level_are_told():
+    """`Signs` tells two of three labels at most, so all levels have room for one more but the third, where
+    there are three now."""
+    _, _, history, _ = played()
+    history.labels[:3, 2] = 0, 1, 2
+    decoding = SeparateDecoding(KMeans(3), 3, np.random.default_rng(0), batch=25, n_levels=5)
+    first, second, *others = decoding.believed_after(history)
+    assert second == 1
+    assert min(first, *others) >= 3
+
+
+def test_an_action_is_tried_more_often_the_longer_nothing_is_found():
+    """Up to six times the root of the number of trajectories, for all pairs of a level together."""
+    decoding = SeparateDecoding(KMeans(3), 3, np.random.default_rng(0), batch=25, n_levels=3)
+    history = History(2, 3, 2)
+    tries = []
+    for _ in range(12):
+        one_label = SimpleNamespace(
+            labels=np.zeros((40, 3), np.uint8),
+            actions=np.zeros((40, 2), np.int64),
+            rewards=np.zeros((40, 2)),
+            observations=lambda count: np.zeros((count, 3, 2), np.float32),
+        )
+        history.add(one_label)
+        tries.append(decoding.believed_after(history).tolist())
+    assert all(first == second for first, second in tries)
+    assert tries == sorted(tries)
+    assert tries[0] == [6, 6]
+    assert max(tries)[0] <= 6 * np.sqrt(480) / 2
+
+
+def test_the_label_and_action_before_an_observation_are_one_number():
+    _, _, history, _ = played()
+    assert history.came_from(1) is None
+    expected = history.labels[:, 2].astype(int) * 10 + history.observed_actions[:, 2]
+    np.testing.assert_array_equal(history.came_from(4), expected)
 
 
 def test_visits_are_counted_by_level_label_and_action():
