@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import fasturl as fu
-from fasturl.oracles.splitting import SplitRule, best_split
+from fasturl.oracles.split_evidence import SplitRule
+from fasturl.oracles.splitting import best_split
 from fasturl.problems.emissions.mapped_gaussian import hadamard
 
 RULE = SplitRule(error_rate=1e-3, min_separation=3.25)

@@ -23,8 +23,9 @@ from .counting import LabelCriterion
 from .fitting import fit_if_clusters
 from .likelihoods import Labels, Reals, are_bits, refined
 from .projection import Observations, merged, separation
+from .split_evidence import SplitRule
 from .splits import split_further
-from .splitting import SplitRule, best_split
+from .splitting import best_split
 
 _JUDGED = 2**13
 """Observations that the criterion is computed from, where there are more."""

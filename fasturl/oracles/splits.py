@@ -28,9 +28,11 @@ from .likelihoods import (
     second_moments,
     without_false_alarms,
 )
+from .noise import Noise
 from .oracle import DecodingOracle
 from .projection import Observations
-from .splitting import Noise, Split, SplitRule, best_split
+from .split_evidence import SplitRule
+from .splitting import Split, best_split
 
 _MOVES = 5
 """How often observations may change clusters after a split."""

@@ -1,0 +1,73 @@
+"""The noise around the means of clusters: how much there is, and how much in its strongest direction.
+
+All of it is estimated from rows [n, D], of which there may be fewer than coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .likelihoods import Reals
+
+MOST_ROWS = 512
+"""Rows that are looked at, where there are more."""
+_TURNS = 8
+"""Steps of the power method, which need not be exact: rows are put on their sides afterwards."""
+_TELLING = 100
+"""Rows of other clusters that tell what the noise is."""
+_CLEARLY = 1.25
+"""How much more than by chance noise varies in a direction, where it is taken to do so."""
+_PAIRED_ROWS = 128
+"""Rows whose products tell tr C^2."""
+
+
+class Noise(NamedTuple):
+    """The covariance C of noise: tr C, tr C^2 and the largest eigenvalue."""
+
+    trace: float
+    square: float
+    norm: float
+
+    @classmethod
+    def measured(cls, noise: Reals) -> Noise | None:
+        """That of rows [n, D] around the means of their clusters; None where they are too few to tell."""
+        if len(noise) < _TELLING:
+            return None
+        noise = noise[:: -(-len(noise) // MOST_ROWS)]
+        trace = float(np.einsum("nd,nd->", noise, noise, dtype=np.float64)) / (len(noise) - 1)
+        return cls(trace, squared_trace(noise, trace), largest_eigenvalue(noise, trace / noise.shape[1]))
+
+
+def largest_eigenvalue(noise: Reals, mean: float) -> float:
+    """The largest eigenvalue of the covariance of noise [n, D], by the power method, of which the mean of all
+    is known. If they are all the same, that of a sample is greater by (1 + sqrt(D / n))^2 (Marchenko and
+    Pastur, 1967); only one that is greater still is taken for what it is."""
+    freedom = max(len(noise) - 1, 1)
+    scores = noise @ leading_direction(noise, noise[0])
+    largest = float(scores @ scores) / freedom
+    by_chance = (1.0 + math.sqrt(noise.shape[1] / freedom)) ** 2
+    return largest if largest > _CLEARLY * by_chance * mean else largest / by_chance
+
+
+def squared_trace(noise: Reals, trace: float) -> float:
+    """tr C^2: the mean squared product of two rows."""
+    rows = noise[:: max(1, len(noise) // _PAIRED_ROWS)].astype(np.float64)
+    products = np.square(rows @ rows.T)
+    pairs = len(rows) * (len(rows) - 1)
+    return max(float(products.sum() - products.trace()) / pairs, float(trace**2 / noise.shape[1]))
+
+
+def leading_direction(sample: Reals, start: Reals, weights: Reals | None = None) -> Reals:
+    """The direction of largest variance, with a weight for each row."""
+    direction = start
+    for _ in range(_TURNS):
+        scores = sample @ direction
+        direction = np.asarray((scores if weights is None else scores * weights) @ sample)
+        length = np.linalg.norm(direction)
+        if length == 0.0:
+            return start
+        direction = direction / np.float32(length)
+    return direction

@@ -1,0 +1,268 @@
+"""Whether two groups of observations are two clusters.
+
+A level of a Block MDP shows one state a thousand times before it shows the next one twice, and the
+observations have a hundred coordinates. So a rule that only measures how far two groups lie apart will not
+do: in a hundred dimensions every point lies far from the mean of the others. What tells is whether the best
+of all splits is better than the best split of mere noise could be. For a group A of a among n rows, B being
+the rest, with means m_A and m_B and noise of covariance C around them,
+
+    G = (a b / n) |m_A - m_B|^2
+
+is tr C on average where there is one cluster and A is fixed beforehand, and exceeds
+
+    tr C + 2 sqrt(tr C^2 u) + 2 |C| u                                  (Laurent and Massart, 2000, Lemma 1)
+
+with probability at most exp(-u). There are (n choose a) groups of that size, so u = log (n choose a) +
+log(1 / error_rate) makes the bound hold for all of them at once, the best one included. So that clusters are
+seen that differ in one coordinate of many, the coordinate of largest difference may pass the test alone, with
+log D added to u. Of bits, G is the likelihood ratio 2 (log L(A, B) - log L(all)), which is close to
+chi-squared with a degree of freedom for each bit, and any s bits may pass alone, with log (D choose s) added
+to u; a group that one bit tells apart, but for some rows, is one of D (n choose rows) groups only, in which
+the other bits have to differ.
+
+That is for small groups. Three large clusters would never be split, since the noise around two means of three
+is itself large, so of reals u is at most the logarithm of (e n / (D + 1))^(D + 1), the number of ways in
+which hyperplanes can cut n points (Cover, 1965). A cut through the middle of one large cluster passes then,
+and it is another test that refuses it: the means must lie `min_separation` standard deviations apart, along
+the line through them. Both are measured with each row left out of its own group's mean, since a row always
+lies close to a mean that it is part of.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, gammaln
+
+from .likelihoods import Reals, divergence
+from .noise import Noise, largest_eigenvalue, squared_trace
+from .projection import Floats
+
+Groups = NDArray[np.bool_]
+
+_ENOUGH = 10
+"""Rows that tell how the noise of a group varies by direction."""
+_LIKE = 1.25
+"""How much more noise a cluster may have than the others, where it is taken to be the same."""
+_LEFT_BY_A_CUT = 1.0 - 2.0 / math.pi
+"""Share of a normal's variance that is left around the means of its two halves."""
+_IN_GROUPS = 1 / 3
+"""Share of the separation that is asked of a group that was known before: its rows may be of two clusters
+that are both new."""
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """When two groups are two clusters.
+
+    error_rate
+        Bound on the probability that a cluster of noise is split.
+    min_separation
+        Standard deviations that the means of two clusters lie apart at least.
+    """
+
+    error_rate: float
+    min_separation: float
+
+
+class Sample(NamedTuple):
+    """Rows of a cluster around its mean."""
+
+    rows: Reals  # [n, D]
+    norms: Reals  # [n], squared
+    squares: Floats  # [D], sum of the squares of all rows of the cluster
+    of_bits: bool
+
+    def part(self, chosen: NDArray[np.int64]) -> Sample:
+        return self._replace(rows=self.rows[chosen], norms=self.norms[chosen])
+
+
+class Pair:
+    """One split of a sample, and what the tests need to know of it."""
+
+    def __init__(self, sample: Sample, group: Groups) -> None:
+        self.sample, self.group = sample, group
+        self.size, self.n = int(group.sum()), len(sample.rows)
+        if 0 < self.size < self.n:
+            self._scores, means = left_out_scores(sample.rows, sample.norms, group[None])
+            self.means = means[:, 0].astype(np.float64)
+
+    def likelier(self, rows: Reals) -> Groups:
+        """Which rows are likelier to be in the group than among the others."""
+        gap = (self.means[0] - self.means[1]).astype(np.float32)
+        scores = rows @ gap - np.float32(self.means[1] @ gap)
+        return np.asarray(scores > likelier_above(self._scores, self.group[None])[0])
+
+    def excess(
+        self,
+        rule: SplitRule,
+        patience: float,
+        scale: Floats,
+        centre: Floats,
+        noise: Noise | None,
+        choices: float | None = None,
+    ) -> float:
+        """By how much the two groups pass the tests of two clusters; 0 or less where they do not. They were
+        chosen among exp(choices) groups, or among all of their size."""
+        least = rule.min_separation * (1.0 if choices is None else _IN_GROUPS)
+        if not 0 < self.size < self.n or self.separation() < least:
+            return -math.inf
+        if self.sample.of_bits:
+            return _excess_of_bits(self, self.means * scale + centre, patience, choices)
+        return _excess_of_reals(self, patience, choices, noise)
+
+    def log_choices(self) -> float:
+        """The logarithm of the number of groups of this size."""
+        return float(log_choose(self.n, min(self.size, self.n - self.size)))
+
+    def separation(self) -> float:
+        """Standard deviations between the means, along the line through them."""
+        inside, outside = self._scores[0, self.group], self._scores[0, ~self.group]
+        # the larger one: the tail of a normal is narrow, and lies far from the mean of the rest
+        variance = float(max(outside.var(), inside.var()))
+        gap = float(inside.mean() - outside.mean())
+        return gap / math.sqrt(variance) if variance > 0.0 else math.copysign(math.inf, gap)
+
+    def noise(self) -> Reals:
+        """The rows around the mean of their group."""
+        means = self.means.astype(np.float32)
+        return np.asarray(self.sample.rows - np.where(self.group[:, None], means[0], means[1]))
+
+    def differences(self) -> Floats:
+        """(a b / n) times the squared difference of the means, for each coordinate."""
+        weight = self.size * (self.n - self.size) / self.n
+        return np.asarray(weight * np.square(self.means[0] - self.means[1]))
+
+
+def likelier_above(scores: Reals, groups: Groups) -> Reals:
+    """The score above which a row is likelier to be in A, for each split: of normals with these means, their
+    common variance, and as frequent as the sides are large, but between a quarter and three quarters of the
+    way. A rare cluster would else be swamped by the tail of a frequent one."""
+    a = groups.sum(axis=1)
+    b = groups.shape[1] - a
+    inside = np.einsum("kn,kn->k", scores, groups) / a
+    outside = np.einsum("kn,kn->k", scores, ~groups) / b
+    spread = np.square(scores - np.where(groups, inside[:, None], outside[:, None])).mean(axis=1)
+    gaps = np.maximum(inside - outside, np.finfo(np.float32).tiny)
+    shifts = np.clip(spread * np.log(b / a) / gaps, -gaps / 4, gaps / 4)
+    return np.asarray((inside + outside) / 2 + shifts)
+
+
+def left_out_scores(sample: Reals, norms: Reals, groups: Groups) -> tuple[Reals, Reals]:
+    """(r - m_B) . (m_A - m_B) for each split and row [K, n], with the row left out of its own mean, and the
+    means [2, K, D]."""
+    a = groups.sum(axis=1, dtype=np.float32)[:, None]
+    b = groups.shape[1] - a
+    sums = groups.astype(np.float32) @ sample
+    inner, outer = sums / a, (sample.sum(axis=0) - sums) / b
+    gap = inner - outer
+    scores = gap @ sample.T - np.einsum("kd,kd->k", outer, gap)[:, None]
+
+    to_inner = norms - 2 * inner @ sample.T + np.einsum("kd,kd->k", inner, inner)[:, None]
+    to_outer = norms - 2 * outer @ sample.T + np.einsum("kd,kd->k", outer, outer)[:, None]
+    scores += np.where(groups, -to_inner / np.maximum(a - 1, 1), to_outer / np.maximum(b - 1, 1))
+    return scores, np.stack([inner, outer])
+
+
+def _excess_of_reals(pair: Pair, patience: float, choices: float | None, known: Noise | None) -> float:
+    """How far G lies above what noise can reach, in units of its largest variance."""
+    n_cuts = pair.sample.rows.shape[1] + 1
+    by_cut = choices is None
+    if choices is None:
+        choices = pair.log_choices()
+        if pair.n > n_cuts:
+            choices = min(choices, n_cuts * math.log(math.e * pair.n / n_cuts))
+    choices += patience
+    freedom = max(pair.n - 2, 1)
+    gains = pair.differences()
+    variances = np.maximum(pair.sample.squares - gains, 0.0) / freedom
+    trace = float(variances.sum())
+    if trace == 0.0:
+        return math.inf
+    # no covariance of this trace has a smaller norm, or a smaller square
+    least = trace / variances.size
+    dense = -math.inf
+    if gains.sum() > trace + 2.0 * math.sqrt(trace * least * choices) + 2.0 * least * choices:
+        if known is None or trace > _LIKE * known.trace:
+            known = _noise_of_pair(pair, trace, by_cut=by_cut)
+        square, norm = known.square, known.norm
+        gain = _for_estimated_variance(float(gains.sum()) * trace / square, freedom * trace**2 / square)
+        limit = trace + 2.0 * math.sqrt(square * choices) + 2.0 * norm * choices
+        dense = (float(gain) * square / trace - limit) / norm
+    varied = variances > 0.0
+    alone = _for_estimated_variance(gains[varied] / variances[varied], freedom)
+    return max(dense, _sparse_excess(alone, choices, most=1))
+
+
+def _noise_of_pair(pair: Pair, trace: float, *, by_cut: bool) -> Noise:
+    """The noise around the two means, along whose difference a cluster may have been cut."""
+    noise, least = pair.noise(), trace / pair.means.shape[1]
+    # one of the groups may be several clusters, whose means differ by more than the noise
+    sides = [side for side in (noise[pair.group], noise[~pair.group]) if len(side) >= _ENOUGH]
+    norm = max(min(largest_eigenvalue(side, least) for side in sides or [noise]), least)
+    if by_cut:
+        norm = max(norm, _variance_along(noise, pair.means[0] - pair.means[1]) / _LEFT_BY_A_CUT)
+    return Noise(trace, squared_trace(noise, trace), norm)
+
+
+def _for_estimated_variance(gains: Any, freedom: float) -> Any:
+    """Gains in units of a variance that was itself estimated, as likelihood ratios: where it rests on few
+    rows, a large ratio means less."""
+    return freedom * np.log1p(gains / freedom)
+
+
+def _variance_along(noise: Reals, direction: Floats) -> float:
+    scores = noise @ (direction / np.linalg.norm(direction)).astype(np.float32)
+    return float(scores @ scores) / max(len(noise) - 2, 1)
+
+
+def _excess_of_bits(pair: Pair, shares: Floats, patience: float, choices: float | None) -> float:
+    """How far the likelihood ratio lies above what independent bits can reach."""
+    a, b = pair.size, pair.n - pair.size
+    shares = np.clip(shares, 0.0, 1.0)
+    both = (a * shares[0] + b * shares[1]) / pair.n
+    free = (both > 0.0) & (both < 1.0)
+    inner, outer, both = shares[0, free], shares[1, free], both[free]
+    gains = 2.0 * (a * divergence(inner, both) + b * divergence(outer, both))
+    # how many rows a bit puts on another side than the split does
+    mismatches = a * (1.0 - inner) + b * outer
+    mismatches = np.rint(np.minimum(mismatches, pair.n - mismatches))
+    by_rows = pair.log_choices() if choices is None else choices
+    by_bit = math.log(max(free.sum(), 1)) + log_choose(pair.n, mismatches)
+    excess = _bits_excess(gains, by_rows + patience)
+    told = int(by_bit.argmin())
+    if by_bit[told] < by_rows:
+        excess = max(excess, _bits_excess(np.delete(gains, told), by_bit[told] + patience))
+    return excess
+
+
+def _bits_excess(gains: Floats, choices: float) -> float:
+    dense = _improbability(gains.sum(keepdims=True), np.array([gains.size])) - choices
+    return max(float(dense[0]), _sparse_excess(gains, choices))
+
+
+def _sparse_excess(gains: Floats, choices: float, most: int | None = None) -> float:
+    """How far the greatest gains lie above what noise can reach: 1, 2, 4, ... of them, up to `most`."""
+    if gains.size < 2:
+        return -math.inf
+    counts = 2 ** np.arange(int(math.log2(most or gains.size)) + (most is not None))
+    sums = np.sort(gains)[::-1].cumsum()[counts - 1]
+    return float((_improbability(sums, counts) - log_choose(gains.size, counts)).max()) - choices
+
+
+def _improbability(sums: Floats, freedom: NDArray[np.int64]) -> Floats:
+    """-log P(chi-squared of so many degrees of freedom >= sum), or Chernoff's bound on it where the
+    probability is below what a float can hold."""
+    ratio = np.maximum(sums / np.maximum(freedom, 1), 1.0)
+    bound = freedom / 2 * (ratio - 1.0 - np.log(ratio))
+    chance = chdtrc(freedom, np.maximum(sums, 0.0))
+    return np.where(chance > 1e-290, -np.log(np.maximum(chance, 1e-290)), bound)
+
+
+def log_choose(n: NDArray[np.int64] | int, k: Floats | NDArray[np.int64] | int) -> Floats:
+    """log (n choose k)."""
+    return np.asarray(gammaln(np.add(n, 1.0)) - gammaln(np.add(k, 1.0)) - gammaln(np.subtract(n, k) + 1.0))
