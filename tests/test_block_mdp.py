@@ -185,7 +185,8 @@ def test_the_greatest_return_is_that_of_the_luckiest_episode():
     assert fu.BlockMDP(transitions, rewards, reward_draw=sizes).max_return == 1.0
     assert fu.BlockMDP(transitions, rewards).max_return == 2.0  # two lucky coins
     assert fu.BlockMDP(transitions, rewards, reward_draw="deterministic").max_return == 1.0
-    assert fu.BlockMDP(transitions, -rewards, reward_draw="deterministic").max_return == -0.05
+    losses = fu.BlockMDP(transitions, -rewards - 1.0, reward_draw="deterministic")
+    assert losses.max_return == -1.0  # by action 1 at the last level, whatever came before
     assert fu.BlockMDP(transitions, rewards, start=1).max_return == 2.0
     assert fu.BlockMDP(transitions, rewards, max_return=7).max_return == 7.0
 

@@ -62,8 +62,8 @@ class BlockMDP(Environment):
         The least and the greatest reward that agents are told; if not given, 0 and 1 for "bernoulli", and
         those of the table for "deterministic".
     max_return
-        The greatest return of an episode that agents are told; if not given, that of the luckiest episode
-        that the tables allow.
+        The greatest return that can be ahead at any level, which agents are told; if not given, that of the
+        luckiest episode that the tables allow.
     """
 
     emission: Emission | None
@@ -282,9 +282,14 @@ class BlockMDP(Environment):
         return checks.ends("reward_range", declared)
 
     def _luckiest_return(self) -> float:
-        """The greatest return of any episode that can happen, within the range of rewards."""
+        """The greatest return that can be ahead at any level, within the range of rewards: where rewards are
+        losses, it is that of the last steps alone."""
         least, greatest = self.reward_range
-        ahead = np.zeros(self.transitions.shape[1])
+        possible = self.transitions > 0
+        reached = [self.start > 0]
+        for table in possible[:-1]:
+            reached.append(table[reached[-1]].any(axis=(0, 1)))
+        ahead, most = np.zeros(self.transitions.shape[1]), -np.inf
         for h in reversed(range(self.horizon)):
             rewards = self.rewards[h]
             if self.reward_draw == "bernoulli":
@@ -294,8 +299,9 @@ class BlockMDP(Environment):
                     np.where(rewards != 0, sizes, 0.0), np.where(rewards != sizes, 0.0, sizes)
                 )
             returns = np.clip(rewards, least, greatest) + ahead
-            ahead = np.where(self.transitions[h] > 0, returns, -np.inf).max(axis=(1, 2))
-        return float(ahead[self.start > 0].max())
+            ahead = np.where(possible[h], returns, -np.inf).max(axis=(1, 2))
+            most = max(most, float(ahead[reached[h]].max()))
+        return most
 
     def _random_levels(self) -> NDArray[np.bool_]:
         if self.reward_draw == "deterministic":
