@@ -244,7 +244,8 @@ def narrow_path(horizon):
         transitions[h, 1, :, 1] = 1.0
     rewards[-1, 0, (horizon - 1) % 2], rewards[-1, 1] = 1.0, 0.1
     means = np.stack([np.roll(np.eye(2), h, axis=0) for h in range(horizon + 1)])
-    return fu.BlockMDP(transitions, rewards, emission=Gaussian(means, 0.1, n_levels=horizon + 1))
+    emission = Gaussian(means, 0.1, n_levels=horizon + 1)
+    return fu.BlockMDP(transitions, rewards, emission=emission, max_return=float(horizon))
 
 
 @pytest.mark.parametrize(

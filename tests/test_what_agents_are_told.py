@@ -208,8 +208,8 @@ class Ladder(fu.Environment):
         (Ladder(-3, -2, reward_range=(-3, -2), max_return=-4), -4.0),
         (Ladder(-3, 0, reward_range=(-3, 0)), 0.0),
         (Ladder(-3, -2).draw(None), -2.0),
-        (gaussian_lock(), 2.0),
-        (gaussian_lock(max_return=1), 1.0),
+        (gaussian_lock(), 1.0),
+        (gaussian_lock(max_return=2), 2.0),
     ],
     ids=lambda value: getattr(value, "name", None) or repr(value),
 )
