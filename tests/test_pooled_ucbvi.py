@@ -112,6 +112,16 @@ def test_a_pair_is_worth_the_most_until_it_was_tried_as_often_as_it_takes_to_bel
     assert pulls(memory, (0, 0.25)).tolist() == pytest.approx([0.25 + 0.1 / 3, 1.0])
 
 
+@pytest.mark.parametrize(
+    "believed_after", [[1], [1, 2], [[1, 2, 3]], [1.5, 2.0, 3.0], [np.nan] * 3, "abc", 3]
+)
+def test_visits_to_believe_that_a_kernel_could_not_read_are_refused(believed_after):
+    with pytest.raises(
+        ValueError, match=r"^believed_after must be 3 whole numbers, one for each level, got "
+    ):
+        fu.PooledUCBVI().start(task_of((3, 2, 2))._replace(believed_after=believed_after))
+
+
 def test_values_lie_between_the_bounds_whatever_the_rewards():
     """Losses: returns of a step lie in [-3, -1], so the novelty of a first visit is a share of 2."""
     memory = fu.PooledUCBVI(novelty=0.25).start(task_of((1, 1, 2), (-3.0, -1.0)))

@@ -44,6 +44,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from .._base import checks
 from .._base.schema import Range, setting
 from .._kernels.tabular import fill_greedy, greatest
 from .compiled import CompiledLearner, learner_functions
@@ -282,6 +283,13 @@ class PooledUCBVI(CompiledLearner):
 
 def _at_least_once(task: Task) -> Floats:
     """The visits from which a pair is believed: [levels of the tables]."""
-    if task.believed_after is None or not task.levels_apart:
+    if task.believed_after is None:
         return np.ones(task.n_levels)
-    return np.maximum(task.believed_after, 1).astype(np.float64)
+    visits = np.asarray(task.believed_after)
+    if visits.shape != (task.horizon,) or visits.dtype.kind not in "iu":
+        raise ValueError(
+            f"believed_after must be {task.horizon} whole numbers, one for each level, "
+            f"got {checks.short_repr(task.believed_after)}"
+        )
+    # one row of observations stands for all levels, and hides no states
+    return np.maximum(visits, 1).astype(np.float64) if task.levels_apart else np.ones(task.n_levels)
