@@ -113,10 +113,31 @@ def test_groups_that_mean_nothing_split_nothing():
     assert found <= 1
 
 
-@pytest.mark.parametrize("groups", [[1, 2], np.zeros(5), np.zeros((5, 1), int), "aaaaa"])
-def test_groups_of_another_shape_or_type_are_refused(groups):
-    with pytest.raises(ValueError, match=r"^groups must be 5 whole numbers, one for each observation, got "):
-        fu.oracles.Splits(2).fit(np.eye(5), groups=groups)
+@pytest.mark.parametrize("name", ["y", "groups"])
+@pytest.mark.parametrize("values", [[1, 2], np.zeros(5), np.zeros((5, 1), int), "aaaaa"])
+def test_labels_and_groups_of_another_shape_or_type_are_refused(name, values):
+    with pytest.raises(ValueError, match=rf"^{name} must be 5 whole numbers, one for each observation, got "):
+        fu.oracles.Splits(2).fit(np.eye(5), **{name: values})
+
+
+@ROWS
+def test_clusters_that_are_known_are_split_further(rows_of):
+    """Of three states two were told apart, under other numbers, with every tenth observation mistaken."""
+    rows, states = rows_of(np.random.default_rng(0), [0.6, 0.2, 0.2], 600)
+    believed = np.where(states == 0, 7, 2)
+    believed[::10] = 9 - believed[::10]
+    labels = fu.oracles.Splits(3, random_state=0).fit(rows, believed).predict(rows)
+    assert worst_share(labels, states) == 1.0
+
+
+def test_where_as_many_clusters_are_known_as_there_may_be_none_is_looked_for():
+    """Two labels for three states: fitted afresh, the state of 0.6 is told from the others."""
+    rows, states = rich_rows(np.random.default_rng(0), [0.6, 0.2, 0.2], 600)
+    believed = (states == 2).astype(int)
+    oracle = fu.oracles.Splits(2, random_state=0)
+    np.testing.assert_array_equal(oracle.fit(rows, believed).predict(rows) == 1, states == 2)
+    labels = oracle.fit(rows).predict(rows)
+    assert len(np.unique(labels[states == 0])) == 1
 
 
 @pytest.mark.parametrize(("few", "many"), [(8, 8), (10, 30), (15, 15)])

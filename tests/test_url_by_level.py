@@ -3,6 +3,7 @@ been learned under these labels from the start."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -77,6 +78,28 @@ def test_any_learner_will_do(learner):
 def test_any_oracle_will_do():
     agent = fu.URL(oracle=KMeans(3, n_init=3), levels="separate")
     assert fu.train(fu.RichLock(horizon=3), agent, episodes=800, seeds=2).success_rate == 1.0
+
+
+class Told(KMeans):
+    """An oracle that takes history, and keeps what it was told."""
+
+    takes_history = True
+    told: ClassVar[list[tuple]] = []
+
+    def fit(self, X, y=None, groups=None):
+        self.told.append((len(X), y, groups))
+        return super().fit(X)
+
+
+def test_an_oracle_that_takes_history_is_told_labels_and_what_came_before(monkeypatch):
+    """No labels where it is fitted afresh, and no groups at the first level."""
+    monkeypatch.setattr(Told, "told", told := [])
+    fu.train(fu.RichLock(3, n_actions=4), fu.URL(oracle=Told(2), levels="separate"), 200, seeds=1, n_jobs=1)
+    for n, y, groups in told:
+        assert y is None or (y.shape == (n,) and y.max() < 3)
+        assert groups is None or (groups.shape == (n,) and groups.max() < 3 * 4)
+    for known in (1, 2):
+        assert {entry[known] is None for entry in told} == {True, False}
 
 
 def test_runs_do_not_depend_on_the_number_of_workers():

@@ -9,12 +9,13 @@ them has been tried n times,
 counts how often the visits of some pair have grown by half: a pair that was taken a thousand times shows
 nothing that it has not shown, one that was never taken may lead to a new state. Of the first level it is the
 number of trajectories that counts so. The oracle is fitted again at a level that has fewer labels than it may
-when half as many news have come in as there are actions; at any level when one of its labels has half as many
-observations again, unless it had many, since of a few one learns little of what they look like; and when the
-number of trajectories has grown by half, or by more where the last fit has changed nothing.
+when half as many news have come in as there are actions; and at any level when one of its labels has half as
+many observations again, unless it had many, since of a few one learns little of what they look like. An
+oracle that takes history goes on from the labels that it gave. It is fitted afresh when the number of
+trajectories has grown by half, or by more where the last such fit has changed nothing.
 
-An oracle that takes groups is told which pair came before each observation. A state that is new is mostly
-what follows one of them, so a few observations tell.
+It is also told which pair came before each observation. A state that is new is mostly what follows one of
+them, so a few observations tell.
 """
 
 from __future__ import annotations
@@ -84,10 +85,11 @@ class SeparateDecoding(LevelDecoding):
         before = _widened(self._seen_at_fit, seen.shape[1])
         grown = ((seen > GROWTH * before) & (before < _MANY)).any(axis=1)
         told = news - self._news_at_fit >= history.n_actions / 2
-        due = incomplete & told | grown | (played >= self._growths * self._played_at_fit)
-        levels = np.flatnonzero(due) + 1
-        changed = [self._refit_level(history, level) for level in levels.tolist()]
-        self._news_at_fit[due], self._played_at_fit[due] = news[due], played
+        afresh = played >= self._growths * self._played_at_fit
+        due = incomplete & told | grown | afresh
+        levels = np.flatnonzero(due)
+        changed = [self._refit_level(history, h + 1, afresh=afresh[h]) for h in levels.tolist()]
+        self._news_at_fit[due], self._played_at_fit[afresh] = news[due], played
         seen = history.label_counts()
         if (n_found := int((seen > 0).sum())) > self._n_found:
             self._tries_before = max(_TRIES, _FEWER * float(self._tries(history).max()))
@@ -110,7 +112,7 @@ class SeparateDecoding(LevelDecoding):
     ) -> Decoder:
         from ..oracles.fitting import fit_if_clusters
 
-        return fit_if_clusters(self._oracle, rows, seed, self._n_states, groups)
+        return fit_if_clusters(self._oracle, rows, seed, self._n_states, believed, groups)
 
     def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
         for h in range(len(self._decoders)):
@@ -129,23 +131,27 @@ class SeparateDecoding(LevelDecoding):
         affordable = _AFFORDED * np.sqrt(played) / pairs
         return np.asarray(np.maximum(np.minimum(self._tries_before + waited, affordable), _TRIES))
 
-    def _fitted_level(self, history: History, level: int) -> tuple[Decoder, Ints]:
-        """A decoder for the observations of one level, and their labels [n]."""
+    def _fitted_level(
+        self, history: History, level: int, believed: Ints | None = None
+    ) -> tuple[Decoder, Ints]:
+        """A decoder for the observations of one level, which had the labels `believed` [n] so far, if any,
+        and their labels [n]."""
         observations = np.ascontiguousarray(history.observations[:, level - 1])
         try:
-            decoder = self.fitted(observations, None, self._draw_seed(), history.came_from(level))
+            decoder = self.fitted(observations, believed, self._draw_seed(), history.came_from(level))
         except Exception as error:
             error.add_note(f"at level {level}")
             raise
         return decoder, decoder.decode(observations, level)
 
-    def _refit_level(self, history: History, level: int) -> bool:
-        decoder, labels = self._fitted_level(history, level)
+    def _refit_level(self, history: History, level: int, *, afresh: bool) -> bool:
+        before = history.labels_at(level).astype(np.int64)
+        decoder, labels = self._fitted_level(history, level, None if afresh else before)
         history.make_room(decoder.n_labels)
-        before = history.labels_at(level)
         names, agreement = history.relabel_level(level, labels)
         self._decoders[level - 1] = decoder.relabelled(names)
-        self._growths[level - 1] = next_growth(self._growths[level - 1], agreement)
+        if afresh:
+            self._growths[level - 1] = next_growth(self._growths[level - 1], agreement)
         if agreement < STABLE_AGREEMENT:
             self.last_change = len(history.labels)
         return not np.array_equal(before, names[labels])

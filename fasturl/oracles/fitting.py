@@ -26,6 +26,7 @@ def fit_decoder(
     n_states: int,
     *,
     open_ended: bool = True,
+    believed: NDArray[np.integer] | None = None,
     groups: NDArray[np.integer] | None = None,
 ) -> Decoder:
     """Fit a fresh copy of the oracle and return its decoder. The given oracle is left as it is.
@@ -33,7 +34,8 @@ def fit_decoder(
     An oracle whose `n_states` or `random_state` is None gets those that are given here; where its `n_states`
     is "auto", the number given here is its `max_states`, unless it has one. One that does not say
     how many labels it gives has n_states of them; if it is `open_ended`, also those of the observations X,
-    and one for all that turn up later. One that takes groups is told those of the observations.
+    and one for all that turn up later. One that takes history is told the labels that the observations had so
+    far, `believed`, and their groups.
     """
     fitted = _fresh_copy(oracle, random_state, n_states)
     # ours have checked their settings and the data by the time scikit-learn would check them again, for a
@@ -41,7 +43,10 @@ def fit_decoder(
     trusted = bool(getattr(fitted, "checks_its_data", False))
     try:
         with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
-            fitted.fit(X, **({"groups": groups} if getattr(fitted, "takes_groups", False) else {}))
+            if getattr(fitted, "takes_history", False):
+                fitted.fit(X, believed, groups=groups)
+            else:
+                fitted.fit(X)
         decoder = getattr(fitted, "decoder_", None)
         if isinstance(decoder, Decoder):
             return check_decoder(decoder)
@@ -64,11 +69,12 @@ def fit_if_clusters(
     X: NDArray[np.generic],
     random_state: int,
     n_states: int,
+    believed: NDArray[np.integer] | None = None,
     groups: NDArray[np.integer] | None = None,
 ) -> Decoder:
     """As `fit_decoder`, on observations that may look all alike."""
     try:
-        return fit_decoder(oracle, X, random_state, n_states, groups=groups)
+        return fit_decoder(oracle, X, random_state, n_states, believed=believed, groups=groups)
     except OneCluster:
         return ConstantDecoder(2)
 

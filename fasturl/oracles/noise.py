@@ -20,6 +20,7 @@ _TELLING = 100
 """Rows of other clusters that tell what the noise is."""
 _CLEARLY = 1.25
 """How much more than by chance noise varies in a direction, where it is taken to do so."""
+_TINY = np.finfo(np.float32).tiny
 _PAIRED_ROWS = 128
 """Rows whose products tell tr C^2."""
 
@@ -46,7 +47,7 @@ def largest_eigenvalue(noise: Reals, mean: float) -> float:
     is known. If they are all the same, that of a sample is greater by (1 + sqrt(D / n))^2 (Marchenko and
     Pastur, 1967); only one that is greater still is taken for what it is."""
     freedom = max(len(noise) - 1, 1)
-    scores = noise @ leading_direction(noise, noise[0])
+    scores = noise @ leading_directions(noise, noise[0], np.ones((1, len(noise)), np.float32))[0]
     largest = float(scores @ scores) / freedom
     by_chance = (1.0 + math.sqrt(noise.shape[1] / freedom)) ** 2
     return largest if largest > _CLEARLY * by_chance * mean else largest / by_chance
@@ -60,14 +61,11 @@ def squared_trace(noise: Reals, trace: float) -> float:
     return max(float(products.sum() - products.trace()) / pairs, float(trace**2 / noise.shape[1]))
 
 
-def leading_direction(sample: Reals, start: Reals, weights: Reals | None = None) -> Reals:
-    """The direction of largest variance, with a weight for each row."""
-    direction = start
+def leading_directions(sample: Reals, start: Reals, weights: Reals) -> Reals:
+    """The directions [K, D] of largest variance of rows [n, D], for each of several weights [K, n]."""
+    directions: Reals = np.tile(start, (len(weights), 1))
     for _ in range(_TURNS):
-        scores = sample @ direction
-        direction = np.asarray((scores if weights is None else scores * weights) @ sample)
-        length = np.linalg.norm(direction)
-        if length == 0.0:
-            return start
-        direction = direction / np.float32(length)
-    return direction
+        directions = np.matmul((directions @ sample.T) * weights, sample, dtype=np.float32)
+        lengths = np.sqrt(np.einsum("kd,kd->k", directions, directions))[:, None]
+        directions = np.where(lengths > 0.0, directions / np.maximum(lengths, _TINY), start)
+    return directions

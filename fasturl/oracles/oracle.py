@@ -74,8 +74,9 @@ class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
     )
     checks_its_data: ClassVar[bool] = True
     """Settings and observations are checked by `fit` itself: scikit-learn need not check them again."""
-    takes_groups: ClassVar[bool] = False
-    """Whether `fit` takes `groups`: whole numbers that say what came before each observation."""
+    takes_history: ClassVar[bool] = False
+    """Whether `fit` takes what is known of each observation beside its look: `y`, the label that it had so
+    far, and `groups`, whole numbers that say what came before it."""
     decoder_: Decoder = field(init=False)
     n_features_in_: int = field(init=False)
 

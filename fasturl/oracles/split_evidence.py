@@ -32,17 +32,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln
 
 from .likelihoods import Reals, divergence
-from .noise import Noise, largest_eigenvalue, squared_trace
+from .noise import MOST_ROWS, Noise, largest_eigenvalue, squared_trace
 from .projection import Floats
-
-Groups = NDArray[np.bool_]
+from .sides import Sample, Sides
 
 _ENOUGH = 10
 """Rows that tell how the noise of a group varies by direction."""
@@ -50,9 +49,6 @@ _LIKE = 1.25
 """How much more noise a cluster may have than the others, where it is taken to be the same."""
 _LEFT_BY_A_CUT = 1.0 - 2.0 / math.pi
 """Share of a normal's variance that is left around the means of its two halves."""
-_IN_GROUPS = 1 / 3
-"""Share of the separation that is asked of a group that was known before: its rows may be of two clusters
-that are both new."""
 
 
 @dataclass(frozen=True)
@@ -69,48 +65,24 @@ class SplitRule:
     min_separation: float
 
 
-class Sample(NamedTuple):
-    """Rows of a cluster around its mean."""
-
-    rows: Reals  # [n, D]
-    norms: Reals  # [n], squared
-    squares: Floats  # [D], sum of the squares of all rows of the cluster
-    of_bits: bool
-
-    def part(self, chosen: NDArray[np.int64]) -> Sample:
-        return self._replace(rows=self.rows[chosen], norms=self.norms[chosen])
-
-
 class Pair:
-    """One split of a sample, and what the tests need to know of it."""
+    """One split of a sample, the k-th of these, and what the tests need to know of it."""
 
-    def __init__(self, sample: Sample, group: Groups) -> None:
-        self.sample, self.group = sample, group
-        self.size, self.n = int(group.sum()), len(sample.rows)
-        if 0 < self.size < self.n:
-            self._scores, means = left_out_scores(sample.rows, sample.norms, group[None])
-            self.means = means[:, 0].astype(np.float64)
-
-    def likelier(self, rows: Reals) -> Groups:
-        """Which rows are likelier to be in the group than among the others."""
-        gap = (self.means[0] - self.means[1]).astype(np.float32)
-        scores = rows @ gap - np.float32(self.means[1] @ gap)
-        return np.asarray(scores > likelier_above(self._scores, self.group[None])[0])
+    def __init__(self, sample: Sample, sides: Sides, k: int) -> None:
+        self.sample, self.group = sample, sides.groups[k]
+        self.size, self.n = int(self.group.sum()), len(sample.rows)
+        self.means = sides.means[:, k].astype(np.float64)
 
     def excess(
         self,
-        rule: SplitRule,
         patience: float,
         scale: Floats,
         centre: Floats,
         noise: Noise | None,
         choices: float | None = None,
     ) -> float:
-        """By how much the two groups pass the tests of two clusters; 0 or less where they do not. They were
-        chosen among exp(choices) groups, or among all of their size."""
-        least = rule.min_separation * (1.0 if choices is None else _IN_GROUPS)
-        if not 0 < self.size < self.n or self.separation() < least:
-            return -math.inf
+        """By how much the two groups lie farther apart than those of one cluster can; 0 or less where they do
+        not. They were chosen among exp(choices) groups, or among all of their size."""
         if self.sample.of_bits:
             return _excess_of_bits(self, self.means * scale + centre, patience, choices)
         return _excess_of_reals(self, patience, choices, noise)
@@ -119,53 +91,19 @@ class Pair:
         """The logarithm of the number of groups of this size."""
         return float(log_choose(self.n, min(self.size, self.n - self.size)))
 
-    def separation(self) -> float:
-        """Standard deviations between the means, along the line through them."""
-        inside, outside = self._scores[0, self.group], self._scores[0, ~self.group]
-        # the larger one: the tail of a normal is narrow, and lies far from the mean of the rest
-        variance = float(max(outside.var(), inside.var()))
-        gap = float(inside.mean() - outside.mean())
-        return gap / math.sqrt(variance) if variance > 0.0 else math.copysign(math.inf, gap)
-
-    def noise(self) -> Reals:
-        """The rows around the mean of their group."""
-        means = self.means.astype(np.float32)
-        return np.asarray(self.sample.rows - np.where(self.group[:, None], means[0], means[1]))
+    def noise(self) -> list[Reals]:
+        """Rows around the mean of their group, for each of the two: all of them, or some where there are
+        many."""
+        members = np.flatnonzero(self.group), np.flatnonzero(~self.group)
+        return [
+            self.sample.rows[rows[:: -(-rows.size // MOST_ROWS)]] - mean
+            for rows, mean in zip(members, self.means.astype(np.float32), strict=True)
+        ]
 
     def differences(self) -> Floats:
         """(a b / n) times the squared difference of the means, for each coordinate."""
         weight = self.size * (self.n - self.size) / self.n
         return np.asarray(weight * np.square(self.means[0] - self.means[1]))
-
-
-def likelier_above(scores: Reals, groups: Groups) -> Reals:
-    """The score above which a row is likelier to be in A, for each split: of normals with these means, their
-    common variance, and as frequent as the sides are large, but between a quarter and three quarters of the
-    way. A rare cluster would else be swamped by the tail of a frequent one."""
-    a = groups.sum(axis=1)
-    b = groups.shape[1] - a
-    inside = np.einsum("kn,kn->k", scores, groups) / a
-    outside = np.einsum("kn,kn->k", scores, ~groups) / b
-    spread = np.square(scores - np.where(groups, inside[:, None], outside[:, None])).mean(axis=1)
-    gaps = np.maximum(inside - outside, np.finfo(np.float32).tiny)
-    shifts = np.clip(spread * np.log(b / a) / gaps, -gaps / 4, gaps / 4)
-    return np.asarray((inside + outside) / 2 + shifts)
-
-
-def left_out_scores(sample: Reals, norms: Reals, groups: Groups) -> tuple[Reals, Reals]:
-    """(r - m_B) . (m_A - m_B) for each split and row [K, n], with the row left out of its own mean, and the
-    means [2, K, D]."""
-    a = groups.sum(axis=1, dtype=np.float32)[:, None]
-    b = groups.shape[1] - a
-    sums = groups.astype(np.float32) @ sample
-    inner, outer = sums / a, (sample.sum(axis=0) - sums) / b
-    gap = inner - outer
-    scores = gap @ sample.T - np.einsum("kd,kd->k", outer, gap)[:, None]
-
-    to_inner = norms - 2 * inner @ sample.T + np.einsum("kd,kd->k", inner, inner)[:, None]
-    to_outer = norms - 2 * outer @ sample.T + np.einsum("kd,kd->k", outer, outer)[:, None]
-    scores += np.where(groups, -to_inner / np.maximum(a - 1, 1), to_outer / np.maximum(b - 1, 1))
-    return scores, np.stack([inner, outer])
 
 
 def _excess_of_reals(pair: Pair, patience: float, choices: float | None, known: Noise | None) -> float:
@@ -200,10 +138,11 @@ def _excess_of_reals(pair: Pair, patience: float, choices: float | None, known: 
 
 def _noise_of_pair(pair: Pair, trace: float, *, by_cut: bool) -> Noise:
     """The noise around the two means, along whose difference a cluster may have been cut."""
-    noise, least = pair.noise(), trace / pair.means.shape[1]
+    sides, least = pair.noise(), trace / pair.means.shape[1]
+    noise = np.concatenate(sides)
     # one of the groups may be several clusters, whose means differ by more than the noise
-    sides = [side for side in (noise[pair.group], noise[~pair.group]) if len(side) >= _ENOUGH]
-    norm = max(min(largest_eigenvalue(side, least) for side in sides or [noise]), least)
+    telling = [side for side in sides if len(side) >= _ENOUGH] or [noise]
+    norm = max(min(largest_eigenvalue(side, least) for side in telling), least)
     if by_cut:
         norm = max(norm, _variance_along(noise, pair.means[0] - pair.means[1]) / _LEFT_BY_A_CUT)
     return Noise(trace, squared_trace(noise, trace), norm)

@@ -75,19 +75,26 @@ class Splits(DecodingOracle):
     def least_observations(self) -> dict[str, int]:
         return {}
 
-    takes_groups: ClassVar[bool] = True
+    takes_history: ClassVar[bool] = True
 
-    def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
-        """Learn to label observations X [n, D]. Those of one of the groups [n], whole numbers, may go
-        together for another reason than their looks, such as what came before them: a cluster of which a
-        group consists is found from fewer of them."""
+    def fit(self, X: ArrayLike, y: object = None, groups: object = None) -> Self:
+        """Learn to label observations X [n, D]. Where they had labels y [n] so far, clusters with these are
+        split further. Observations of one of the groups [n], whole numbers, may go together for another
+        reason than their looks, such as what came before them: a cluster of which a group consists is found
+        from fewer of them."""
         data = self._check(X)
-        return self._keep(data, self._learn(data, None if groups is None else _checked(groups, len(data))))
+        known = [
+            None if values is None else _checked(name, values, len(data))
+            for name, values in (("y", y), ("groups", groups))
+        ]
+        return self._keep(data, self._learn(data, *known))
 
-    def _learn(self, data: Observations, groups: Labels | None = None) -> dict[str, Any]:
+    def _learn(
+        self, data: Observations, labels: Labels | None = None, groups: Labels | None = None
+    ) -> dict[str, Any]:
         rows = np.asarray(data, np.float32)
         of_bits = are_bits(rows)
-        labels = self._cluster(rows, groups, of_bits=of_bits)
+        labels = self._cluster(rows, labels, groups, of_bits=of_bits)
         n_clusters = int(labels.max()) + 1
         decoder: Decoder = ConstantDecoder(2)
         if n_clusters > 1:
@@ -97,21 +104,21 @@ class Splits(DecodingOracle):
             decoder = AffineDecoder(weights, bias - weights @ centre)
         return {"decoder_": decoder, "n_clusters_": n_clusters}
 
-    def _cluster(self, rows: Reals, groups: Labels | None, *, of_bits: bool) -> Labels:
-        """A label for each of the rows [n, D]."""
+    def _cluster(self, rows: Reals, labels: Labels | None, groups: Labels | None, *, of_bits: bool) -> Labels:
+        """A label for each of the rows [n, D], which had these labels so far, if any."""
         rule = SplitRule(self.error_rate, self.min_separation)
         generator = np.random.default_rng(self.random_state)
-        nothing_known = np.zeros(len(rows), np.int64)
-        return split_further(
-            rows, nothing_known, self._n_clusters, rule, generator, of_bits=of_bits, groups=groups
-        )
+        if labels is None:
+            labels = np.zeros(len(rows), np.int64)
+        labels = _settled(rows, np.unique(labels, return_inverse=True)[1], of_bits=of_bits)
+        return split_further(rows, labels, self._n_clusters, rule, generator, of_bits=of_bits, groups=groups)
 
 
-def _checked(groups: ArrayLike, n: int) -> Labels:
-    numbers = np.asarray(groups)
+def _checked(name: str, values: object, n: int) -> Labels:
+    numbers = np.asarray(values)
     if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
         raise ValueError(
-            f"groups must be {n} whole numbers, one for each observation, got {checks.short_repr(groups)}"
+            f"{name} must be {n} whole numbers, one for each observation, got {checks.short_repr(values)}"
         )
     return numbers.astype(np.int64)
 
@@ -165,8 +172,14 @@ def _divided(rows: Reals, labels: Labels, k: int, split: Split, new: int, *, of_
     else:
         middle = split.means.sum(axis=0) @ gap / 2
     labels[members[rows[members] @ gap.astype(np.float32) > middle]] = new
-    for _ in range(_MOVES):
-        moved = _likeliest(rows, labels, new + 1, of_bits=of_bits)
+    return _settled(rows, labels, of_bits=of_bits)
+
+
+def _settled(rows: Reals, labels: Labels, *, of_bits: bool) -> Labels:
+    """Labels 0, 1, ... [n] once rows [n, D] have changed to clusters that are likelier."""
+    n_clusters = int(labels.max()) + 1
+    for _ in range(_MOVES if n_clusters > 1 else 0):
+        moved = _likeliest(rows, labels, n_clusters, of_bits=of_bits)
         if np.array_equal(moved, labels):
             break
         labels = moved

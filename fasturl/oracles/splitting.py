@@ -13,15 +13,18 @@ state where five would be needed.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels.splitting import best_thresholds, farthest_subset
 from .likelihoods import Labels, Reals, without_false_alarms
-from .noise import MOST_ROWS, Noise, leading_direction
+from .noise import MOST_ROWS, Noise, leading_directions
 from .projection import Floats
-from .split_evidence import Groups, Pair, Sample, SplitRule, left_out_scores, likelier_above, log_choose
+from .sides import Groups, Sample, Sides
+from .split_evidence import Pair, SplitRule, log_choose
 
 _OUTERMOST = 128
 """How many of them are the outermost ones, where a rare cluster is."""
@@ -33,6 +36,9 @@ _OUTERMOST_OF_GROUP = 16
 """Rows of a group that may be a cluster of their own."""
 _SEVERAL = 2
 """Rows that a group has at least: a single one may be an outlier."""
+_IN_GROUPS = 1 / 3
+"""Share of the separation that is asked of a group that was known before: its rows may be of two clusters
+that are both new."""
 
 
 class Split(NamedTuple):
@@ -69,25 +75,26 @@ def best_split(
     squares = np.einsum("nd,nd->d", residuals, residuals, dtype=np.float64)
     everything = Sample(residuals, norms, squares, of_bits)
     sample = everything if len(rows) <= MOST_ROWS else everything.part(_outer_and_random(norms, generator))
-    best: Split | None = None
     patience = math.log(1.0 / rule.error_rate)
+    found: list[tuple[Pair, float | None]] = []
     if groups is not None and (known := _best_in_groups(everything, groups, patience)) is not None:
         group, choices = known
-        pair = Pair(everything, group)
-        excess = pair.excess(rule, patience, scale, centre, noise, choices)
-        if excess > 0.0:
-            best = Split(excess, pair.means * scale + centre)
-    for group in _candidates(sample):
-        pair = Pair(sample, group)
-        if sample is not everything:
-            if pair.separation() < rule.min_separation:
-                continue
-            # the outermost rows are no fair sample: the whole has the last word
-            pair = Pair(everything, pair.likelier(residuals))
-        excess = pair.excess(rule, patience, scale, centre, noise)
-        if excess > 0.0 and (best is None or excess > best.excess):
-            best = Split(excess, pair.means * scale + centre)
-    return best
+        sides = Sides(everything, group[None])
+        if sides.separations()[0] >= _IN_GROUPS * rule.min_separation:
+            found.append((Pair(everything, sides, 0), choices))
+    candidates = _candidates(sample)
+    clear = candidates.separations() >= rule.min_separation
+    if sample is not everything:
+        # the outermost rows are no fair sample: the whole has the last word
+        candidates = Sides(everything, _smaller_parts(candidates.likelier(residuals)[clear]))
+        clear = candidates.separations() >= rule.min_separation
+    found += [(Pair(everything, candidates, k), None) for k in np.flatnonzero(clear).tolist()]
+    splits = [
+        Split(pair.excess(patience, scale, centre, noise, choices), pair.means * scale + centre)
+        for pair, choices in found
+    ]
+    best = max(splits, key=lambda split: split.excess, default=None)
+    return best if best is not None and best.excess > 0.0 else None
 
 
 def _outer_and_random(norms: Reals, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -106,54 +113,47 @@ def _best_in_groups(sample: Sample, groups: Labels, patience: float) -> tuple[Gr
     first, sizes = first[several], sizes[several]
     if not sizes.size:
         return None
-    trace = float(sample.squares.sum()) / n
-    sums = np.zeros((sizes.size, dimension), np.float32)
-    best = -math.inf, 0, 0, 0.0
-    for k in range(1, min(int(sizes.max()), _OUTERMOST_OF_GROUP) + 1):
-        there = sizes >= k
-        sums[there] += sample.rows[order[first[there] + k - 1]]
-        if k < _SEVERAL:
-            continue
-        subsets = log_choose(sizes, np.minimum(k, sizes)) + np.log(np.minimum(sizes, _OUTERMOST_OF_GROUP))
-        choices = math.log(sizes.size) + subsets
-        u = choices + patience
-        gains = np.einsum("gd,gd->g", sums, sums) * (n / (k * (n - k)))
-        excess = gains - trace * (1.0 + 2.0 * np.sqrt(u / dimension) + 2.0 * u / dimension)
-        g = int(np.where(there, excess, -math.inf).argmax())
-        if excess[g] > best[0]:
-            best = float(excess[g]), g, k, float(choices[g])
+    limits = float(sample.squares.sum()) / n, patience, _SEVERAL, _OUTERMOST_OF_GROUP
+    best = np.empty(2, np.int64)
+    choices = farthest_subset(sample.rows, order, first, sizes, limits, np.empty(dimension, np.float32), best)
     chosen = np.zeros(n, np.bool_)
-    chosen[order[first[best[1]] : first[best[1]] + best[2]]] = True
-    return chosen, best[3]
+    chosen[order[first[best[0]] : first[best[0]] + best[1]]] = True
+    return chosen, choices
 
 
-def _candidates(cluster: Sample) -> list[Groups]:
-    """Groups [n] that may be clusters, each the smaller part of its split."""
+def _candidates(cluster: Sample) -> Sides:
+    """Splits into groups that may be clusters and the rest."""
     sample, norms = cluster.rows, cluster.norms
     seeds = np.argsort(-norms, kind="stable")[:_SEEDS]
-    scores = [
-        norms,
-        sample @ leading_direction(sample, sample[seeds[0]]),
-        sample @ leading_direction(sample, sample[seeds[0]], norms),
-    ]
+    directions = leading_directions(sample, sample[seeds[0]], np.stack([np.ones_like(norms), norms]))
+    products = sample[seeds] @ sample.T
+    # a row goes with itself whether it has a cluster or not
+    itself = np.arange(seeds.size), seeds
+    products[itself] = 0.0
+    products[itself] = products.max(axis=1)
+    scores = [norms[None], directions @ sample.T, products]
     if cluster.of_bits:
-        scores.append(sample[:, _most_dependent(sample)])
-    for seed in seeds:
-        # a row goes with itself whether it has a cluster or not
-        products = sample @ sample[seed]
-        products[seed] = 0.0
-        products[seed] = products.max()
-        scores.append(products)
-    groups = _best_thresholds(np.stack(scores))
+        scores.append(sample[None, :, _most_dependent(sample)])
+    groups = _best_thresholds(np.concatenate(scores))
     for _ in range(_MOVES):
-        groups = groups[groups.any(axis=1) & ~groups.all(axis=1)]
-        moved = _likelier(sample, norms, groups)
+        groups = _distinct(groups)
+        moved = Sides(cluster, groups).moved()
         if np.array_equal(moved, groups):
             break
         groups = moved
-    smaller = np.where(2 * groups.sum(axis=1, keepdims=True) > groups.shape[1], ~groups, groups)
-    distinct = {group.tobytes(): group for group in smaller if group.any()}
-    return list(distinct.values())
+    return Sides(cluster, _smaller_parts(groups))
+
+
+def _smaller_parts(groups: Groups) -> Groups:
+    """Each of the groups [K, n], or what it leaves where that is smaller, once."""
+    return _distinct(np.where(2 * groups.sum(axis=1, keepdims=True) > groups.shape[1], ~groups, groups))
+
+
+def _distinct(groups: Groups) -> Groups:
+    """Each group once, without those of no row or all."""
+    first = {group.tobytes(): k for k, group in reversed(list(enumerate(groups)))}
+    some = np.asarray(groups.any(axis=1) & ~groups.all(axis=1))
+    return np.asarray(groups[sorted(k for k in first.values() if some[k])])
 
 
 def _most_dependent(sample: Reals) -> int:
@@ -168,21 +168,14 @@ def _best_thresholds(scores: Reals) -> Groups:
     so many rows, is greatest."""
     n = scores.shape[1]
     order = np.argsort(scores, axis=1, kind="stable")
-    ranked = np.take_along_axis(scores, order, axis=1).astype(np.float64)
-    ranked -= ranked.mean(axis=1, keepdims=True)
-    below = np.arange(1, n)
-    sums = ranked.cumsum(axis=1)[:, :-1]
-    between = np.square(sums) * (n / (below * (n - below)))
-    total = np.square(ranked).sum(axis=1, keepdims=True)
-    within = np.maximum(total - between, 1e-9 * total + np.finfo(float).tiny)
-    gain = n * np.log1p(between / within) - 2.0 * log_choose(n, np.minimum(below, n - below))
-    gain[ranked[:, 1:] <= ranked[:, :-1]] = -np.inf
+    n_below = np.empty(len(scores), np.int64)
+    best_thresholds(np.take_along_axis(scores, order, axis=1), _log_choices(n), n_below)
     groups = np.empty(scores.shape, np.bool_)
-    np.put_along_axis(groups, order, np.arange(n) > gain.argmax(axis=1)[:, None], axis=1)
+    np.put_along_axis(groups, order, np.arange(n) >= n_below[:, None], axis=1)
     return groups
 
 
-def _likelier(sample: Reals, norms: Reals, groups: Groups) -> Groups:
-    """Every row on its likelier side, for each of the splits [K, n]."""
-    scores, _ = left_out_scores(sample, norms, groups)
-    return np.asarray(scores > likelier_above(scores, groups)[:, None])
+@lru_cache(maxsize=MOST_ROWS)
+def _log_choices(n: int) -> Floats:
+    """The logarithm of the number of ways to choose 0, ..., n - 1 of n rows."""
+    return log_choose(n, np.arange(n))

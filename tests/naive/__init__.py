@@ -3,7 +3,7 @@
 One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays,
 read and written one entry at a time, so that a reference can be called with the very arguments of its kernel
 (generators apart). The references of `evaluation`, `fitting`, `hashing`, `learning`, `mixtures`, `networks`,
-`pcid`, `q_table`, `variates` and `vector`, some of which share names with others, are called as
+`pcid`, `q_table`, `splitting`, `variates` and `vector`, some of which share names with others, are called as
 `naive.hashing.play`, and so are the slow learners and agents.
 """
 
@@ -19,6 +19,7 @@ from . import pooled_ucbvi as pooled_ucbvi
 from . import q_table as q_table
 from . import rmax as rmax
 from . import slow_learners as slow_learners
+from . import splitting as splitting
 from . import ucbq_bernstein as ucbq_bernstein
 from . import ucbvi as ucbvi
 from . import variates as variates

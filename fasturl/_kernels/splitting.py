@@ -1,0 +1,146 @@
+"""Splits of a sample of n rows into a group A and the rest B, and groups that were known before.
+
+The score of a row r says how far it lies towards A, of a rows, from B, of b rows:
+
+    (r - m_B) . (m_A - m_B) - |r - m_A|^2 / (a - 1)   in A,
+    (r - m_B) . (m_A - m_B) + |r - m_B|^2 / (b - 1)   in B.
+
+The last terms are what a row adds to its own score by being part of a mean: every row lies close to that.
+"""
+
+import math
+
+import numpy as np
+
+from .compiling import inlined, kernel
+
+
+@kernel
+def score_sides(
+    groups: np.ndarray,
+    along: np.ndarray,
+    products: np.ndarray,
+    norms: np.ndarray,
+    scores: np.ndarray,
+    centres: np.ndarray,
+    variances: np.ndarray,
+) -> None:
+    """Scores float32[K, n] of the rows for each of the groups bool[K, n], and mean and variance of those of A
+    and of B: float64[2, K].
+
+    along float32[2, K, n] has the products of the rows with m_A and m_B, products float32[3, K] those of m_A
+    with itself, of m_B with itself, and of the two; norms float32[n] are |r|^2.
+    """
+    n_splits, n = groups.shape
+    for k in range(n_splits):
+        a = 0
+        for i in range(n):
+            a += groups[k, i]
+        own_a = np.float32(1.0 / max(a - 1, 1))
+        own_b = np.float32(1.0 / max(n - a - 1, 1))
+        constant = products[1, k] - products[2, k]
+        for i in range(n):
+            along_a, along_b = along[0, k, i], along[1, k, i]
+            to_a = norms[i] - along_a - along_a + products[0, k]
+            to_b = norms[i] - along_b - along_b + products[1, k]
+            scores[k, i] = along_a - along_b + constant + (-to_a * own_a if groups[k, i] else to_b * own_b)
+        _describe(scores, groups, k, a, centres, variances)
+
+
+@inlined
+def _describe(
+    scores: np.ndarray, groups: np.ndarray, k: int, a: int, centres: np.ndarray, variances: np.ndarray
+) -> None:
+    """Mean and variance of the scores of the two sides of a split."""
+    n = scores.shape[1]
+    inside, outside = 0.0, 0.0
+    for i in range(n):
+        inside += scores[k, i] if groups[k, i] else 0.0
+        outside += 0.0 if groups[k, i] else scores[k, i]
+    inside /= a
+    outside /= n - a
+    centres[0, k], centres[1, k] = inside, outside
+    within, without = 0.0, 0.0
+    for i in range(n):
+        difference = scores[k, i] - (inside if groups[k, i] else outside)
+        square = difference * difference
+        within += square if groups[k, i] else 0.0
+        without += 0.0 if groups[k, i] else square
+    variances[0, k], variances[1, k] = within / a, without / (n - a)
+
+
+@kernel
+def farthest_subset(
+    rows: np.ndarray,
+    order: np.ndarray,
+    first: np.ndarray,
+    sizes: np.ndarray,
+    limits: tuple,
+    sums: np.ndarray,
+    best: np.ndarray,
+) -> float:
+    """Of each group g the first rows in order, order[first[g]], ..., up to sizes[g] of them, which are the
+    outermost: the number of the group and how many of its rows lie farthest above what noise can reach
+    (best int64[2]), and the logarithm of the number of sets that they were chosen among.
+
+    limits are (trace of the noise, log(1 / error rate), least and greatest number of rows). rows float32[n,
+    D] lie around their mean; sums float32[D] is scratch.
+    """
+    trace, patience, least, most = limits
+    n, dimension = rows.shape
+    best[0], best[1] = 0, 0
+    farthest, chosen_among = -math.inf, 0.0
+    for g in range(first.size):
+        for d in range(dimension):
+            sums[d] = np.float32(0.0)
+        for k in range(1, min(sizes[g], most) + 1):
+            row = order[first[g] + k - 1]
+            for d in range(dimension):
+                sums[d] += rows[row, d]
+            if k < least:
+                continue
+            square = 0.0
+            for d in range(dimension):
+                square += sums[d] * sums[d]
+            choices = math.log(first.size) + math.log(min(sizes[g], most)) + log_choose(sizes[g], k)
+            u = choices + patience
+            noise = trace * (1.0 + 2.0 * math.sqrt(u / dimension) + 2.0 * u / dimension)
+            excess = square * n / (k * (n - k)) - noise
+            if excess > farthest:
+                farthest, chosen_among = excess, choices
+                best[0], best[1] = g, k
+    return chosen_among
+
+
+@kernel
+def log_choose(n: int, k: int) -> float:
+    """log (n choose k)."""
+    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
+
+
+@kernel
+def best_thresholds(ranked: np.ndarray, log_choices: np.ndarray, best: np.ndarray) -> None:
+    """For each direction, with scores ranked float32[K, n] from the least, the number of those below the
+    threshold (best int64[K]) whose likelihood, less what it takes to choose so many rows (log_choices
+    float64[n], by their number), is greatest; n where all scores are the same."""
+    n_directions, n = ranked.shape
+    for k in range(n_directions):
+        mean = 0.0
+        for i in range(n):
+            mean += ranked[k, i]
+        mean /= n
+        total = 0.0
+        for i in range(n):
+            difference = ranked[k, i] - mean
+            total += difference * difference
+        best[k] = n
+        greatest, running = -math.inf, 0.0
+        for below in range(1, n):
+            running += ranked[k, below - 1] - mean
+            if ranked[k, below] <= ranked[k, below - 1]:
+                continue
+            between = running * running * n / (below * (n - below))
+            within = max(total - between, 1e-9 * total)
+            gain = n * math.log1p(between / within) - 2.0 * log_choices[below]
+            if gain > greatest:
+                greatest, best[k] = gain, below
