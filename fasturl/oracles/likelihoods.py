@@ -106,12 +106,8 @@ def second_moments(rows: Reals) -> Floats:
 @without_false_alarms
 def refined(observations: Observations, labels: Labels) -> Decoder:
     """The decoder of the mixture that starts from labels 0, 1, ... [n] of observations [n, D]."""
-    of_bits, n_clusters = are_bits(observations), int(labels.max()) + 1
-    centre = np.zeros(observations.shape[1], np.float32)
-    if not of_bits:
-        # sums of squares in float32 must not be large beside the noise
-        centre = observations.mean(axis=0, dtype=np.float64).astype(np.float32)
-    rows = np.asarray(observations, np.float32) - centre
+    rows, centre, of_bits = centred(observations)
+    n_clusters = int(labels.max()) + 1
     moments = None if of_bits else second_moments(rows)
     clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)
     for _ in range(_MOST_TURNS):
@@ -131,8 +127,20 @@ def refined(observations: Observations, labels: Labels) -> Decoder:
     return AffineDecoder(weights[there], bias[there] - weights[there] @ centre)
 
 
+def centred(observations: Observations) -> tuple[Reals, Reals, bool]:
+    """Observations [n, D] around their mean, which sums of squares in float32 need, the mean [D], and whether
+    they are bits: those stay as they are, and 0 stands for their mean."""
+    of_bits = are_bits(observations)
+    centre = np.zeros(observations.shape[1], np.float32)
+    if of_bits:
+        return np.asarray(observations, np.float32), centre, of_bits
+    centre = observations.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return np.asarray(observations - centre, np.float32), centre, of_bits
+
+
 def are_bits(observations: Observations) -> bool:
-    return bool(((observations == 0) | (observations == 1)).all())
+    # the first one mostly tells
+    return all(bool(((rows == 0) | (rows == 1)).all()) for rows in (observations[:1], observations))
 
 
 def log_odds(shares: Floats) -> tuple[Floats, Floats]:

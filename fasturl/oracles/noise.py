@@ -9,8 +9,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .likelihoods import Reals
+from .likelihoods import Labels, Reals
 
 MOST_ROWS = 512
 """Rows that are looked at, where there are more."""
@@ -33,11 +34,14 @@ class Noise(NamedTuple):
     norm: float
 
     @classmethod
-    def measured(cls, noise: Reals) -> Noise | None:
-        """That of rows [n, D] around the means of their clusters; None where they are too few to tell."""
-        if len(noise) < _TELLING:
+    def around(cls, centres: Reals, rows: Reals, labels: Labels, chosen: NDArray[np.bool_]) -> Noise | None:
+        """That of chosen rows [n, D] around the centres [K, D] of their clusters; None where they are too few
+        to tell."""
+        numbers = np.flatnonzero(chosen)
+        if numbers.size < _TELLING:
             return None
-        noise = noise[:: -(-len(noise) // MOST_ROWS)]
+        numbers = numbers[:: -(-numbers.size // MOST_ROWS)]
+        noise = rows[numbers] - centres[labels[numbers]]
         trace = float(np.einsum("nd,nd->", noise, noise, dtype=np.float64)) / (len(noise) - 1)
         return cls(trace, squared_trace(noise, trace), largest_eigenvalue(noise, trace / noise.shape[1]))
 

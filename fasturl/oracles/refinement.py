@@ -21,7 +21,7 @@ import numpy as np
 from ..decoders.decoder import Decoder
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
-from .likelihoods import Labels, Reals, are_bits, refined
+from .likelihoods import Labels, are_bits, centred, refined
 from .projection import Observations, merged, separation
 from .split_evidence import SplitRule
 from .splits import split_further
@@ -51,7 +51,7 @@ def fit_and_refine(
     objections = [criterion(candidate.decode(judged)) for candidate in candidates]
     best, least = candidates[int(np.argmin(objections))], min(objections)
     labels = np.unique(best.decode(observations), return_inverse=True)[1]
-    other = _merged_and_split(np.asarray(observations, np.float32), labels, n_labels, random_state)
+    other = _merged_and_split(observations, labels, n_labels, random_state)
     if other.max() > 0 and not np.array_equal(other, labels):
         divided = refined(observations, other)
         if criterion(divided.decode(judged)) < least:
@@ -73,8 +73,10 @@ def labels_that_split(
     return sum(split is not None for split in splits)
 
 
-def _merged_and_split(rows: Reals, labels: Labels, n_labels: int, random_state: int) -> Labels:
-    """Labels 0, 1, ... [n] of rows [n, D] after labels that lie together are merged, and then split."""
+def _merged_and_split(observations: Observations, labels: Labels, n_labels: int, random_state: int) -> Labels:
+    """Labels 0, 1, ... [n] of observations [n, D] after labels that lie together are merged, and then
+    split."""
+    rows, _, of_bits = centred(observations)
     n_found = int(labels.max()) + 1
     every = -(-len(rows) // _JUDGED)
     apart = separation(rows[::every].astype(np.float64), labels[::every], n_found)
@@ -83,4 +85,4 @@ def _merged_and_split(rows: Reals, labels: Labels, n_labels: int, random_state: 
     if labels.max() + 1 == n_labels:
         return labels
     generator = np.random.default_rng(random_state)
-    return split_further(rows, labels, n_labels, _SPLIT_RULE, generator, of_bits=are_bits(rows))
+    return split_further(rows, labels, n_labels, _SPLIT_RULE, generator, of_bits=of_bits)

@@ -22,7 +22,7 @@ from ..decoders.decoder import Decoder
 from .likelihoods import (
     Labels,
     Reals,
-    are_bits,
+    centred,
     clusters_of,
     log_odds,
     second_moments,
@@ -92,15 +92,13 @@ class Splits(DecodingOracle):
     def _learn(
         self, data: Observations, labels: Labels | None = None, groups: Labels | None = None
     ) -> dict[str, Any]:
-        rows = np.asarray(data, np.float32)
-        of_bits = are_bits(rows)
+        rows, centre, of_bits = centred(data)
         labels = self._cluster(rows, labels, groups, of_bits=of_bits)
         n_clusters = int(labels.max()) + 1
         decoder: Decoder = ConstantDecoder(2)
         if n_clusters > 1:
-            centre = np.zeros(rows.shape[1], np.float32) if of_bits else rows.mean(axis=0)
-            clusters = clusters_of(rows - centre, labels, n_clusters, of_bits=of_bits)
-            weights, bias = clusters.scores(None if of_bits else second_moments(rows - centre))
+            clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)
+            weights, bias = clusters.scores(None if of_bits else second_moments(rows))
             decoder = AffineDecoder(weights, bias - weights @ centre)
         return {"decoder_": decoder, "n_clusters_": n_clusters}
 
@@ -134,13 +132,10 @@ def split_further(
     of_bits: bool,
     groups: Labels | None = None,
 ) -> Labels:
-    """Labels 0, 1, ... [n] of rows [n, D], of which clusters are split until there are `most`, or until none
-    is two. Rows of one of the groups [n], if there are any, may go together."""
+    """Labels 0, 1, ... [n] of rows [n, D] around their mean, of which clusters are split until there are
+    `most`, or until none is two. Rows of one of the groups [n], if there are any, may go together."""
     for n_clusters in range(int(labels.max()) + 1, most):
-        noise = None
-        if n_clusters > 1 and not of_bits:
-            centres = clusters_of(rows, labels, n_clusters, of_bits=False).centres.astype(np.float32)
-            noise = rows - centres[labels]
+        centres = clusters_of(rows, labels, n_clusters, of_bits=of_bits).centres.astype(np.float32)
         splits = [
             best_split(
                 rows[labels == k],
@@ -148,7 +143,7 @@ def split_further(
                 rule=rule,
                 generator=generator,
                 groups=None if groups is None else groups[labels == k],
-                noise=None if noise is None else Noise.measured(noise[labels != k]),
+                noise=None if of_bits else Noise.around(centres, rows, labels, labels != k),
             )
             for k in range(n_clusters)
         ]
@@ -178,16 +173,20 @@ def _divided(rows: Reals, labels: Labels, k: int, split: Split, new: int, *, of_
 def _settled(rows: Reals, labels: Labels, *, of_bits: bool) -> Labels:
     """Labels 0, 1, ... [n] once rows [n, D] have changed to clusters that are likelier."""
     n_clusters = int(labels.max()) + 1
-    for _ in range(_MOVES if n_clusters > 1 else 0):
-        moved = _likeliest(rows, labels, n_clusters, of_bits=of_bits)
+    if n_clusters == 1:
+        return labels
+    total = float(np.einsum("nd,nd->n", rows, rows).sum(dtype=np.float64))
+    for _ in range(_MOVES):
+        moved = _likeliest(rows, labels, n_clusters, total, of_bits=of_bits)
         if np.array_equal(moved, labels):
             break
         labels = moved
     return labels
 
 
-def _likeliest(rows: Reals, labels: Labels, n_clusters: int, *, of_bits: bool) -> Labels:
-    """The cluster that is likeliest to have made each row, frequent ones being likelier."""
+def _likeliest(rows: Reals, labels: Labels, n_clusters: int, total: float, *, of_bits: bool) -> Labels:
+    """The cluster that is likeliest to have made each row, frequent ones being likelier; `total` is the sum
+    of the squares of all rows."""
     clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)
     if of_bits:
         weights, bias = clusters.scores(None)
@@ -195,7 +194,7 @@ def _likeliest(rows: Reals, labels: Labels, n_clusters: int, *, of_bits: bool) -
     else:
         weights = clusters.centres
         bias = -np.square(weights).sum(axis=1) / 2
-        unit = float(np.square(rows - weights[labels].astype(np.float32)).mean())
+        unit = float(total + 2.0 * clusters.sizes @ bias) / rows.size
     sizes = clusters.sizes
     scores = rows @ weights.T.astype(np.float32) + (bias + unit * np.log(np.maximum(sizes, 1)))
     scores[:, sizes == 0] = -np.inf
