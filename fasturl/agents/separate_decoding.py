@@ -9,7 +9,7 @@ them has been tried n times,
 counts how often the visits of some pair have grown by half: a pair that was taken a thousand times shows
 nothing that it has not shown, one that was never taken may lead to a new state. Of the first level it is the
 number of trajectories that counts so. The oracle is fitted again at a level that has fewer labels than it may
-when half as many news have come in as there are actions; and at any level when one of its labels has half as
+when as many news have come in as there are actions; and at any level when one of its labels has half as
 many observations again, unless it had many, since of a few one learns little of what they look like. An
 oracle that takes history goes on from the labels that it gave. It is fitted afresh when the number of
 trajectories has grown by half, or by more where the last such fit has changed nothing.
@@ -84,7 +84,7 @@ class SeparateDecoding(LevelDecoding):
         incomplete = (seen > 0).sum(axis=1) < self._n_states
         before = _widened(self._seen_at_fit, seen.shape[1])
         grown = ((seen > GROWTH * before) & (before < _MANY)).any(axis=1)
-        told = news - self._news_at_fit >= history.n_actions / 2
+        told = news - self._news_at_fit >= history.n_actions
         afresh = played >= self._growths * self._played_at_fit
         due = incomplete & told | grown | afresh
         levels = np.flatnonzero(due)
