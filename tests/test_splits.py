@@ -228,3 +228,12 @@ def test_a_split_names_its_two_means():
     np.testing.assert_allclose(
         split.means, [rows[90:].mean(axis=0), rows[:90].mean(axis=0)], rtol=1e-4, atol=1e-5
     )
+
+
+def test_a_known_cluster_of_a_few_observations_is_given_up_where_it_is_none():
+    """One observation has a label for itself, and two states share one: as many labels as there may be."""
+    rows, states = rich_rows(np.random.default_rng(0), [0.9, 0.05, 0.05], 600)
+    believed = np.minimum(states, 1)
+    believed[np.flatnonzero(states == 0)[0]] = 2
+    labels = fu.oracles.Splits(3, random_state=0).fit(rows, believed).predict(rows)
+    assert worst_share(labels, states) == 1.0

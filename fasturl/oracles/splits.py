@@ -36,6 +36,8 @@ from .splitting import Split, best_split
 
 _MOVES = 5
 """How often observations may change clusters after a split."""
+_FEW = 10
+"""Observations that may have been taken for a cluster by accident."""
 
 
 @dataclass(eq=False, repr=False)
@@ -106,9 +108,8 @@ class Splits(DecodingOracle):
         """A label for each of the rows [n, D], which had these labels so far, if any."""
         rule = SplitRule(self.error_rate, self.min_separation)
         generator = np.random.default_rng(self.random_state)
-        if labels is None:
-            labels = np.zeros(len(rows), np.int64)
-        labels = _settled(rows, np.unique(labels, return_inverse=True)[1], of_bits=of_bits)
+        labels = np.zeros(len(rows), np.int64) if labels is None else _established(labels)
+        labels = _settled(rows, labels, of_bits=of_bits)
         return split_further(rows, labels, self._n_clusters, rule, generator, of_bits=of_bits, groups=groups)
 
 
@@ -119,6 +120,13 @@ def _checked(name: str, values: object, n: int) -> Labels:
             f"{name} must be {n} whole numbers, one for each observation, got {checks.short_repr(values)}"
         )
     return numbers.astype(np.int64)
+
+
+def _established(labels: Labels) -> Labels:
+    """Labels 0, 1, ... [n], those of a few rows being given up: a cluster that is one will be found again."""
+    _, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    labels[(sizes <= _FEW)[labels]] = sizes.argmax()
+    return np.unique(labels, return_inverse=True)[1]
 
 
 @without_false_alarms
