@@ -49,6 +49,14 @@ def test_the_example_of_every_seed_has_all_settings_of_the_papers_figures():
     assert len(spec.cells) == 27
 
 
+def test_the_families_of_the_field_are_compared_with_latent_states():
+    cells = read_spec(EXAMPLES / "every-family.toml").cells
+    told = {(cell.agent, cell.env) for cell in cells}
+    assert {agent for agent, _ in told} == {"url", "pooled-ucbvi-lat"}
+    assert len(told) == 2 * 5
+    assert len(cells) == 3 * 5
+
+
 def test_a_curve_has_as_many_points_as_train_gives_it():
     assert parse(MINIMAL).cells[0].points == inspect.signature(fasturl.train).parameters["points"].default
 
