@@ -217,6 +217,13 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+def optional_flag(name: str, value: object) -> bool | None:
+    """A truth value, or None."""
+    if value is not None and not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True, False or None, got {short_repr(value)}")
+    return None if value is None else bool(value)
+
+
 def path(name: str, value: object) -> Path:
     """The name of a file or a folder."""
     if not isinstance(value, str | os.PathLike):

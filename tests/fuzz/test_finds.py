@@ -14,7 +14,11 @@ from fasturl import registry
 from fasturl.agents import LatentPolicy
 from fasturl.decoders import AffineDecoder, QuadraticDecoder
 from fasturl.envs import ScalarEnv, VectorEnv
-from fasturl.experiments import Cell, load, read_spec, sweep
+from fasturl.experiments import Cell, load, read_spec, reproduce, sweep
+from fasturl.experiments.paper.rich_lock import rich_lock
+from fasturl.experiments.tuning.problem import Problem
+from fasturl.experiments.tuning.search import tune
+from fasturl.learners import Task
 from fasturl.problems.blocks import ObservationBlock
 from fasturl.problems.emissions import Emission
 
@@ -164,6 +168,39 @@ def test_settings_of_a_cell_that_are_no_table_are_refused_by_name(which, setting
     words = {"env": "lock-bernoulli", "env_settings": {"horizon": 1}, "agent": "url", "agent_settings": {}}
     with pytest.raises(ValueError, match=rf"^{which} must be settings by name, got"):
         Cell.make(**words | {which: settings}, episodes=5)
+
+
+@pytest.mark.parametrize("part", ["labels", "actions", "rewards"])
+@pytest.mark.parametrize("method", ["update", "replay", "take_in"])
+def test_trajectories_whose_rows_differ_in_length_are_refused_by_name(method, part):
+    task = Task(2, 3, 4, max_return=1.0, episodes=9, policy_rng=np.arange(1, 5, dtype=np.uint64))
+    rows = {"labels": [0, 1, 2], "actions": [1, 3], "rewards": [0.0, 1.0]}
+    trajectories = rows if method == "update" else {name: [row] for name, row in rows.items()}
+    memory = fu.OracleQ().start(task)
+    with pytest.raises(ValueError, match=f"^{part} must be an array of real numbers, got"):
+        getattr(memory, method)(**trajectories | {part: [[1], [2, 3]]})
+
+
+@pytest.mark.parametrize("progress", ["x", np.zeros(3), np.ma.ones(3), 1, np.nan])
+def test_whether_to_show_progress_is_a_truth_value_or_none(progress, tmp_path):
+    cells = [Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 5)]
+    for call in (
+        lambda: fu.train(LOCK, fu.OracleQ(), 5, progress=progress),
+        lambda: sweep(cells, 1, tmp_path / "out", progress=progress),
+        lambda: tune(Problem.make("lock-bernoulli", "oracleq-lat", episodes=5), progress=progress),
+        lambda: reproduce(tmp_path / "out", seeds=1, progress=progress),
+        lambda: rich_lock(tmp_path / "out", seeds=1, progress=progress),
+    ):
+        with pytest.raises(ValueError, match=r"^progress must be True, False or None, got"):
+            call()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("backend", [3, "dask", np.zeros(3), {}, False])
+def test_a_place_to_compute_that_is_none_is_refused_by_name(backend, tmp_path):
+    cells = [Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 5)]
+    with pytest.raises(ValueError, match=r"^backend must be one such as Local\(n_jobs=2\), got"):
+        sweep(cells, 1, tmp_path / "out", backend=backend)
 
 
 def test_an_agent_cannot_be_named_by_an_array():
