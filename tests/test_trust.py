@@ -85,6 +85,35 @@ def test_a_clusterer_without_predict_is_told_what_it_lacks():
         fu.URL(oracle=AgglomerativeClustering(3))
 
 
+class Ungrouped:
+    """Says that it takes groups, and does not."""
+
+    takes_groups = True
+
+    def fit(self, X):
+        return self
+
+    def predict(self, X):
+        return np.asarray(X).argmax(axis=1)
+
+
+class Grouped(Ungrouped):
+    def fit(self, X, **others):
+        assert others.keys() == {"groups"}
+        return self
+
+
+@pytest.mark.parametrize("agent", [fu.URL, fu.URLAsPublished, fu.URLAsWritten])
+def test_an_oracle_that_has_no_place_for_its_groups_is_refused_where_it_enters(agent):
+    message = "oracle must have an argument groups in fit where takes_groups is True"
+    with pytest.raises(ValueError, match=f"^{message}, and fit of Ungrouped has none$"):
+        agent(oracle=Ungrouped())
+
+
+def test_an_oracle_may_take_groups_among_others_by_name():
+    fu.train(fu.LockBernoulli(2), fu.URL(oracle=Grouped(), learner=fu.OracleQ()), 100)
+
+
 # --- cells and sweeps ---
 
 

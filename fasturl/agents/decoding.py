@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -62,6 +63,7 @@ class DecodingAgent(Agent):
                 f"oracle must be an object with fit and predict or one of "
                 f"{', '.join(components('oracle'))}, got {checks.short_repr(self.oracle)}{lacks}"
             )
+        _check_groups(self.oracle)
 
     def oracle_name(self, description: Description) -> str:
         return self._default_oracle(description) if self.oracle is None else name_of("oracle", self.oracle)
@@ -115,3 +117,18 @@ class DecodingAgent(Agent):
     def _default_oracle(self, description: Description) -> str:
         assert description.observations is not None
         return self.default_oracles[description.observations.kind]
+
+
+def _check_groups(oracle: Any) -> None:
+    """Refuse an oracle that asks for groups and has no argument for them."""
+    if not getattr(oracle, "takes_groups", False):
+        return
+    try:
+        arguments = inspect.signature(oracle.fit).parameters.values()
+    except (TypeError, ValueError):  # nothing tells what it takes
+        return
+    if not any(one.name == "groups" or one.kind is one.VAR_KEYWORD for one in arguments):
+        raise ValueError(
+            f"oracle must have an argument groups in fit where takes_groups is True, "
+            f"and fit of {type(oracle).__name__} has none"
+        )
