@@ -87,7 +87,7 @@ def test_a_rollout_refuses(arguments, match):
         fasturl.envs.rollout(*arguments)
 
 
-@pytest.mark.parametrize("episodes", [10**12, 10**30])
+@pytest.mark.parametrize("episodes", [10**11, 10**12])
 def test_a_rollout_that_does_not_fit_into_memory_is_refused_with_the_size(episodes):
     for env in (fu.LockBernoulli(3), fu.BlockMDP([[[[1.0]]]], [[[0.5]]])):
         policy = np.zeros((env.horizon, env.max_states), int)
