@@ -220,6 +220,12 @@ def _table(X: ArrayLike) -> Observations:
         raise ValueError(f"X must have shape [observations, coordinates], got {data.shape}")
     if data.dtype.kind == "f" and not np.all(np.isfinite(data)):
         raise ValueError("X must be finite, got NaN or infinity")
+    if not np.can_cast(data.dtype, np.float32) and data.size:
+        largest, limit = float(np.abs(data).max()), float(np.finfo(np.float32).max)
+        if largest > limit:  # decoders read float32
+            raise ValueError(
+                f"X must be at most {limit:g} in size, got {largest:g}: divide by a constant first"
+            )
     return data
 
 
@@ -228,6 +234,12 @@ def _check_precision(data: Observations) -> None:
     0."""
     if np.can_cast(data.dtype, np.float32):
         return
+    widest = float(np.ptp(data, axis=0).max())
+    if 0 < widest < np.finfo(np.float32).tiny:
+        raise ValueError(
+            f"X must lie further apart: no coordinate has values more than {widest:g} apart, which float32 "
+            "cannot hold: multiply by a constant first"
+        )
     centre, spread = data.mean(axis=0), data.std(axis=0)
     lost = (spread > 0) & (spread < np.finfo(np.float32).eps / 2 * np.abs(centre))
     if lost.any():

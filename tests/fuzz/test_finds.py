@@ -211,3 +211,19 @@ def test_an_agent_cannot_be_named_by_an_array():
 def test_a_policy_of_rows_that_differ_in_length_is_refused_by_name():
     with pytest.raises(ValueError, match=r"^policy must be an array of real numbers, got"):
         LatentPolicy([[1], [2, 3]]).judge(LOCK.instance(0), None)
+
+
+@pytest.mark.parametrize("oracle", [fu.oracles.KMeans(3), fu.oracles.GMM(3), fu.oracles.DBSCAN(n_states=3)])
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (1e77, "X must be at most 3.40282e+38 in size, got 1e+77: divide by a constant first"),
+        (
+            1e-200,
+            "X must lie further apart: no coordinate has values more than 1e-200 apart, which float32 can",
+        ),
+    ],
+)
+def test_observations_of_a_size_that_float32_cannot_hold_are_refused_by_name(oracle, size, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        oracle.fit(np.tile(np.eye(3), (20, 1)) * size)
