@@ -116,7 +116,11 @@ class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
         """Refuse settings with which no observations of so many coordinates could be fitted."""
         for name, declared in settings_of(type(self)).items():
             if name not in self._free_settings:
-                declared.check(getattr(self, name))
+                value = getattr(self, name)
+                declared.check(value)
+                if not isinstance(value, int | float | str | np.number | np.bool_ | None):
+                    # kept as it is given, as estimators do, and handed on to scikit-learn
+                    raise ValueError(f"{name} must be a plain number, got {checks.short_repr(value)}")
         if self.n_states is None:
             raise ValueError(
                 "n_states must be an integer from 2 to 256 where an oracle is fitted by itself, got None"

@@ -22,7 +22,8 @@ from fasturl.learners import Task
 from fasturl.problems.blocks import ObservationBlock
 from fasturl.problems.emissions import Emission
 
-from .odd_values import UnprintableInt
+from .honest_parts import HonestEnvironment
+from .odd_values import Pretends, UnprintableInt
 
 LOCK = fu.LockBernoulli(2)
 
@@ -158,8 +159,9 @@ def test_bounds_of_an_emission_that_are_none_are_refused_by_name(bounds):
 
 
 def test_a_seed_that_cannot_be_printed_is_refused_in_words():
-    with pytest.raises(gymnasium.error.Error, match="actual value: -1"):
-        VectorEnv(LOCK, num_envs=2).reset(seed=UnprintableInt(-1))
+    for env in (VectorEnv(LOCK, num_envs=2), ScalarEnv(LOCK)):
+        with pytest.raises(gymnasium.error.Error, match="actual value: -1"):
+            env.reset(seed=UnprintableInt(-1))
 
 
 @pytest.mark.parametrize("settings", [3.0, None, {1: 2}, np.zeros((2, 0)), ["horizon"]])
@@ -227,3 +229,81 @@ def test_a_policy_of_rows_that_differ_in_length_is_refused_by_name():
 def test_observations_of_a_size_that_float32_cannot_hold_are_refused_by_name(oracle, size, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         oracle.fit(np.tile(np.eye(3), (20, 1)) * size)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "message"),
+    [
+        (fu.oracles.KMeans(np.array(2)), "n_states must be a plain number, got array(2)"),
+        (fu.oracles.FullGMM(2, max_iter=np.array(2)), "max_iter must be a plain number, got array(2)"),
+        (fu.oracles.PCADBSCAN(2, eps=Fraction(3)), "eps must be a plain number, got Fraction(3, 1)"),
+    ],
+)
+def test_numbers_that_scikit_learn_does_not_take_are_refused_by_name(oracle, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        oracle.fit(np.tile(np.eye(3), (20, 1)))
+
+
+@pytest.mark.parametrize(
+    ("learner", "setting", "value"),
+    [
+        (fu.UCBVI, "scale", 1e308),
+        (fu.UCBQBernstein, "c1", 1e308),
+        (fu.UCBQBernstein, "c2", 1e308),
+        *((learner, "failure_probability", 5e-324) for learner in (fu.UCBVI, fu.UCBQBernstein, fu.OPSRL)),
+    ],
+)
+def test_a_setting_whose_bonus_would_not_be_finite_is_refused_by_name(learner, setting, value):
+    with pytest.raises(ValueError, match=f"^{setting} must be .*, got {re.escape(repr(value))}$"):
+        learner(**{setting: value})
+
+
+@pytest.mark.parametrize("constants", ["paper", "practical"])
+@pytest.mark.parametrize("learner", [fu.UCBVI, fu.UCBQBernstein])
+def test_the_largest_settings_of_a_bonus_still_give_finite_values(learner, constants):
+    largest = {"scale": 1e50} if learner is fu.UCBVI else {"c1": 1e50, "c2": 1e50}
+    for env in (LOCK, chain_that_pays(1e100), chain_that_pays(-1e100)):
+        run = fu.train(env, learner(constants=constants, failure_probability=1e-100, **largest), 50)
+        assert np.isfinite(run.values).all()
+
+
+def chain_that_pays(reward):
+    transitions = np.full((2, 2, 2, 2), 0.5)
+    return fu.BlockMDP(transitions, np.full((2, 2, 2), reward), reward_draw="deterministic")
+
+
+def test_settings_of_a_part_that_have_no_names_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"^learner must have settings by name, got \{1: 2\}$"):
+        registry.agent("url", learner={1: 2})
+
+
+def test_an_emission_that_pretends_to_have_anything_is_refused_by_name():
+    for make in (ScalarEnv, lambda env: VectorEnv(env, 2), lambda env: fu.train(env, fu.URL(), 40)):
+        with pytest.raises(
+            ValueError, match=r"^emission must be None or one of fasturl\.problems\.emissions"
+        ):
+            make(HonestEnvironment(Pretends()))
+
+
+class Ragged(AffineDecoder):
+    """A decoder, and an oracle, whose labels differ in length."""
+
+    def __init__(self):
+        super().__init__(np.eye(5)[:3], np.zeros(3))
+
+    def fit(self, X):
+        return self
+
+    def predict(self, X):
+        return [[1], [2, 3]]
+
+    table = predict
+
+
+@pytest.mark.parametrize("method", ["predict", "table"])
+def test_labels_that_differ_in_length_are_refused_by_name(method):
+    oracle = Ragged()
+    if method == "table":
+        oracle.decoder_ = oracle
+    with pytest.raises(ValueError, match=rf"^{method} of Ragged must give .*, got \[\[1\], \[2, 3\]\]"):
+        fu.train(LOCK, fu.URL(oracle=oracle, learner=fu.OracleQ()), 100)
