@@ -123,6 +123,14 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def array(name: str, value: object) -> NDArray[Any]:
+    """Any array; rows that differ in length are none."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be an array, got {short_repr(value)}") from None
+
+
 def real_array(name: str, value: object) -> NDArray[Any]:
     """An array of any shape, in the type of real number that it comes in."""
     try:

@@ -89,14 +89,19 @@ class DecodingAgent(Agent):
         oracle, n_labels = self.oracle_for(description), self.n_labels(description)
         assert description.observations is not None
         declared = fitting.n_labels_of(oracle)
-        if declared is None and n_labels > MAX_LABELS:
+        if declared is None:
+            self.refuse_too_many_labels(description)
+        if (declared or 0) > MAX_LABELS:
+            raise ValueError(f"oracle must give at most {MAX_LABELS} labels, got {declared}")
+        fitting.check_oracle(oracle, n_labels, description.observations.dimension)
+
+    def refuse_too_many_labels(self, description: Description) -> None:
+        """ValueError where there are more states than labels can tell apart."""
+        if (n_labels := self.n_labels(description)) > MAX_LABELS:
             raise ValueError(
                 f"n_states must be at most {MAX_LABELS}, got the {n_labels} that the environment "
                 f"declares: give a smaller one"
             )
-        if (declared or 0) > MAX_LABELS:
-            raise ValueError(f"oracle must give at most {MAX_LABELS} labels, got {declared}")
-        fitting.check_oracle(oracle, n_labels, description.observations.dimension)
 
     def check_first_fit(
         self, description: Description, name: str, trajectories: int, observations: int

@@ -217,7 +217,7 @@ class Oracle(DecodingOracle):
 
 
 def _table(X: ArrayLike) -> Observations:
-    data = np.asarray(X)
+    data = checks.array("X", X)
     if data.dtype.kind not in "biuf":
         raise ValueError(f"X must hold real numbers, got {data.dtype}")
     if data.ndim != 2:

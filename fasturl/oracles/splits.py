@@ -108,7 +108,7 @@ class Splits(DecodingOracle):
 
 
 def _checked(groups: ArrayLike, n: int) -> Labels:
-    numbers = np.asarray(groups)
+    numbers = checks.array("groups", groups)
     if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
         raise ValueError(
             f"groups must be {n} whole numbers, one for each observation, got {checks.short_repr(groups)}"

@@ -22,7 +22,7 @@ from fasturl.learners import Task
 from fasturl.problems.blocks import ObservationBlock
 from fasturl.problems.emissions import Emission
 
-from .honest_parts import HonestEnvironment
+from .honest_parts import HonestEnvironment, HonestLearner, HonestMemory
 from .odd_values import Pretends, UnprintableInt
 
 LOCK = fu.LockBernoulli(2)
@@ -307,3 +307,27 @@ def test_labels_that_differ_in_length_are_refused_by_name(method):
         oracle.decoder_ = oracle
     with pytest.raises(ValueError, match=rf"^{method} of Ragged must give .*, got \[\[1\], \[2, 3\]\]"):
         fu.train(LOCK, fu.URL(oracle=oracle, learner=fu.OracleQ()), 100)
+
+
+def test_a_policy_of_a_memory_whose_rows_differ_in_length_is_refused_by_name():
+    class RaggedMemory(HonestMemory):
+        def policy(self):
+            return [[1], [2, 3]]
+
+    with pytest.raises(ValueError, match=r"^policy\(\) must be an array, got \[\[1\], \[2, 3\]\]"):
+        fu.train(HonestEnvironment(), HonestLearner(RaggedMemory), 20)
+
+
+@pytest.mark.parametrize(
+    "fit", [lambda X: fu.oracles.KMeans(2).fit(X), lambda X: fu.oracles.Splits(2).fit(X)]
+)
+def test_observations_to_fit_whose_rows_differ_in_length_are_refused_by_name(fit):
+    with pytest.raises(ValueError, match=r"^X must be an array, got \[\[1\], \[2, 3\]\]$"):
+        fit([[1], [2, 3]])
+
+
+def test_more_states_than_labels_can_name_are_refused_whatever_the_oracle():
+    env = HonestEnvironment()
+    env.max_states = 1000
+    with pytest.raises(ValueError, match=r"^n_states must be at most 256, got the 1000 that the environment"):
+        fu.train(env, fu.URL(oracle=fu.oracles.KMeans(2)), 60)
