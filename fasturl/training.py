@@ -114,8 +114,7 @@ def train(
     recording = points if isinstance(points, Recording) else Recording(points)
     trajectories = _curve_points(recording.points, total)
     spacing = checked_spacing(player, recording.evaluate_every)
-    if progress not in (True, False, None):
-        raise ValueError(f"progress must be True, False or None, got {checks.short_repr(progress)}")
+    progress = checks.optional_flag("progress", progress)
     size = checked_footprint(env, player, count, total)
     announce_memory("a run", size.total)
     workers = _workers(size, len(chosen), n_jobs)

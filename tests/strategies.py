@@ -39,7 +39,10 @@ def dynamics(draw, horizon, n_states, n_actions):
     transitions, rewards = mdp(draw, horizon, n_states, n_actions)
     start, onward = chances(draw, n_states).cumsum(), transitions.cumsum(axis=-1)
     start[-1], onward[..., -1] = 1.0, 1.0  # running sums may miss 1 by an ulp
-    return Dynamics(start, onward, rewards, draw.random(horizon) < 0.5, reward_sizes(draw, rewards.shape))
+    tables = Dynamics(start, onward, rewards, draw.random(horizon) < 0.5, reward_sizes(draw, rewards.shape))
+    for table in tables:
+        table.setflags(write=False)
+    return tables
 
 
 def reward_sizes(draw, shape):

@@ -217,6 +217,9 @@ def test_a_model_is_the_same_for_every_seed_and_cannot_be_changed():
     assert env.instance(0) is env.instance(5) is env
     with pytest.raises(ValueError, match="read-only"):
         env.transitions[0, 0, 0, 0] = 0.5
+    for table in env.dynamics:  # kernels follow them without a look
+        with pytest.raises(ValueError, match="read-only"):
+            table[...] = -1
 
 
 @pytest.mark.parametrize("dust", [0.0, 1e-13, -1e-13])

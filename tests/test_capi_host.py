@@ -1,5 +1,7 @@
 """C programs for real: built against the header and the library, run, and equal to Python bit for bit."""
 
+import ctypes
+import hashlib
 import os
 import subprocess
 import sys
@@ -211,6 +213,51 @@ def test_the_command_builds_the_library_and_prints_what_the_linker_needs(tmp_pat
     flags = shown("--build", str(tmp_path), "--libs")
     assert flags == [f"-L{tmp_path} -lfasturl -Wl,-rpath,{tmp_path}"]
     assert library.stat().st_mtime_ns > 0
+
+
+@pytest.fixture
+def cached_library(monkeypatch, tmp_path):
+    """The path of a library that the command has built and keeps."""
+    monkeypatch.setattr(embed.binding, "folder", lambda: tmp_path)
+    shown("--libs")
+    return embed.default_folder() / embed.LIBRARY
+
+
+def flipped(position):
+    """A file with one bit changed, at a share of its length."""
+
+    def damage(path):
+        content = bytearray(path.read_bytes())
+        content[int(position * (len(content) - 1))] ^= 1
+        path.write_bytes(content)
+
+    return damage
+
+
+def cut(path):
+    os.truncate(path, path.stat().st_size // 2)
+
+
+@needs_shared_python
+@pytest.mark.parametrize(
+    "damage",
+    [flipped(0.0), flipped(0.3), flipped(0.7), flipped(1.0), cut, Path.unlink],
+    ids=["first bit", "a bit", "another bit", "last bit", "cut", "gone"],
+)
+@pytest.mark.parametrize("file", ["library", "digest"])
+def test_a_damaged_library_is_built_again(cached_library, file, damage):
+    damage(cached_library if file == "library" else embed.digest_of(cached_library))
+    shown("--libs")
+    assert (
+        embed.digest_of(cached_library).read_bytes() == hashlib.sha256(cached_library.read_bytes()).digest()
+    )
+    assert ctypes.CDLL(str(cached_library)).fasturl_get_table
+
+
+@needs_shared_python
+def test_a_library_that_is_whole_is_not_built_again(cached_library, monkeypatch):
+    monkeypatch.setattr(embed, "build", None)
+    assert shown("--libs") == [f"-L{cached_library.parent} -lfasturl -Wl,-rpath,{cached_library.parent}"]
 
 
 def test_the_command_wants_to_know_what_to_show(capsys, monkeypatch):

@@ -393,7 +393,7 @@ class Written(Decoder):
         (Written(np.int64(-5)), "labels from 0 to 2, got -5"),
         (Written(0.5), "labels from 0 to 2, got 0.5"),
         (Written("a"), "whole numbers, got <U1"),
-        (Written(np.uint8(0), shape=(2, 2)), r"labels of shape \(4, 3, 3\), got \(2, 2\)"),
+        (Written(np.uint8(0), shape=(2, 2)), r"labels of shape \(4, 3, 3\), got shape \(2, 2\)"),
     ],
     ids=["too large", "below 0", "no whole number", "no number", "other shape"],
 )

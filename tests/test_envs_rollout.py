@@ -85,3 +85,13 @@ def test_a_rollout_takes_environments_of_gymnasium_and_leaves_them_alone():
 def test_a_rollout_refuses(arguments, match):
     with pytest.raises(ValueError, match=match):
         fasturl.envs.rollout(*arguments)
+
+
+@pytest.mark.parametrize("episodes", [10**11, 10**12])
+def test_a_rollout_that_does_not_fit_into_memory_is_refused_with_the_size(episodes):
+    for env in (fu.LockBernoulli(3), fu.BlockMDP([[[[1.0]]]], [[[0.5]]])):
+        policy = np.zeros((env.horizon, env.max_states), int)
+        with pytest.raises(
+            ValueError, match=r"^episodes must be smaller: the arrays of a rollout would take"
+        ):
+            fasturl.envs.rollout(env, policy, episodes)

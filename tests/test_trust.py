@@ -85,6 +85,35 @@ def test_a_clusterer_without_predict_is_told_what_it_lacks():
         fu.URL(oracle=AgglomerativeClustering(3))
 
 
+class Forgetful:
+    """Says that it takes history, and does not."""
+
+    takes_history = True
+
+    def fit(self, X):
+        return self
+
+    def predict(self, X):
+        return np.asarray(X).argmax(axis=1)
+
+
+class Remembering(Forgetful):
+    def fit(self, X, labels, **others):
+        assert others.keys() == {"groups"}
+        return self
+
+
+@pytest.mark.parametrize("agent", [fu.URL, fu.URLAsPublished, fu.URLAsWritten])
+def test_an_oracle_that_has_no_place_for_history_is_refused_where_it_enters(agent):
+    message = r"oracle must have a fit that is called as fit\(X, y, groups=...\) where takes_history is True"
+    with pytest.raises(ValueError, match=rf"^{message}, and that of Forgetful is fit\(X\)$"):
+        agent(oracle=Forgetful())
+
+
+def test_an_oracle_may_take_history_under_other_names():
+    fu.train(fu.LockBernoulli(2), fu.URL(oracle=Remembering(), learner=fu.OracleQ()), 100)
+
+
 # --- cells and sweeps ---
 
 

@@ -9,6 +9,7 @@ from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, reward_sizes
 
 from fasturl._kernels import vector
 from fasturl._kernels.records import Coins, Normals, Players, SharedTables
+from fasturl.problems.vector_tables import read_only
 
 pytestmark = pytest.mark.kernel
 
@@ -28,14 +29,13 @@ def tables(draw, sizes, n_ways, n_rewards=1):
     kind = np.uint8 if n_ways > 1 else np.int32
     ways = draw.integers(0, min(255, len(outcomes)), (horizon, n_ways, n_states, n_actions)).astype(kind)
     rewards = np.stack([one.rewards for one in several], axis=1)
-    rewards.setflags(write=False)
     sizes = reward_sizes(draw, rewards.shape)
     return SharedTables(
-        np.stack([one.start for one in several]),
+        read_only(np.stack([one.start for one in several])),
         outcomes,
         ways,
-        rewards,
-        np.stack([one.random_rewards for one in several], axis=1),
+        read_only(rewards),
+        read_only(np.stack([one.random_rewards for one in several], axis=1)),
         sizes if sizes.ndim == 5 else sizes[None],
     )
 

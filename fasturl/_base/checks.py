@@ -123,6 +123,14 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def array(name: str, value: object) -> NDArray[Any]:
+    """Any array; rows that differ in length are none."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be an array, got {short_repr(value)}") from None
+
+
 def real_array(name: str, value: object) -> NDArray[Any]:
     """An array of any shape, in the type of real number that it comes in."""
     try:
@@ -215,6 +223,13 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {short_repr(value)}")
     return bool(value)
+
+
+def optional_flag(name: str, value: object) -> bool | None:
+    """A truth value, or None."""
+    if value is not None and not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True, False or None, got {short_repr(value)}")
+    return None if value is None else bool(value)
 
 
 def path(name: str, value: object) -> Path:

@@ -18,7 +18,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import metadata
 from typing import Any
 
@@ -89,7 +89,7 @@ class Component:
         """Whether fasturl brings it itself."""
         return self.package == _OURS
 
-    @property
+    @cached_property
     def cls(self) -> Any:
         """The class; ValueError in one line where it cannot be loaded or does not declare its settings."""
         try:

@@ -22,6 +22,8 @@ def build_part(kind: str, value: Any, default: Any = None) -> Any:
     if not isinstance(value, Mapping):
         return value
     settings = dict(value)
+    if not all(isinstance(name, str) for name in settings):
+        raise ValueError(f"{kind} must have settings by name, got {checks.short_repr(value)}")
     if "name" not in settings:
         if default is None:
             raise ValueError(

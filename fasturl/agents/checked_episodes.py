@@ -43,7 +43,7 @@ class CheckedEpisodes(Episodes):
         self._check_keys(keys)
         horizon, _, n_actions, _ = self._dynamics.transitions.shape
         levels, rows = horizon if keys.level_in_tables else 1, int(keys.table.size[0])
-        columns = max(rows, *np.shape(chances)[1:2], 1)
+        columns = max(rows, *checks.array("policy", chances).shape[1:2], 1)
         policy = policy_table(chances, levels, columns, n_actions)
         super().play_rows(keys, policy, checked_tables.stream(policy_rng), self._returns(returns))
 
@@ -71,7 +71,7 @@ class CheckedEpisodes(Episodes):
     def _label_table(self, labels: Any) -> Labels:
         horizon, n_states = self._dynamics.transitions.shape[:2]
         shape = self.count, horizon + 1, n_states
-        table = np.asarray(labels)
+        table = checks.array("labels", labels)
         if table.dtype.kind not in "iu" or table.shape != shape:
             raise ValueError(
                 f"labels must be integers of shape {list(shape)}, got {table.dtype} of shape "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -62,6 +63,7 @@ class DecodingAgent(Agent):
                 f"oracle must be an object with fit and predict or one of "
                 f"{', '.join(components('oracle'))}, got {checks.short_repr(self.oracle)}{lacks}"
             )
+        _check_takes_history(self.oracle)
 
     def oracle_name(self, description: Description) -> str:
         return self._default_oracle(description) if self.oracle is None else name_of("oracle", self.oracle)
@@ -87,14 +89,19 @@ class DecodingAgent(Agent):
         oracle, n_labels = self.oracle_for(description), self.n_labels(description)
         assert description.observations is not None
         declared = fitting.n_labels_of(oracle)
-        if declared is None and n_labels > MAX_LABELS:
+        if declared is None:
+            self.refuse_too_many_labels(description)
+        if (declared or 0) > MAX_LABELS:
+            raise ValueError(f"oracle must give at most {MAX_LABELS} labels, got {declared}")
+        fitting.check_oracle(oracle, n_labels, description.observations.dimension)
+
+    def refuse_too_many_labels(self, description: Description) -> None:
+        """ValueError where there are more states than labels can tell apart."""
+        if (n_labels := self.n_labels(description)) > MAX_LABELS:
             raise ValueError(
                 f"n_states must be at most {MAX_LABELS}, got the {n_labels} that the environment "
                 f"declares: give a smaller one"
             )
-        if (declared or 0) > MAX_LABELS:
-            raise ValueError(f"oracle must give at most {MAX_LABELS} labels, got {declared}")
-        fitting.check_oracle(oracle, n_labels, description.observations.dimension)
 
     def check_first_fit(
         self, description: Description, name: str, trajectories: int, observations: int
@@ -115,3 +122,20 @@ class DecodingAgent(Agent):
     def _default_oracle(self, description: Description) -> str:
         assert description.observations is not None
         return self.default_oracles[description.observations.kind]
+
+
+def _check_takes_history(oracle: Any) -> None:
+    """Refuse an oracle that asks for history and has no arguments for it."""
+    if not getattr(oracle, "takes_history", False):
+        return
+    try:
+        signature = inspect.signature(oracle.fit)
+    except (TypeError, ValueError):  # nothing tells what it takes
+        return
+    try:
+        signature.bind(None, None, groups=None)
+    except TypeError:
+        raise ValueError(
+            f"oracle must have a fit that is called as fit(X, y, groups=...) where takes_history is True, "
+            f"and that of {type(oracle).__name__} is fit{signature}"
+        ) from None

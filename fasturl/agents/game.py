@@ -248,7 +248,7 @@ class Game:
     def play_policy(self, decoder: Decoder, chances: Floats, count: int) -> Trajectories:
         """Play a policy of probabilities [H, n_labels, A] on the labels of a decoder."""
         known = self.description
-        columns = max(*np.shape(chances)[1:2], decoder.n_labels, 1)
+        columns = max(*checks.array("policy", chances).shape[1:2], decoder.n_labels, 1)
         policy = policy_table(chances, known.horizon, columns, known.n_actions)
         episodes = self.begin(count)
         return episodes.play_policy(episodes.labels(decoder), policy, self.policy_rng)

@@ -84,7 +84,7 @@ class PastDecoder(Decoder):
 
     def decode(self, X: ArrayLike, level: int = 1) -> Ints:
         h = checks.integer("level", level, least=1, most=self.n_found.size) - 1
-        block = block_of(np.asarray(X))
+        block = block_of(checks.array("X", X))
         self._check(block, self._dimension)
         # observations of one level share their tables, so they can stand beside each other as levels do
         n = block.n_episodes * block.n_levels

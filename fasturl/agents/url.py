@@ -76,6 +76,7 @@ class URL(DecodingAgent):
 
     def check(self, description: Description) -> None:
         super().check(description)
+        self.refuse_too_many_labels(description)
         self._check_first_fit(description, "batch", self.batch)
 
     def trajectories(self, description: Description, episodes: int) -> int:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import cffi
 
+from .._base.whole_files import whole_files
 from . import binding, header
 from .checks import MESSAGES
 
@@ -79,6 +80,31 @@ def build(folder: Path) -> Path:
             raise OSError(f"libfasturl could not be built: {done.stderr.strip()}")
         os.replace(library, target)
     return target
+
+
+def kept_library() -> Path:
+    """The path of the library in `default_folder()`, which is built where there is none that is whole: bytes
+    that are not what was written would be run as machine code."""
+    folder = default_folder().resolve()
+    library = folder / LIBRARY
+    if not _is_whole(library):
+        content = build(folder).read_bytes()
+        with whole_files(digest_of(library)) as (draft,):
+            assert draft is not None, "as one is asked for"
+            draft.write_bytes(hashlib.sha256(content).digest())
+    return library
+
+
+def digest_of(library: Path) -> Path:
+    """The file that holds the digest of a library: what stands in the library itself is the linker's."""
+    return library.with_suffix(".sha256")
+
+
+def _is_whole(library: Path) -> bool:
+    try:
+        return digest_of(library).read_bytes() == hashlib.sha256(library.read_bytes()).digest()
+    except OSError:
+        return False
 
 
 def default_folder() -> Path:

@@ -193,14 +193,15 @@ def _array(pointer: Any, dtype: Any, *shape: int) -> NDArray[Any]:
 def _dynamics(d: Any) -> Dynamics:
     """The tables of a struct, of the types that the loops are compiled for when Python calls them."""
     shape = d.horizon, d.n_states, d.n_actions, d.n_states
-    rewards = _array(d.rewards, np.float64, *shape)
-    rewards.flags.writeable = False
-    return Dynamics(
+    dynamics = Dynamics(
         _array(d.start, np.float64, d.n_states),
         _array(d.transitions, np.float64, *shape),
-        rewards,
+        _array(d.rewards, np.float64, *shape),
         _array(d.random_rewards, np.bool_, d.horizon),
     )
+    for table in dynamics:
+        table.setflags(write=False)
+    return dynamics
 
 
 def _refuse_what_is_too_large(learner: CompiledLearner, task: Task) -> None:

@@ -21,7 +21,8 @@ def capi(
     libs: Annotated[
         bool,
         typer.Option(
-            "--libs", help="Print what the linker needs; builds libfasturl first where there is none."
+            "--libs",
+            help="Print what the linker needs; builds libfasturl first where there is none that is whole.",
         ),
     ] = False,
     build: Annotated[
@@ -39,12 +40,9 @@ def capi(
 
     flags = embed.cflags() if cflags else []
     if build or libs:
-        folder = (build or embed.default_folder()).resolve()
-        library = folder / embed.LIBRARY
-        if build or not library.exists():
-            embed.build(folder)
+        library = embed.build(build) if build else embed.kept_library()
         if libs:
-            flags += embed.libs(folder)
+            flags += embed.libs(library.parent)
         else:
             print(library)
     if flags:

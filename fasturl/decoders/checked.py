@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base.origin import is_ours
 from ..problems.blocks import Block
-from .decoder import Decoder, Labels, whole_labels
+from .decoder import Decoder, Labels, labels_of_shape, whole_labels
 
 
 class CheckedDecoder(Decoder):
@@ -36,9 +36,7 @@ class CheckedDecoder(Decoder):
 
     def _checked(self, method: str, labels: ArrayLike, shape: tuple[int, ...]) -> Labels:
         must = f"{method} of {type(self._decoder).__name__} must give"
-        numbers = np.asarray(labels)
-        if numbers.shape != shape:
-            raise ValueError(f"{must} labels of shape {shape}, got {numbers.shape}")
+        numbers = labels_of_shape(f"{must} labels of shape {shape}", labels, shape)
         return np.asarray(self.relabel[whole_labels(must, numbers, self.relabel.size)])
 
 

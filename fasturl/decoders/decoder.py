@@ -49,7 +49,11 @@ class Decoder(ABC):
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
         """A label for each observation, all of one level, 1 to H + 1."""
-        return self.table(block_of(checks.real_array("X", X))).ravel().astype(np.int64)
+        block = block_of(checks.real_array("X", X))
+        must = f"table of {type(self).__name__} must give"
+        shape = (block.n_episodes, block.n_levels, block.n_states)
+        labels = labels_of_shape(f"{must} labels of shape {shape}", self.table(block), shape)
+        return whole_labels(must, labels.ravel(), self.n_labels)
 
     @staticmethod
     def _check(block: Block, dimension: int) -> None:
@@ -84,6 +88,17 @@ class Decoder(ABC):
 def in_rows(table: NDArray[Any]) -> NDArray[Any]:
     """A table [E, K, ...] as one of three axes, also where there are no episodes."""
     return table.reshape(*table.shape[:2], math.prod(table.shape[2:]))
+
+
+def labels_of_shape(must: str, labels: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Labels that somebody else's code gave as an array of a shape, or an error that begins with `must`."""
+    try:
+        numbers = np.asarray(labels)
+    except ValueError:  # rows that differ in length
+        raise ValueError(f"{must}, got {checks.short_repr(labels)}") from None
+    if numbers.shape != shape:
+        raise ValueError(f"{must}, got shape {numbers.shape}")
+    return numbers
 
 
 def whole_labels(must: str, numbers: NDArray[Any], n_labels: int) -> NDArray[np.int64]:

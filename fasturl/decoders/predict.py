@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.blocks import Block
-from .decoder import MAX_LABELS, Decoder, Labels, Observations, whole_labels
+from .decoder import MAX_LABELS, Decoder, Labels, Observations, labels_of_shape, whole_labels
 
 
 class Predictor(Protocol):
@@ -41,7 +41,5 @@ def predicted_labels(predictor: Predictor, X: Observations, n_labels: int) -> ND
     """The labels that `predict` gives, checked: whole numbers from 0 to n_labels - 1, one for each
     observation."""
     must = f"predict of {type(predictor).__name__} must give"
-    labels = np.asarray(predictor.predict(X))
-    if labels.shape != (X.shape[0],):
-        raise ValueError(f"{must} one label for each of {X.shape[0]} observations, got shape {labels.shape}")
-    return whole_labels(must, labels, n_labels)
+    one_each = f"{must} one label for each of {X.shape[0]} observations"
+    return whole_labels(must, labels_of_shape(one_each, predictor.predict(X), X.shape[:1]), n_labels)

@@ -13,6 +13,7 @@ from .._kernels import vector as _vector
 from ..problems.block_mdp import policy_table as checked_policy
 from ..problems.emissions import cumulative
 from ..problems.environment import Environment, emission_rngs
+from . import footprint
 
 
 class Episodes(NamedTuple):
@@ -56,6 +57,7 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
     environment = _environment(env)
     count = checks.integer("episodes", episodes, least=1)
     streams = Streams(checks.seed("seed", seed))
+    footprint.check_rollout(environment, count)
     instance = environment.draw_checked(streams)
     levels = instance.horizon + 1
     table = cumulative(

@@ -30,6 +30,18 @@ def check_many(environment: Environment, n_envs: int, *, latent: bool) -> None:
     patience.announce_memory(f"environments side by side, num_envs = {n_envs:,},", size)
 
 
+def check_rollout(environment: Environment, episodes: int) -> None:
+    """As `check_single`, for the arrays of whole episodes."""
+    _checked_bytes(environment, latent=False)
+    description = environment.describe()
+    space, numbers = description.observations, 8 * (3 * description.horizon + 1)
+    # observations are there twice while their blocks are put together
+    shown = 0 if space is None else 2 * space.dimension * (1 if space.discrete else 4)
+    size = episodes * (numbers + shown * (description.horizon + 1))
+    memory.refuse_beyond_limit("episodes", f"{episodes:,}", "the arrays of a rollout", size)
+    patience.announce_memory(f"a rollout of {episodes:,} episodes", size)
+
+
 def _checked_bytes(environment: Environment, latent: bool) -> float:
     """What one environment takes, which fits into the memory that there is."""
     horizon, emission = environment.describe().horizon, environment.resolved_emission

@@ -105,7 +105,7 @@ class ScalarEnv(gymnasium.Env[Any, int]):
             {"new_instance": True} draws the next instance of the family.
         """
         new_instance = arguments.wants_new_instance(self.environment, arguments.reset_options(options))
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else arguments.python_seed(seed))
         streams = self._streams
         if seed is not None or streams is None:
             streams, new_instance = Streams(self._entropy()), True

@@ -25,11 +25,17 @@ def constants_setting(paper: str) -> Any:
     )
 
 
+MOST_SCALE = 1e50
+"""Upper limit on what a bonus is multiplied with: its square times that of the largest return is finite."""
+LEAST_PROBABILITY = 1e-100
+"""Lower limit on a failure probability: any number of steps divided by it is finite."""
+
+
 def failure_probability_setting() -> Any:
     """The setting `failure_probability` of a learner with the constants of a paper."""
     return setting(
         0.05,
-        above=0,
+        least=LEAST_PROBABILITY,
         below=1,
         help="Probability that a bound fails which the constants of the paper come from.",
     )

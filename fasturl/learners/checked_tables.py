@@ -101,7 +101,7 @@ def stream(rng: Any) -> Stream:
 
 def indices(name: str, values: ArrayLike, shape: tuple[int, ...], count: int) -> Ints:
     """Integers of a shape, from 0 to count - 1."""
-    array = np.asarray(values)
+    array = checks.real_array(name, values)
     if array.shape != shape or array.dtype.kind not in "iu":
         raise ValueError(
             f"{name} must be integers of shape {list(shape)}, got {array.dtype} of shape {list(array.shape)}"
@@ -114,7 +114,7 @@ def indices(name: str, values: ArrayLike, shape: tuple[int, ...], count: int) ->
 
 def numbers(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Finite numbers of a shape."""
-    array = checks.real_array(name, np.asarray(values))
+    array = checks.real_array(name, values)
     if array.shape != shape:
         raise ValueError(f"{name} must be numbers of shape {list(shape)}, got shape {list(array.shape)}")
     if not np.isfinite(array).all():

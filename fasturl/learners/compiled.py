@@ -162,7 +162,11 @@ class CompiledMemory:
 
     def update(self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from one trajectory: labels [H+1], actions [H], rewards [H]."""
-        self.replay(np.asarray(labels)[None], np.asarray(actions)[None], np.asarray(rewards)[None])
+        self.replay(
+            checks.real_array("labels", labels)[None],
+            checks.real_array("actions", actions)[None],
+            checks.real_array("rewards", rewards)[None],
+        )
 
     def replay(self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from trajectories in their order: labels [E, H+1], actions [E, H], rewards [E, H].
@@ -186,7 +190,7 @@ class CompiledMemory:
         self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike
     ) -> tuple[Ints, Ints, Floats]:
         """Trajectories that fit the tables, or an error."""
-        task, shape = self.task, np.shape(actions)
+        task, shape = self.task, checks.real_array("actions", actions).shape
         self.check_room(task.horizon, task.n_labels, task.n_actions)
         if len(shape) != 2 or shape[1] != task.horizon:
             raise ValueError(f"actions must have shape [trajectories, {task.horizon}], got {list(shape)}")

@@ -23,6 +23,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import checks
 from .._kernels import rng as _rng
 
 Floats = NDArray[np.float64]
@@ -173,7 +174,7 @@ def check_policy(
 
     It is for `n_labels` labels, or for more where those are only the labels that are met.
     """
-    policy = np.asarray(memory.policy())
+    policy = checks.array("policy()", memory.policy())
     fits = (
         policy.ndim == 2
         and policy.shape[0] == horizon

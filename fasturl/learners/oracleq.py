@@ -31,6 +31,7 @@ import numpy as np
 
 from .._base.schema import Range, setting
 from .._kernels import tabular as _tabular
+from .bounds import LEAST_PROBABILITY
 from .compiled import CompiledLearner, learner_functions
 from .learner import Task
 from .q_table import QTables, choose, fill_policy, start_at_zero, take_step
@@ -71,7 +72,7 @@ class OracleQ(CompiledLearner):
     )
     failure_probability: float | None = setting(
         None,
-        above=0,
+        least=LEAST_PROBABILITY,
         below=1,
         none=f"{FAILURE_PROBABILITY:g}",
         help="Probability p that the bonus of the schedules jin and spread is too small.",

@@ -285,7 +285,7 @@ def _at_least_once(task: Task) -> Floats:
     """The visits from which a pair is believed: [levels of the tables]."""
     if task.believed_after is None:
         return np.ones(task.n_levels)
-    visits = np.asarray(task.believed_after)
+    visits = checks.array("believed_after", task.believed_after)
     if visits.shape != (task.horizon,) or visits.dtype.kind not in "iu":
         raise ValueError(
             f"believed_after must be {task.horizon} whole numbers, one for each level, "

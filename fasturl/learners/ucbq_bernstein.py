@@ -32,7 +32,7 @@ from numba import njit
 
 from .._base.schema import Range, setting
 from .._kernels.tabular import greatest
-from .bounds import constants_setting, failure_probability_setting, level_caps, return_range
+from .bounds import MOST_SCALE, constants_setting, failure_probability_setting, level_caps, return_range
 from .compiled import CompiledLearner, learner_functions
 from .learner import Task
 from .q_table import choose, fill_policy
@@ -106,12 +106,14 @@ class UCBQBernstein(CompiledLearner):
     c1: float = setting(
         1.0,
         least=0,
+        most=MOST_SCALE,
         search=Range(1e-2, 10.0),
         help="Scale of the part of the bonus that comes from the variance.",
     )
     c2: float = setting(
         1.0,
         least=0,
+        most=MOST_SCALE,
         search=Range(1e-2, 10.0),
         help="Scale of the greatest bonus, which comes from the range of returns.",
     )

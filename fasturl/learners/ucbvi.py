@@ -42,7 +42,7 @@ import numpy as np
 from numba import njit
 
 from .._base.schema import Range, setting
-from .bounds import constants_setting, failure_probability_setting, return_range
+from .bounds import MOST_SCALE, constants_setting, failure_probability_setting, return_range
 from .compiled import CompiledLearner, learner_functions
 from .learner import Stream, Task
 from .model import ModelTables, count_step, expected_next
@@ -170,6 +170,7 @@ class UCBVI(CompiledLearner):
     scale: float | None = setting(
         None,
         least=0,
+        most=MOST_SCALE,
         none=f"{PRACTICAL_SCALE:g}, or 1 with the paper's constants",
         search=Range(1e-2, 1.0),
         help="What the bonus is multiplied with.",

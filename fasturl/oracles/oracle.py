@@ -117,7 +117,11 @@ class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
         """Refuse settings with which no observations of so many coordinates could be fitted."""
         for name, declared in settings_of(type(self)).items():
             if name not in self._free_settings:
-                declared.check(getattr(self, name))
+                value = getattr(self, name)
+                declared.check(value)
+                if not isinstance(value, int | float | str | np.number | np.bool_ | None):
+                    # kept as it is given, as estimators do, and handed on to scikit-learn
+                    raise ValueError(f"{name} must be a plain number, got {checks.short_repr(value)}")
         if self.n_states is None:
             raise ValueError(
                 "n_states must be an integer from 2 to 256 where an oracle is fitted by itself, got None"
@@ -214,13 +218,19 @@ class Oracle(DecodingOracle):
 
 
 def _table(X: ArrayLike) -> Observations:
-    data = np.asarray(X)
+    data = checks.array("X", X)
     if data.dtype.kind not in "biuf":
         raise ValueError(f"X must hold real numbers, got {data.dtype}")
     if data.ndim != 2:
         raise ValueError(f"X must have shape [observations, coordinates], got {data.shape}")
     if data.dtype.kind == "f" and not np.all(np.isfinite(data)):
         raise ValueError("X must be finite, got NaN or infinity")
+    if not np.can_cast(data.dtype, np.float32) and data.size:
+        largest, limit = float(np.abs(data).max()), float(np.finfo(np.float32).max)
+        if largest > limit:  # decoders read float32
+            raise ValueError(
+                f"X must be at most {limit:g} in size, got {largest:g}: divide by a constant first"
+            )
     return data
 
 
@@ -229,6 +239,12 @@ def _check_precision(data: Observations) -> None:
     0."""
     if np.can_cast(data.dtype, np.float32):
         return
+    widest = float(np.ptp(data, axis=0).max())
+    if 0 < widest < np.finfo(np.float32).tiny:
+        raise ValueError(
+            f"X must lie further apart: no coordinate has values more than {widest:g} apart, which float32 "
+            "cannot hold: multiply by a constant first"
+        )
     centre, spread = data.mean(axis=0), data.std(axis=0)
     lost = (spread > 0) & (spread < np.finfo(np.float32).eps / 2 * np.abs(centre))
     if lost.any():

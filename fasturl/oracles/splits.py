@@ -114,7 +114,7 @@ class Splits(DecodingOracle):
 
 
 def _checked(name: str, values: object, n: int) -> Labels:
-    numbers = np.asarray(values)
+    numbers = checks.array(name, values)
     if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
         raise ValueError(
             f"{name} must be {n} whole numbers, one for each observation, got {checks.short_repr(values)}"

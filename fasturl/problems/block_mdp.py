@@ -160,15 +160,16 @@ class BlockMDP(Environment):
 
     def _finish(self, emission: Emission | None) -> None:
         self.emission = emission and emission.sized(self.horizon + 1, self.transitions.shape[1])
-        for table in (self.transitions, self.rewards, self.reward_sizes, self.start):
-            table.setflags(write=False)
-        self.dynamics = Dynamics(
+        dynamics = Dynamics(
             start=cumulative(self.start),
             transitions=cumulative(self.transitions),
             rewards=self.rewards,
             random_rewards=self._random_levels(),
             reward_sizes=self.reward_sizes,
         )
+        for table in (self.transitions, self.start, *dynamics):
+            table.setflags(write=False)
+        self.dynamics = dynamics
 
     def draw(self, streams: Streams) -> BlockMDP:
         return self

@@ -19,7 +19,7 @@ from .._base.origin import implemented_by_us
 from .._base.schema import Declared, settings_of
 from .._base.streams import Streams
 from .checked_instance import check_instance
-from .description import Description, greatest_return
+from .description import Description, ObservationSpace, greatest_return
 from .emissions import N_RNGS, Emission
 from .vector_tables import InstanceTables, VectorTables
 
@@ -78,7 +78,7 @@ class Environment(Declared, ABC):
     def resolved_emission(self) -> Emission | None:
         """The emission itself, also where the setting `emission` is only its name."""
         emission = self.emission
-        if emission is None or hasattr(emission, "observation_space"):
+        if emission is None or isinstance(getattr(emission, "observation_space", None), ObservationSpace):
             return emission  # type: ignore[return-value]  # whatever has an observation space will do
         raise ValueError(
             "emission must be None or one of fasturl.problems.emissions such as Gaussian, "

@@ -29,7 +29,7 @@ from .blocks import BitBlock, Rngs
 from .buffers import Actions, Floats, Mask, ObservationBuffer, Observations
 from .emissions import N_RNGS, Emission, Gaussian, cumulative, raw_words
 from .environment import Environment
-from .vector_tables import VectorTables
+from .vector_tables import VectorTables, read_only
 
 LONGEST = 10**7
 """Upper limit on the horizon of a lock: the tables of so many levels take ten gigabytes."""
@@ -167,7 +167,7 @@ class LockTables(VectorTables):
         self.optimal_values = np.full(n_envs, OPTIMAL_VALUE)
         self.arrays = SharedTables(
             start=dynamics.start.reshape(1, N_STATES),
-            outcomes=cumulative(self._chances),
+            outcomes=read_only(cumulative(self._chances)),
             ways=np.zeros((lock.horizon, n_envs, N_STATES, N_ACTIONS), np.uint8),
             rewards=dynamics.rewards.reshape(shape),
             random_rewards=dynamics.random_rewards.reshape(lock.horizon, 1),

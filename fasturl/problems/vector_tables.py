@@ -76,16 +76,20 @@ class InstanceTables(VectorTables):
         self._environment = environment
         self._streams: list[Streams | None] = [None] * n_envs
         self._instances: list[BlockMDP | None] = [None] * n_envs
+        self._start, self._random_rewards = (
+            np.ones((n_envs, size)),
+            np.zeros((declared.horizon, n_envs), bool),
+        )
         self._outcomes, self._rewards = np.ones((*shape, size)), np.zeros((*shape, size))
         self._sizes: NDArray[np.float64] | None = None
         self.emissions = [environment.resolved_emission] * n_envs
         self.optimal_values = np.zeros(n_envs)
         self.arrays = SharedTables(
-            start=np.ones((n_envs, size)),
-            outcomes=self._outcomes.reshape(n_rows, size),
+            start=read_only(self._start),
+            outcomes=read_only(self._outcomes.reshape(n_rows, size)),
             ways=_row_numbers(n_rows).reshape(shape),
-            rewards=_read_only(self._rewards),
-            random_rewards=np.zeros((declared.horizon, n_envs), np.bool_),
+            rewards=read_only(self._rewards),
+            random_rewards=read_only(self._random_rewards),
         )
 
     def seed(self, index: int, streams: Streams) -> None:
@@ -105,11 +109,11 @@ class InstanceTables(VectorTables):
     def _set(self, e: int, instance: BlockMDP) -> None:
         dynamics, size = instance.dynamics, instance.transitions.shape[1]
         # cumulative chances that end in ones: no draw leads to a state that the instance does not have
-        self.arrays.start[e], self._outcomes[:, e], self._rewards[:, e] = 1.0, 1.0, 0.0
-        self.arrays.start[e, :size] = dynamics.start
+        self._start[e], self._outcomes[:, e], self._rewards[:, e] = 1.0, 1.0, 0.0
+        self._start[e, :size] = dynamics.start
         self._outcomes[:, e, :size, :, :size] = dynamics.transitions
         self._rewards[:, e, :size, :, :size] = dynamics.rewards
-        self.arrays.random_rewards[:, e] = dynamics.random_rewards
+        self._random_rewards[:, e] = dynamics.random_rewards
         self._set_sizes(e, dynamics.reward_sizes, size)
         self.emissions[e], self._instances[e] = instance.emission, instance
         self.optimal_values[e] = instance.optimal_value()
@@ -120,7 +124,7 @@ class InstanceTables(VectorTables):
             return
         if self._sizes is None:
             self._sizes = np.ones_like(self._rewards)
-            self.arrays = self.arrays._replace(reward_sizes=_read_only(self._sizes))
+            self.arrays = self.arrays._replace(reward_sizes=read_only(self._sizes))
         self._sizes[:, e] = 1.0
         self._sizes[:, e, :n_states, :, :n_states] = sizes
 
@@ -244,7 +248,7 @@ def _row_numbers(count: int) -> NDArray[np.integer]:
     return np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
 
 
-def _read_only(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def read_only(table: NDArray[Any]) -> NDArray[Any]:
     """The same memory, marked as the tables of a Block MDP are: kernels compile anew for writable ones."""
     view = table.view()
     view.setflags(write=False)

@@ -11,7 +11,6 @@ from .kinds import Kind
 
 class CCalls(Kind):
     name = "c-calls"
-    needs_folder = False
 
     def __init__(self, folder):
         super().__init__(folder)

@@ -186,7 +186,7 @@ def _functions():
             "seeds": [1],
             "out": [place / "out", str(place / "out")],
             "backend": [None],
-            "n_jobs": [1],
+            "n_jobs": [1, None],
             "progress": [False],
         },
         also_named=("grid", "cannot write", "cannot read"),

@@ -61,16 +61,17 @@ def main(name, first, count, seconds, folder):
     out, end = Path(folder), time.monotonic() + float(seconds)
     kind = kind_named(name)(out)
     progress = Progress(out / "progress")
+    place = Path(tempfile.mkdtemp(dir=out, prefix="input-"))
     with open(out / "finds", "a", encoding="utf-8") as finds:
         for number in range(int(first), int(first) + int(count)):
             progress.begin(number)
-            place = Path(tempfile.mkdtemp(dir=out, prefix="input-")) if kind.needs_folder else out
             broken = play(kind, number, place, progress.tell)
             if broken:
                 find = {"number": number, "input": progress.words[:2000], "broken": broken}
                 print(json.dumps(find), file=finds, flush=True)
-            if kind.needs_folder:
+            if os.listdir(place):  # a folder of its own for every input would cost more than most inputs
                 shutil.rmtree(place, ignore_errors=True)
+                place = Path(tempfile.mkdtemp(dir=out, prefix="input-"))
             if time.monotonic() > end:
                 break
         progress.begin(number + 1)

@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 
 KINDS = {
-    "command-lines": 0.25,
-    "toml-files": 0.15,
-    "result-folders": 0.15,
+    "command-lines": 0.2,
+    "toml-files": 0.1,
+    "result-folders": 0.1,
     "python-arguments": 0.2,
     "lying-objects": 0.2,
-    "c-calls": 0.05,
+    "c-calls": 0.2,
 }
 """Each kind and its share of the time of a campaign."""
 
@@ -22,16 +22,14 @@ class Kind(ABC):
     """
 
     name = ""
-    needs_folder = True
-    """Whether every input gets an empty folder of its own."""
 
     def __init__(self, folder):
         self.folder = folder
 
     @abstractmethod
     def play(self, chance, place, tell):
-        """Make an input, `tell` what it is in words, and play it in the folder `place`; Broken where the
-        answer may not be."""
+        """Make an input, `tell` what it is in words, and play it in `place`, an empty folder; Broken where
+        the answer may not be."""
 
 
 def kind_named(name):

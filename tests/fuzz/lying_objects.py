@@ -31,7 +31,6 @@ HARMLESS = 1_000
 
 class LyingObjects(Kind):
     name = "lying-objects"
-    needs_folder = False
 
     def play(self, chance, place, tell):
         part = chance.choice(PARTS)

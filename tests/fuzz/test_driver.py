@@ -16,11 +16,10 @@ from fuzz.kinds import Kind
 
 class Planted(Kind):
     name = "planted"
-    needs_folder = False
     number = 0
 
     def play(self, chance, place, tell):
-        number = int.from_bytes((place / "progress").read_bytes()[:8])
+        number = int.from_bytes((self.folder / "progress").read_bytes()[:8])
         tell(f"input {number}")
         if number == 3:
             os.kill(os.getpid(), signal.SIGSEGV)

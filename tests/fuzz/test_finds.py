@@ -14,11 +14,16 @@ from fasturl import registry
 from fasturl.agents import LatentPolicy
 from fasturl.decoders import AffineDecoder, QuadraticDecoder
 from fasturl.envs import ScalarEnv, VectorEnv
-from fasturl.experiments import Cell, load, read_spec, sweep
+from fasturl.experiments import Cell, load, read_spec, reproduce, sweep
+from fasturl.experiments.paper.rich_lock import rich_lock
+from fasturl.experiments.tuning.problem import Problem
+from fasturl.experiments.tuning.search import tune
+from fasturl.learners import Task
 from fasturl.problems.blocks import ObservationBlock
 from fasturl.problems.emissions import Emission
 
-from .odd_values import UnprintableInt
+from .honest_parts import HonestEnvironment, HonestLearner, HonestMemory
+from .odd_values import Pretends, UnprintableInt
 
 LOCK = fu.LockBernoulli(2)
 
@@ -154,8 +159,9 @@ def test_bounds_of_an_emission_that_are_none_are_refused_by_name(bounds):
 
 
 def test_a_seed_that_cannot_be_printed_is_refused_in_words():
-    with pytest.raises(gymnasium.error.Error, match="actual value: -1"):
-        VectorEnv(LOCK, num_envs=2).reset(seed=UnprintableInt(-1))
+    for env in (VectorEnv(LOCK, num_envs=2), ScalarEnv(LOCK)):
+        with pytest.raises(gymnasium.error.Error, match="actual value: -1"):
+            env.reset(seed=UnprintableInt(-1))
 
 
 @pytest.mark.parametrize("settings", [3.0, None, {1: 2}, np.zeros((2, 0)), ["horizon"]])
@@ -166,6 +172,39 @@ def test_settings_of_a_cell_that_are_no_table_are_refused_by_name(which, setting
         Cell.make(**words | {which: settings}, episodes=5)
 
 
+@pytest.mark.parametrize("part", ["labels", "actions", "rewards"])
+@pytest.mark.parametrize("method", ["update", "replay", "take_in"])
+def test_trajectories_whose_rows_differ_in_length_are_refused_by_name(method, part):
+    task = Task(2, 3, 4, max_return=1.0, episodes=9, policy_rng=np.arange(1, 5, dtype=np.uint64))
+    rows = {"labels": [0, 1, 2], "actions": [1, 3], "rewards": [0.0, 1.0]}
+    trajectories = rows if method == "update" else {name: [row] for name, row in rows.items()}
+    memory = fu.OracleQ().start(task)
+    with pytest.raises(ValueError, match=f"^{part} must be an array of real numbers, got"):
+        getattr(memory, method)(**trajectories | {part: [[1], [2, 3]]})
+
+
+@pytest.mark.parametrize("progress", ["x", np.zeros(3), np.ma.ones(3), 1, np.nan])
+def test_whether_to_show_progress_is_a_truth_value_or_none(progress, tmp_path):
+    cells = [Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 5)]
+    for call in (
+        lambda: fu.train(LOCK, fu.OracleQ(), 5, progress=progress),
+        lambda: sweep(cells, 1, tmp_path / "out", progress=progress),
+        lambda: tune(Problem.make("lock-bernoulli", "oracleq-lat", episodes=5), progress=progress),
+        lambda: reproduce(tmp_path / "out", seeds=1, progress=progress),
+        lambda: rich_lock(tmp_path / "out", seeds=1, progress=progress),
+    ):
+        with pytest.raises(ValueError, match=r"^progress must be True, False or None, got"):
+            call()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("backend", [3, "dask", np.zeros(3), {}, False])
+def test_a_place_to_compute_that_is_none_is_refused_by_name(backend, tmp_path):
+    cells = [Cell.make("lock-bernoulli", {"horizon": 1}, "oracleq-lat", {}, 5)]
+    with pytest.raises(ValueError, match=r"^backend must be one such as Local\(n_jobs=2\), got"):
+        sweep(cells, 1, tmp_path / "out", backend=backend)
+
+
 def test_an_agent_cannot_be_named_by_an_array():
     with pytest.raises(ValueError, match=r"^agent must be one of "):
         registry.agent(np.zeros(0))
@@ -174,3 +213,121 @@ def test_an_agent_cannot_be_named_by_an_array():
 def test_a_policy_of_rows_that_differ_in_length_is_refused_by_name():
     with pytest.raises(ValueError, match=r"^policy must be an array of real numbers, got"):
         LatentPolicy([[1], [2, 3]]).judge(LOCK.instance(0), None)
+
+
+@pytest.mark.parametrize("oracle", [fu.oracles.KMeans(3), fu.oracles.GMM(3), fu.oracles.DBSCAN(n_states=3)])
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (1e77, "X must be at most 3.40282e+38 in size, got 1e+77: divide by a constant first"),
+        (
+            1e-200,
+            "X must lie further apart: no coordinate has values more than 1e-200 apart, which float32 can",
+        ),
+    ],
+)
+def test_observations_of_a_size_that_float32_cannot_hold_are_refused_by_name(oracle, size, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        oracle.fit(np.tile(np.eye(3), (20, 1)) * size)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "message"),
+    [
+        (fu.oracles.KMeans(np.array(2)), "n_states must be a plain number, got array(2)"),
+        (fu.oracles.FullGMM(2, max_iter=np.array(2)), "max_iter must be a plain number, got array(2)"),
+        (fu.oracles.PCADBSCAN(2, eps=Fraction(3)), "eps must be a plain number, got Fraction(3, 1)"),
+    ],
+)
+def test_numbers_that_scikit_learn_does_not_take_are_refused_by_name(oracle, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        oracle.fit(np.tile(np.eye(3), (20, 1)))
+
+
+@pytest.mark.parametrize(
+    ("learner", "setting", "value"),
+    [
+        (fu.UCBVI, "scale", 1e308),
+        (fu.UCBQBernstein, "c1", 1e308),
+        (fu.UCBQBernstein, "c2", 1e308),
+        *((learner, "failure_probability", 5e-324) for learner in (fu.UCBVI, fu.UCBQBernstein, fu.OPSRL)),
+    ],
+)
+def test_a_setting_whose_bonus_would_not_be_finite_is_refused_by_name(learner, setting, value):
+    with pytest.raises(ValueError, match=f"^{setting} must be .*, got {re.escape(repr(value))}$"):
+        learner(**{setting: value})
+
+
+@pytest.mark.parametrize("constants", ["paper", "practical"])
+@pytest.mark.parametrize("learner", [fu.UCBVI, fu.UCBQBernstein])
+def test_the_largest_settings_of_a_bonus_still_give_finite_values(learner, constants):
+    largest = {"scale": 1e50} if learner is fu.UCBVI else {"c1": 1e50, "c2": 1e50}
+    for env in (LOCK, chain_that_pays(1e100), chain_that_pays(-1e100)):
+        run = fu.train(env, learner(constants=constants, failure_probability=1e-100, **largest), 50)
+        assert np.isfinite(run.values).all()
+
+
+def chain_that_pays(reward):
+    transitions = np.full((2, 2, 2, 2), 0.5)
+    return fu.BlockMDP(transitions, np.full((2, 2, 2), reward), reward_draw="deterministic")
+
+
+def test_settings_of_a_part_that_have_no_names_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"^learner must have settings by name, got \{1: 2\}$"):
+        registry.agent("url", learner={1: 2})
+
+
+def test_an_emission_that_pretends_to_have_anything_is_refused_by_name():
+    for make in (ScalarEnv, lambda env: VectorEnv(env, 2), lambda env: fu.train(env, fu.URL(), 40)):
+        with pytest.raises(
+            ValueError, match=r"^emission must be None or one of fasturl\.problems\.emissions"
+        ):
+            make(HonestEnvironment(Pretends()))
+
+
+class Ragged(AffineDecoder):
+    """A decoder, and an oracle, whose labels differ in length."""
+
+    def __init__(self):
+        super().__init__(np.eye(5)[:3], np.zeros(3))
+
+    def fit(self, X):
+        return self
+
+    def predict(self, X):
+        return [[1], [2, 3]]
+
+    table = predict
+
+
+@pytest.mark.parametrize("method", ["predict", "table"])
+def test_labels_that_differ_in_length_are_refused_by_name(method):
+    oracle = Ragged()
+    if method == "table":
+        oracle.decoder_ = oracle
+    with pytest.raises(ValueError, match=rf"^{method} of Ragged must give .*, got \[\[1\], \[2, 3\]\]"):
+        fu.train(LOCK, fu.URL(oracle=oracle, learner=fu.OracleQ()), 100)
+
+
+def test_a_policy_of_a_memory_whose_rows_differ_in_length_is_refused_by_name():
+    class RaggedMemory(HonestMemory):
+        def policy(self):
+            return [[1], [2, 3]]
+
+    with pytest.raises(ValueError, match=r"^policy\(\) must be an array, got \[\[1\], \[2, 3\]\]"):
+        fu.train(HonestEnvironment(), HonestLearner(RaggedMemory), 20)
+
+
+@pytest.mark.parametrize(
+    "fit", [lambda X: fu.oracles.KMeans(2).fit(X), lambda X: fu.oracles.Splits(2).fit(X)]
+)
+def test_observations_to_fit_whose_rows_differ_in_length_are_refused_by_name(fit):
+    with pytest.raises(ValueError, match=r"^X must be an array, got \[\[1\], \[2, 3\]\]$"):
+        fit([[1], [2, 3]])
+
+
+def test_more_states_than_labels_can_name_are_refused_whatever_the_oracle():
+    env = HonestEnvironment()
+    env.max_states = 1000
+    with pytest.raises(ValueError, match=r"^n_states must be at most 256, got the 1000 that the environment"):
+        fu.train(env, fu.URL(oracle=fu.oracles.KMeans(2)), 60)

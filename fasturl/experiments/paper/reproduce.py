@@ -103,7 +103,7 @@ def reproduce(
     >>> len(done.summary)
     45
     """
-    place = chosen_backend(backend, n_jobs)
+    place, progress = chosen_backend(backend, n_jobs), checks.optional_flag("progress", progress)
     return planned(
         out, seeds=seeds, only=only, episodes_scale=episodes_scale, all_models=all_models, place=place
     ).carry_out(progress)

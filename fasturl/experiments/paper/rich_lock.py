@@ -186,7 +186,7 @@ def rich_lock(
     >>> len(done.by_seed)
     8
     """
-    place = chosen_backend(backend, n_jobs)
+    place, progress = chosen_backend(backend, n_jobs), checks.optional_flag("progress", progress)
     wanted = planned(out, seeds=seeds, episodes_scale=episodes_scale, place=place, horizons=horizons)
     return wanted.carry_out(progress)
 

@@ -66,7 +66,7 @@ def sweep(
     not given.
     """
     chosen, wanted, folder = stored_seeds(seeds), _checked_cells(cells), checks.path("out", out)
-    place = chosen_backend(backend, n_jobs)
+    place, progress = chosen_backend(backend, n_jobs), checks.optional_flag("progress", progress)
     place.workers()
     if not wanted:
         raise ValueError("there is nothing to run: the grid is empty")
@@ -92,12 +92,16 @@ def open_store(out: str | Path, cells: Sequence[Cell], seeds: Sequence[int]) -> 
 
 def chosen_backend(backend: Backend | None, n_jobs: int | None) -> Backend:
     """Where to compute: the backend, or else `n_jobs` processes of this machine."""
-    if backend is not None and n_jobs is not None:
+    if backend is None:
+        return Local(n_jobs)
+    if not all(callable(getattr(backend, name, None)) for name in ("workers", "map")):
+        raise ValueError(f"backend must be one such as Local(n_jobs=2), got {checks.short_repr(backend)}")
+    if n_jobs is not None:
         raise ValueError(
             "n_jobs is for processes of this machine: leave it out where a backend is given, "
             f"got {checks.short_repr(n_jobs)}"
         )
-    return backend or Local(n_jobs)
+    return backend
 
 
 def _checked_cells(cells: Iterable[Cell]) -> list[Cell]:

@@ -168,6 +168,7 @@ def tune(
     """
     search = search or Search()
     grid = problem.grid() if search.method == "grid" else None
+    progress = checks.optional_flag("progress", progress)
     if n_jobs is not None:
         checks.integer("n_jobs", n_jobs, least=1)
     optuna = optional.need("optuna", "tune", "tuning")
