@@ -1,9 +1,6 @@
 """Environments as libraries of deep agents use them: one instance with many episodes, the level among what is
 observed, and the length of an episode in the spec."""
 
-import copy
-import pickle
-
 import gymnasium
 import numpy as np
 import pytest
@@ -11,7 +8,6 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import TimeAwareObservation
 
 import fasturl as fu
-import fasturl.envs
 from fasturl.envs import BlockMDPEnv, ScalarEnv, VectorEnv, rollout
 
 LOCKS = ["fasturl/LockBernoulli-v0", "fasturl/LockGaussian-v0", "fasturl/RichLock-v0"]
@@ -176,71 +172,6 @@ def test_the_spec_has_the_length_of_an_episode_whatever_the_horizon():
         envs = gymnasium.make_vec("fasturl/LockBernoulli-v0", num_envs=2, horizon=horizon)
         assert envs.spec.max_episode_steps == horizon
         whole_episode(env, 0)  # nothing cuts it short
-
-
-def test_the_registered_spec_has_the_length_that_a_family_has_by_default():
-    lengths = {identity: gymnasium.spec(identity).max_episode_steps for identity in fasturl.envs.ids()}
-    assert lengths["fasturl/LockBernoulli-v0"] == fu.LockBernoulli().horizon
-    assert lengths.pop("fasturl/BlockMDP-v0") is None, "tables have no default"
-    for identity, length in lengths.items():
-        assert gymnasium.make(identity).unwrapped.horizon == length
-    assert "max_episode_steps=20" in repr(gymnasium.spec("fasturl/LockBernoulli-v0"))
-
-
-def test_a_family_that_needs_settings_or_cannot_be_made_has_no_length_by_default():
-    class Needy(fu.LockBernoulli):
-        def __init__(self, horizon: int):
-            super().__init__(horizon)
-
-    class Wrecked(fu.LockBernoulli):
-        def __init__(self):
-            raise RuntimeError("of all families the worst")
-
-    for family in (Needy, Wrecked):
-        fu.register(family)
-        assert gymnasium.spec(f"fasturl/{family.__name__}-v0").max_episode_steps is None
-
-
-def flags(env, steps):
-    """Whether each step terminated and whether it truncated the episode."""
-    env.reset(seed=0)
-    return [env.step(0)[2:4] for _ in range(steps)]
-
-
-@pytest.mark.parametrize("horizon", [1, 7, 20, 30], ids="H = {}".format)
-def test_the_last_step_terminates_and_nothing_truncates(horizon):
-    """Gymnasium's own limit would end an episode of 30 steps after 20, the default, and say of the last step
-    that it was cut short too."""
-    whole = [(False, False)] * (horizon - 1) + [(True, False)]
-    env = gymnasium.make("fasturl/LockBernoulli-v0", horizon=horizon)
-    assert flags(env, horizon) == whole
-    assert flags(gymnasium.make(env.spec), horizon) == whole
-    registered = gymnasium.spec("fasturl/LockBernoulli-v0")
-    assert flags(gymnasium.make(registered, horizon=horizon), horizon) == whole
-    for mode in ("sync", "vector_entry_point"):
-        envs = gymnasium.make_vec("fasturl/LockBernoulli-v0", 2, vectorization_mode=mode, horizon=horizon)
-        envs.reset(seed=0)
-        assert envs.spec.max_episode_steps == horizon
-        for step in whole:
-            _, _, terminated, truncated, _ = envs.step(np.zeros(2, int))
-            assert (terminated.tolist(), truncated.tolist()) == ([step[0]] * 2, [False] * 2)
-
-
-def test_a_limit_that_is_asked_for_is_kept():
-    env = gymnasium.make("fasturl/LockBernoulli-v0", horizon=30, max_episode_steps=20)
-    for limited in (env, gymnasium.make(env.spec), gymnasium.make(copy.deepcopy(env.spec))):
-        assert limited.spec.max_episode_steps == 20
-        assert flags(limited, 20) == [(False, False)] * 19 + [(False, True)]
-
-
-def test_specs_can_be_copied_and_pickled():
-    registered = gymnasium.spec("fasturl/LockBernoulli-v0")
-    made = gymnasium.make("fasturl/LockBernoulli-v0", horizon=3).spec
-    for spec, length in ((registered, 20), (made, 3)):
-        for again in (copy.deepcopy(spec), pickle.loads(pickle.dumps(spec))):
-            assert vars(again) == vars(spec)
-            assert again.max_episode_steps == length
-            assert flags(gymnasium.make(again), length)[-1] == (True, False)
 
 
 def test_environments_can_be_made_from_their_specs():

@@ -40,12 +40,6 @@ def test_an_import_of_gymnasium_does_not_import_fasturl():
     assert found == f"{sorted(['fasturl/BlockMDP-v0', *ids])} set()\n"
 
 
-def test_a_spec_tells_the_length_of_episodes_before_fasturl_is_imported():
-    read = "import pickle, gymnasium; spec = gymnasium.spec('fasturl/LockBernoulli-v0')"
-    assert python(f"{read}; print(spec.max_episode_steps)") == "20\n"
-    assert python(f"{read}; print(pickle.loads(pickle.dumps(spec)).max_episode_steps)") == "20\n"
-
-
 def test_interpreters_that_do_not_import_gymnasium_only_wait_for_it():
     assert (
         python("import sys; print([type(one).__name__ for one in sys.meta_path].count('_WaitForGymnasium'))")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib import metadata
-from types import FrameType
 from typing import Any, NamedTuple
 
 # where it is the entry point of an older Gymnasium, that is being imported and has no attributes yet
@@ -38,68 +37,6 @@ class _Family(NamedTuple):
     def id(self) -> str:
         """A class Corridor of any module is fasturl/Corridor-v0."""
         return f"{_NAMESPACE}{self.class_name}-v0"
-
-
-class Spec(_gymnasium.EnvSpec):
-    """A spec that tells how long episodes are, and still lets them end by themselves.
-
-    `max_episode_steps` is the limit that somebody has set, or else the length of an episode: of the family
-    with the settings of the spec. Gymnasium's `make` would take a length for a limit, so it is told of limits
-    alone: a `TimeLimit` of the default horizon would cut longer episodes short, and call the last step
-    truncated where it is terminated.
-    """
-
-    _length: int | None = None
-
-    @staticmethod
-    def of(spec: _gymnasium.EnvSpec, length: int | None = None) -> Spec:
-        """The same spec, of episodes of a length; found out when it is asked for where it is None."""
-        return spec_with(vars(spec) | {"_length": length})
-
-    @property
-    def max_episode_steps(self) -> int | None:
-        limit: int | None = vars(self)["max_episode_steps"]
-        if limit is not None or _gymnasium_makes_an_environment(sys._getframe(1)):
-            return limit
-        return self._length or _length_by_default(self.kwargs)
-
-    @max_episode_steps.setter
-    def max_episode_steps(self, limit: int | None) -> None:
-        vars(self)["max_episode_steps"] = limit
-
-    def __reduce__(self) -> Any:
-        # the class of a file that was run by itself cannot be found again
-        from fasturl.envs.registration import spec_with
-
-        return spec_with, (vars(self),)
-
-
-def spec_with(fields: dict[str, Any]) -> Spec:
-    """The spec with these fields: what is pickled of one."""
-    spec = Spec.__new__(Spec)
-    vars(spec).update(fields)
-    return spec
-
-
-def _gymnasium_makes_an_environment(asking: FrameType) -> bool:
-    """Whether it is `make` or `make_vec` that asks: nothing else tells them from other readers."""
-    return asking.f_globals.get("__name__") == _gymnasium.__name__ and asking.f_code.co_name in (
-        "make",
-        "make_vec",
-    )
-
-
-def _length_by_default(arguments: dict[str, Any]) -> int | None:
-    """The horizon of the family with the settings among these arguments; None where it cannot be made."""
-    try:
-        from fasturl._base import names
-
-        family = names.find("environment", arguments["env"])
-        settings = {name: value for name, value in arguments.items() if name in family.settings}
-        horizon: int = names.make("environment", family.name, settings).describe().horizon
-    except Exception:  # whoever makes it will be told
-        return None
-    return horizon
 
 
 def register() -> None:
@@ -136,7 +73,6 @@ def _add(identity: str, scalar: str, vector: str, **arguments: Any) -> None:
             vector_entry_point=f"fasturl.envs:{vector}",
             kwargs=arguments,
         )
-        _gymnasium.registry[identity] = Spec.of(_gymnasium.registry[identity])
 
 
 def _families() -> list[_Family]:
