@@ -25,6 +25,32 @@ LINE_OF_OPTIMUM: dict[str, Any] = {"color": "0.35", "linewidth": 0.7, "linestyle
 NEAR_OPTIMAL = 0.9
 """A final policy counts as near-optimal from this share of V* on."""
 
+SUMMARY_FIELDS = {
+    "env": "Name of the environment; its settings are fields of their own.",
+    "horizon": "Number of levels that were acted in.",
+    "agent": "Name of the agent.",
+    "oracle": "Name of its oracle, null if it has none.",
+    "agent_settings": "Settings of the agent; a part is a table of its name and settings.",
+    "origins": "Package and version of the environment, the agent and its parts.",
+    "episodes": "How many episodes were asked for.",
+    "seeds": "How many seeds there are.",
+    "seed_values": "The seeds themselves.",
+    "v_star": "Mean over seeds of V*.",
+    "average_reward_mean": "Average reward over all trajectories, mean over seeds.",
+    "average_reward_std": "Its standard deviation over seeds.",
+    "regret_mean": "Cumulative regret over all trajectories, mean over seeds.",
+    "regret_std": "Its standard deviation over seeds.",
+    "value_mean": "Value of the final policy, mean over seeds.",
+    "values": "The value of each seed.",
+    "success_rate": "Share of seeds whose final policy is near-optimal.",
+    "warnings": "What agents have warned of, each sentence with its seeds.",
+    "total_trajectories": "How many trajectories each seed played.",
+    "wall_seconds": "How long it took, all seeds together.",
+    "curve": "Lists `trajectories`, `mean`, `std` (of the average reward), `regret_mean`, `regret_std`.",
+    "version": "Version of fasturl.",
+}
+"""What `Run.summary` holds beside the settings of the environment, and what it means."""
+
 
 def near_optimal_value(v_star: float) -> float:
     """From which value on a policy is near-optimal: one tenth of |V*| below V*, for a V* below 0 too."""
@@ -170,6 +196,14 @@ class Run:
         - Any of them: `warnings`, a list of sentences on what may be wrong with the run.
     wall_seconds
         How long it took, all seeds together.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> from fasturl.registry import environment
+    >>> run = fu.train(environment("lock-bernoulli", horizon=5), fu.OracleQ(), episodes=2000, seeds=3)
+    >>> run.n_seeds, run.v_star, run.warnings
+    (3, 0.5, {})
     """
 
     env: str

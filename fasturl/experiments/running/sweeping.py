@@ -64,6 +64,31 @@ def sweep(
 
     What is there already is not computed again. `backend` says where to compute: processes of this machine if
     not given.
+
+    cells
+        What to run.
+    seeds
+        A count n, for the seeds 0..n-1, or the seeds.
+    out
+        The folder.
+    backend
+        A `Local`, a `Dask` or a `Ray`.
+    n_jobs
+        How many runs are computed at the same time on this machine; all cores if not given.
+    progress
+        Whether to show progress; if not given, when standard error is a terminal.
+
+    Returns the frame that `load` gives of the folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fasturl.experiments import Cell, sweep
+    >>> cell = Cell.make("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, episodes=50)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame = sweep([cell], seeds=3, out=folder, n_jobs=1, progress=False)
+    >>> sorted(frame["seed"].unique().tolist())
+    [0, 1, 2]
     """
     chosen, wanted, folder = stored_seeds(seeds), _checked_cells(cells), checks.path("out", out)
     place = chosen_backend(backend, n_jobs)
