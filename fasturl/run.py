@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import optional
+from ._base import notebook, optional
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -291,6 +291,21 @@ class Run:
             f"<Run: {self.agent} on {self.title}; {self.episodes:,} episodes, {seeds}, average reward "
             f"{self.final_average_reward.mean():.4g}, success rate {self.success_rate:.0%}>"
         )
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what was run, what came out, and a small learning curve."""
+        mean, deviation = self.average_reward.mean(axis=0), self.average_reward.std(axis=0)
+        rows = {
+            "environment": self.title,
+            "trajectories": f"{self.total_trajectories:,} of each of {self.n_seeds} seeds",
+            "average reward": f"{self.final_average_reward.mean():.4g}",
+            "value of the final policy": f"{self.values.mean():.4g} of {self.v_star:.4g}",
+            "near-optimal seeds": f"{self.near_optimal.sum()} of {self.n_seeds}",
+            "warnings": len(self.warnings) or "none",
+        }
+        edges = mean - deviation, mean + deviation
+        picture = notebook.curve(self.trajectories, mean, edges, self.v_star)
+        return notebook.side_by_side([notebook.table(rows, self.agent), picture])
 
     def plot(self, ax: matplotlib.axes.Axes | None = None, label: str | None = None) -> matplotlib.axes.Axes:
         """Draw the mean over seeds with one standard deviation shaded.

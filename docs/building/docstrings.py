@@ -54,7 +54,9 @@ def read(thing: Any) -> Docstring:
     doc.text = "\n\n".join(part.strip("\n") for part in paragraphs)
     if inspect.isclass(thing):
         doc.arguments |= {name: _of_setting(one) for name, one in declared_fields(thing).items()}
-        doc.arguments |= {name: text for name, text in _of_fields(thing).items() if name in parameters_of(thing)}
+        doc.arguments |= {
+            name: text for name, text in _of_fields(thing).items() if name in parameters_of(thing)
+        }
     return doc
 
 

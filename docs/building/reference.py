@@ -157,7 +157,11 @@ def option(parameter):
 
 def plain(text):
     """Help without the marks that Rich reads."""
-    return re.sub(r"\[/?(?:bold|dim|cyan|red|yellow|italic)[^\]]*\]", "", text).replace("\\[", "[").replace("\f", "")
+    return (
+        re.sub(r"\[/?(?:bold|dim|cyan|red|yellow|italic)[^\]]*\]", "", text)
+        .replace("\\[", "[")
+        .replace("\f", "")
+    )
 
 
 def cell(text):

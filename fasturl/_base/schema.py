@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import checks
+from . import checks, notebook
 
 _KEY = "fasturl"
 _PLAIN = (bool, int, float, str)
@@ -267,6 +267,12 @@ class Declared:
         """All settings by name."""
         declaring: Any = type(self)
         return {name: getattr(self, name) for name in settings_of(declaring)}
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the class and its settings."""
+        declaring: Any = type(self)
+        rows = {name: getattr(self, name) for name in declared_fields(declaring)}
+        return notebook.table(rows, declaring.__name__)
 
 
 def declaration_problem(declaring: type) -> str:

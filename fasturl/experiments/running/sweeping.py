@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..._base import checks, optional
+from ..._base import checks, notebook, optional
 from ..._base.progress import LINE_SECONDS
 from ..._version import __version__
 from ...training import Recording, available_cores, train
@@ -277,7 +277,8 @@ def _run_seconds(cell: Cell) -> tuple[float, float]:
 def _progress(
     blocks: Sequence[SeedBlock], wanted: bool | None, title: str
 ) -> Iterator[Callable[[SeedBlock], None]]:
-    """Cells done, seeds done, time left: a bar on a terminal, otherwise a line a minute."""
+    """Cells done, seeds done, time left: a bar on a terminal or in a notebook, otherwise a line a
+    minute."""
     if wanted is False:
         yield lambda block: None
         return
@@ -304,6 +305,15 @@ def _progress(
             f"{counts}  about {math.ceil((time.monotonic() - begin) * (n_steps / steps - 1) / 60)} min left"
         )
 
+    if notebook.in_notebook():
+        with notebook.bar(n_seeds, "runs", wanted) as show:
+
+            def show_runs(block: SeedBlock) -> None:
+                count(block)
+                show(n_seeds - sum(left.values()))
+
+            yield show_runs
+        return
     if wanted is None and not sys.stderr.isatty():
         last_line = begin
 
