@@ -6,8 +6,11 @@ Gymnasium become links, for which their inventories are fetched.
 """
 
 import os
+import re
 import sys
 from pathlib import Path
+
+import matplotlib.animation
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
@@ -16,6 +19,9 @@ import fasturl  # noqa: E402
 from building import executed_pages  # noqa: E402
 
 os.environ["MPLBACKEND"] = "Agg"  # for the examples; pages are drawn by their own kernels
+
+# the player of animations fetches an icon font from the network, which the theme has here already
+matplotlib.animation.JS_INCLUDE = re.sub(r"<link[^>]*>", "", matplotlib.animation.JS_INCLUDE, flags=re.DOTALL)
 
 project = "fasturl"
 author = "the fasturl developers"
@@ -33,7 +39,7 @@ extensions = [
     "building.mathematics",
     "building.reference",
 ]
-exclude_patterns = ["_build", "reference/parts"]
+exclude_patterns = ["_build", "jupyter_execute", "gallery/*.ipynb", "gallery/*.json"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
@@ -52,29 +58,31 @@ NEEDS_MORE = ["deep-agents.md"]
 nb_execution_excludepatterns = [
     *NEEDS_MORE,
     *(page.name for page in DOCS.glob("*.md") if not executed_pages.has_code(page)),
-    "reference/*.md",
+    "*/reference/*.md",
 ]
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "capture_repr": ("_repr_html_",),
+    "matplotlib_animations": True,
+    "image_scrapers": ("matplotlib", "building.gallery.returned_figures"),
+    "image_srcset": ["2x"],
     "download_all_examples": False,
     "show_signature": False,
-    "remove_config_comments": True,
-    "min_reported_time": 1e9,
     "show_memory": False,
-    "plot_gallery": True,
-    "abort_on_example_error": False,
-    "image_srcset": ["2x"],
-    "within_subsection_order": "FileNameSortKey",
-    "matplotlib_animations": True,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
 }
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = False
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_attr_annotations = False  # types are in the declarations already
 
 intersphinx_mapping = (
     {
@@ -102,4 +110,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": []}

@@ -115,23 +115,23 @@ def _written(annotation: Any) -> str:
 def as_numpydoc(thing: Any, link: Any) -> list[str]:
     """The lines of a docstring with sections; `link(code)` writes what stands between backticks."""
     doc, types = read(thing), types_of(thing)
-    lines = _prose(doc.text, link).split("\n")
+    lines = as_text(doc.text, link).split("\n")
     if doc.arguments:
         lines += ["", "Parameters", "----------"]
         for name, meaning in doc.arguments.items():
             kind = "" if inspect.isclass(thing) and name in declared_fields(thing) else types.get(name, "")
             lines.append(f"{name} : {kind}" if kind else name)
-            lines += ["    " + line if line else "" for line in _prose(meaning, link).split("\n")]
+            lines += ["    " + line if line else "" for line in as_text(meaning, link).split("\n")]
     if doc.returns:
         kind = types.get("return", "object")
         lines += ["", "Returns", "-------", kind if kind != "None" else "object"]
-        lines += ["    " + line for line in _prose(doc.returns, link).split("\n")]
+        lines += ["    " + line for line in as_text(doc.returns, link).split("\n")]
     if doc.examples:
         lines += ["", "Examples", "--------", *doc.examples.split("\n")]
     return [*lines, ""]
 
 
-def _prose(text: str, link: Any) -> str:
+def as_text(text: str, link: Any) -> str:
     """Sentences as reStructuredText: code is linked, and signs that mean something there stand for themselves."""
     pieces = CODE.split(text)
     for number, piece in enumerate(pieces):

@@ -41,10 +41,11 @@ def link(code):
 
 def rewrite_docstring(app, what, name, thing, options, lines):
     """Put the sections of a docstring where napoleon looks for them."""
-    if inspect.ismodule(thing) or not lines:
+    if what == "attribute":
+        lines[:] = docstrings.as_text("\n".join(lines), link).split("\n")
         return
-    source = thing.fget if isinstance(thing, property) else thing
-    if source is None or not getattr(source, "__doc__", None):
+    source = getattr(thing, "fget", None) or getattr(thing, "func", None) or thing
+    if not lines or not getattr(source, "__doc__", None):
         return
     lines[:] = docstrings.as_numpydoc(source, link)
     bases = [PATHS[id(base)] for base in getattr(thing, "__mro__", ())[1:] if id(base) in PATHS]

@@ -37,7 +37,7 @@ def table(rows: Mapping[str, object], title: str = "") -> str:
         for name, value in rows.items()
     )
     head = f"<div><strong>{escape(title)}</strong></div>" if title else ""
-    return f"<div>{head}<table><tbody>{cells}</tbody></table></div>"
+    return f'<div>{head}<table style="width: auto"><tbody>{cells}</tbody></table></div>'
 
 
 def curve(x: NDArray[np.int64], mean: Floats, edges: tuple[Floats, Floats], best: float) -> str:
