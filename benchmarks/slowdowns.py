@@ -1,7 +1,7 @@
 """Say which benchmarks have become slower: python benchmarks/slowdowns.py BASELINE.json FIGURES.json
 
-Prints a comment in Markdown, and nothing where no benchmark is slower by more than `TOLERANCE`. Both files are what
-pytest-benchmark writes, made on one machine in one go; the fastest round of each benchmark counts.
+Prints a comment in Markdown, and nothing where no benchmark is slower by more than `TOLERANCE`. Both files
+are what pytest-benchmark writes, made on one machine in one go; the fastest round of each benchmark counts.
 """
 
 import json
@@ -28,7 +28,8 @@ def comment(before: dict[str, float], after: dict[str, float]) -> str:
         f"| `{name}` | {before[name]:.3g} s | {after[name]:.3g} s | {ratio:.2f} |"
         for ratio, name in slower[::-1]
     ]
-    head = f"{len(slower)} of {len(ratios)} benchmarks are more than {TOLERANCE:.0%} slower than the base commit."
+    share = f"{len(slower)} of {len(ratios)} benchmarks"
+    head = f"{share} are more than {TOLERANCE:.0%} slower than the base commit."
     return "\n".join([head, "", "| benchmark | before | now | ratio |", "|---|---|---|---|", *rows, ""])
 
 

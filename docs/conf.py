@@ -15,10 +15,11 @@ import matplotlib.animation
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
-import fasturl  # noqa: E402
 from building import executed_pages  # noqa: E402
 
-os.environ["MPLBACKEND"] = "Agg"  # for the examples; pages are drawn by their own kernels
+import fasturl  # noqa: E402
+
+os.environ.pop("MPLBACKEND", None)  # pages draw inline; the gallery chooses for itself
 
 # the player of animations fetches an icon font from the network, which the theme has here already
 matplotlib.animation.JS_INCLUDE = re.sub(r"<link[^>]*>", "", matplotlib.animation.JS_INCLUDE, flags=re.DOTALL)

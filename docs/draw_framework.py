@@ -72,7 +72,8 @@ def box(left, top, width, height, colour, title, lines) -> str:
     middle, first = left + width / 2, top + height / 2 - 9 * len(lines) + 4
     words = [text(middle, first, title, 17, INK, "bold")]
     words += [text(middle, first + 21 + 18 * number, line, 13, FAINT) for number, line in enumerate(lines)]
-    frame = f'<rect x="{left}" y="{top}" width="{width}" height="{height}" rx="9" fill="{colour}" stroke="{INK}"/>'
+    place = f'x="{left}" y="{top}" width="{width}" height="{height}"'
+    frame = f'<rect {place} rx="9" fill="{colour}" stroke="{INK}"/>'
     return frame + "".join(words)
 
 

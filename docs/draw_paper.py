@@ -1,8 +1,8 @@
-"""Draw the figures of paper.md: python docs/draw_paper.py FOLDER, where `fasturl reproduce --out FOLDER` has been.
+"""Draw the figures of paper.md: python docs/draw_paper.py FOLDER, where `fasturl reproduce --out FOLDER` has
+been.
 
-They are those that the command draws, as SVG, with every fourth recorded point so that the files stay small. The
-picture of README.md is one panel of the first.
-"""
+They are those that the command draws, as SVG, with every fourth recorded point so that the files stay small.
+The picture of README.md is one panel of the first."""
 
 import io
 import re

@@ -2,9 +2,8 @@
 All agents on one lock
 ======================
 
-A lock of five levels, and every kind of agent: one that is shown the latent states, the three that learn to see, and
-one that takes each observation for a state of its own.
-"""
+A lock of five levels, and every kind of agent: one that is shown the latent states, the three that learn to
+see, and one that takes each observation for a state of its own."""
 
 from matplotlib import pyplot
 
@@ -21,8 +20,8 @@ runs = {name: fu.train(lock, agent, episodes=5_000, seeds=6) for name, agent in 
 runs["observations"] = fu.train(lock, fu.OracleQ(), episodes=5_000, seeds=6, sees="observation")
 
 # %%
-# Who sees the latent states cannot be beaten. PCID explores level by level before it earns anything; URL earns while it
-# learns to see.
+# Who sees the latent states cannot be beaten. PCID explores level by level before it earns anything; URL
+# earns while it learns to see.
 
 figure, axes = pyplot.subplots(figsize=(6.5, 4), layout="constrained")
 for name, run in runs.items():

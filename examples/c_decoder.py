@@ -2,9 +2,8 @@
 A decoder in C
 ==============
 
-A function in C decodes inside the compiled loops, without Python in between. It is compiled here with the C compiler
-of the machine.
-"""
+A function in C decodes inside the compiled loops, without Python in between. It is compiled here with the C
+compiler of the machine."""
 
 import ctypes
 import subprocess
@@ -39,8 +38,8 @@ subprocess.run(command, cwd=folder, check=True)
 library = ctypes.CDLL(str(folder / "decoder.so"))
 
 # %%
-# It knows which coordinates matter, so it needs no fitting and is as good as the noise allows. URL with an oracle has
-# to find that out, and gets as far.
+# It knows which coordinates matter, so it needs no fitting and is as good as the noise allows. URL with an
+# oracle has to find that out, and gets as far.
 
 lock = fu.LockGaussian(horizon=6, switch=0.2, noise=0.2)
 figure, axes = pyplot.subplots(figsize=(5.5, 3.6), layout="constrained")

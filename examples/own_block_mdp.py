@@ -2,9 +2,8 @@
 A Block MDP of your own
 =======================
 
-Tables of transitions and rewards, and an emission: here two rooms with a door between them, seen by twelve noisy
-sensors.
-"""
+Tables of transitions and rewards, and an emission: here two rooms with a door between them, seen by twelve
+noisy sensors."""
 
 import numpy as np
 from matplotlib import pyplot

@@ -2,9 +2,8 @@
 A learner of your own, compiled
 ===============================
 
-A learner is a record of arrays and three functions under ``@njit``. Its episodes run inside the compiled loop: on
-latent states, on observations, and inside URL.
-"""
+A learner is a record of arrays and three functions under ``@njit``. Its episodes run inside the compiled
+loop: on latent states, on observations, and inside URL."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

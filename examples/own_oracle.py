@@ -2,9 +2,8 @@
 An oracle of your own
 =====================
 
-An oracle is a class with ``fit`` and ``predict``. One that sets ``decoder_`` is used through it, compiled. This one
-looks at the coordinates that vary most, and is known by name from the decorator on.
-"""
+An oracle is a class with ``fit`` and ``predict``. One that sets ``decoder_`` is used through it, compiled.
+This one looks at the coordinates that vary most, and is known by name from the decorator on."""
 
 from dataclasses import dataclass
 
@@ -40,8 +39,9 @@ class LoudCoordinates(ClusterMixin, BaseEstimator):
 
 
 # %%
-# On a lock with Gaussian noise the state moves three coordinates, which are the loud ones as long as all states are
-# met. With one coordinate the oracle cannot tell three states apart, and the run says so by itself.
+# On a lock with Gaussian noise the state moves three coordinates, which are the loud ones as long as all
+# states are met. With one coordinate the oracle cannot tell three states apart, and the run says so by
+# itself.
 
 lock = fu.LockGaussian(horizon=4, switch=0.2)
 figure, axes = pyplot.subplots(figsize=(5.5, 3.6), layout="constrained")

@@ -2,9 +2,8 @@
 PCID and the switch
 ===================
 
-PCID tells states apart by what led to them. With a switch of 0.5 the two live states of a lock have the same past,
-and nothing led to one that did not lead to the other. URL tells them apart by how they look.
-"""
+PCID tells states apart by what led to them. With a switch of 0.5 the two live states of a lock have the same
+past, and nothing led to one that did not lead to the other. URL tells them apart by how they look."""
 
 import numpy as np
 from matplotlib import pyplot

@@ -2,8 +2,8 @@
 Regret of learners
 ==================
 
-Cumulative regret on logarithmic axes: what was lost so far against the best policy. A slope of 1 is an agent that
-never learns, 1/2 one that keeps to a bound of the square root, and 0 one that loses nothing any more.
+Cumulative regret on logarithmic axes: what was lost so far against the best policy. A slope of 1 is an agent
+that never learns, 1/2 one that keeps to a bound of the square root, and 0 one that loses nothing any more.
 """
 
 import tempfile

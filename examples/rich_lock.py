@@ -2,9 +2,8 @@
 The rich lock
 =============
 
-Ten actions, rewards that lead astray, and observations that depend on the level and are rotated: the field's standard
-benchmark. URL finds out that each level needs a decoder of its own.
-"""
+Ten actions, rewards that lead astray, and observations that depend on the level and are rotated: the field's
+standard benchmark. URL finds out that each level needs a decoder of its own."""
 
 from matplotlib import pyplot
 
@@ -15,8 +14,8 @@ run = fu.train(lock, fu.URL(), episodes=600, seeds=3, points=fu.Recording(evalua
 print(run.values, run.diagnostics[0]["levels"])
 
 # %%
-# The value of the policy that it would end with, every 25 trajectories. A random policy opens this lock once in a
-# million times.
+# The value of the policy that it would end with, every 25 trajectories. A random policy opens this lock once
+# in a million times.
 
 figure, axes = pyplot.subplots(figsize=(5.5, 3.4), layout="constrained")
 for seed, about in zip(run.seeds, run.diagnostics, strict=True):

@@ -25,7 +25,8 @@ runs = {
 }
 
 # %%
-# What each of them sees, measured against the truth that no agent is shown: the share of right labels at each level.
+# What each of them sees, measured against the truth that no agent is shown: the share of right labels at each
+# level.
 
 figure, (curves, accuracy) = pyplot.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 for name, run in runs.items():

@@ -2,9 +2,8 @@
 Success against the horizon
 ===========================
 
-The share of seeds that end near-optimal, for locks that get longer, with 95 % intervals. Both agents have 1,500
-trajectories; one has to learn to see as well.
-"""
+The share of seeds that end near-optimal, for locks that get longer, with 95 % intervals. All agents have
+1,500 trajectories."""
 
 import tempfile
 
@@ -20,7 +19,7 @@ with tempfile.TemporaryDirectory() as folder:
     frame = sweep(cells, seeds=8, out=folder, n_jobs=1, progress=False)
 
 # %%
-# Q-learning is shown the latent states and still fails early: it does not explore. PCID tells states apart by what led
-# to them, and with switch 0.5 the two live states have the same past.
+# Q-learning is shown the latent states and still fails on longer locks: it does not explore. PCID tells
+# states apart by what led to them, and with switch 0.5 the two live states have the same past.
 
 figure = figures.success(frame)

@@ -2,9 +2,8 @@
 A sweep that is stopped and resumed
 ===================================
 
-A sweep keeps each finished run on disk. Called again, with more seeds or more cells, it computes what is missing and
-nothing else.
-"""
+A sweep keeps each finished run on disk. Called again, with more seeds or more cells, it computes what is
+missing and nothing else."""
 
 import tempfile
 import time

@@ -2,9 +2,8 @@
 A vector environment and an agent in Python
 ===========================================
 
-Two thousand locks at once through Gymnasium, and an agent of a few lines of NumPy: the cross-entropy method on tables
-of action probabilities, which is shown the latent states.
-"""
+Two thousand locks at once through Gymnasium, and an agent of a few lines of NumPy: the cross-entropy method
+on tables of action probabilities, which is shown the latent states."""
 
 import gymnasium
 import numpy as np
@@ -42,8 +41,8 @@ for _ in range(25):
         )
 
 # %%
-# Thousands of random trajectories find a lock of five levels, since one in 32 stays alive. At H = 20 it would be one in
-# a million: that is what exploration is for.
+# Thousands of random trajectories find a lock of five levels, since one in 32 stays alive. At H = 20 it would
+# be one in a million: that is what exploration is for.
 
 figure, axes = pyplot.subplots(figsize=(5.5, 3.4), layout="constrained")
 axes.plot(np.arange(1, 26) * N_ENVS, means, marker="o", markersize=3)

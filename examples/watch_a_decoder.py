@@ -2,10 +2,9 @@
 Watch a decoder find the states
 ===============================
 
-Observations of a lock with much Gaussian noise, seen along their two principal directions. Random play soon ends in
-the dead state, which fills most of what is seen. After three trajectories the oracle draws its borders in the wrong
-places; after some more they are where the states are.
-"""
+Observations of a lock with much Gaussian noise, seen along their two principal directions. Random play soon
+ends in the dead state, which fills most of what is seen. After three trajectories the oracle has hardly met
+the rarest state and gives its observations to another; after some more it has found all three."""
 
 import numpy as np
 from matplotlib import pyplot

@@ -1,5 +1,5 @@
-"""What a notebook shows: runs, environments, agents, oracles and frames as HTML, plots inline, and a progress bar
-below the cell that runs. The notebook is executed by a real kernel."""
+"""What a notebook shows: runs, environments, agents, oracles and frames as HTML, plots inline, and a progress
+bar below the cell that runs. The notebook is executed by a real kernel."""
 
 import re
 

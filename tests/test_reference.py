@@ -1,5 +1,5 @@
-"""The reference is whole: every public name says what it is, what it takes, what it returns, and shows an example
-that runs; every command, key, field and column has a sentence of its own."""
+"""The reference is whole: every public name says what it is, what it takes, what it returns, and shows an
+example that runs; every command, key, field and column has a sentence of its own."""
 
 import doctest
 import inspect
@@ -91,7 +91,7 @@ def test_every_column_and_annotation_of_stored_results_is_described(tmp_path):
 
 
 def test_a_sweep_file_may_have_the_keys_that_are_described():
-    with pytest.raises(ValueError, match="may have episodes, points, .*, seeds, group"):
+    with pytest.raises(ValueError, match=r"may have episodes, points, .*, seeds, group"):
         spec.parse_spec({"epsodes": 3})
 
 

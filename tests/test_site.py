@@ -1,5 +1,5 @@
-"""The built site in a real browser: every internal link leads somewhere, no page has an error in the console, asks the
-network for anything or is wider than a phone, and search finds what is there.
+"""The built site in a real browser: every internal link leads somewhere, no page has an error in the console,
+asks the network for anything or is wider than a phone, and search finds what is there.
 
 The site takes minutes to build, so the test opens one that is there: docs/_build, or what FASTURL_SITE names.
 `.ci/run` builds it first.

@@ -1,12 +1,13 @@
 """Docstrings as our sources write them, read into parts and written as numpydoc sections.
 
-A docstring of ours is sentences; then arguments, each a line with its name and indented lines that say what it
-is; a paragraph that begins with "Returns"; and an example under the heading Examples. Settings of components are
-not in the docstring: they are declared, and are taken from the declaration.
+A docstring of ours is sentences; then arguments, each a line with its name and indented lines that say what
+it is; a paragraph that begins with "Returns"; and an example under the heading Examples. Settings of
+components are not in the docstring: they are declared, and are taken from the declaration.
 """
 
 import ast
 import inspect
+import itertools
 import re
 import textwrap
 import typing
@@ -23,7 +24,7 @@ CODE = re.compile(r"(`[^`]+`)")
 
 @dataclass
 class Docstring:
-    """The parts of a docstring: `arguments` by name, in order, with what the docstring or a declaration says."""
+    """The parts of a docstring: `arguments` by name, with what the docstring or a declaration says."""
 
     text: str = ""
     arguments: dict[str, str] = field(default_factory=dict)
@@ -69,7 +70,7 @@ def _of_fields(cls: type) -> dict[str, str]:
     body = tree.body if isinstance(tree, ast.ClassDef) else []
     return {
         one.target.id: inspect.cleandoc(text.value.value)
-        for one, text in zip(body, body[1:], strict=False)
+        for one, text in itertools.pairwise(body)
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
         if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
         if isinstance(text.value.value, str)
@@ -132,7 +133,7 @@ def as_numpydoc(thing: Any, link: Any) -> list[str]:
 
 
 def as_text(text: str, link: Any) -> str:
-    """Sentences as reStructuredText: code is linked, and signs that mean something there stand for themselves."""
+    """Sentences as reStructuredText: code is linked, and signs that mean something there mean themselves."""
     pieces = CODE.split(text)
     for number, piece in enumerate(pieces):
         if number % 2:

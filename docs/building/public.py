@@ -60,7 +60,7 @@ def public_names() -> list[PublicName]:
 
 
 def _names_of(module: Any) -> list[str]:
-    """What a module exports: its `__all__`, with what is loaded on first use, or its names without underscore."""
+    """What a module exports: `__all__` and what is loaded on first use, or names without underscore."""
     if hasattr(module, "__all__"):
         later = [name for name, target in getattr(module, "_LATER", {}).items() if ":" in target]
         return [*module.__all__, *later]

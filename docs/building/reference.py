@@ -87,8 +87,8 @@ def page_of(public):
 def index():
     """All names under headings, with the first sentence of each."""
     text = [
-        "# Reference\n\nEvery public name, command, setting and field. It is written from declarations and docstrings,"
-        " and what stands under *Examples* is run.\n"
+        "# Reference\n\nEvery public name, command, setting and field. It is written from declarations and "
+        "docstrings, and what stands under *Examples* is run.\n"
         "\n- [Commands and options](commands.md)\n- [Settings of components](../settings.md)"
         "\n- [Fields of files: TOML, JSON, Parquet](files.md)\n"
     ]
@@ -127,8 +127,8 @@ def commands():
     """Every command with its arguments and options."""
     group = typer.main.get_command(command_line)
     text = [
-        "# Commands and options\n\n`fasturl COMMAND --help` prints the same. Commands that train also take every "
-        "[setting](../settings.md) of the environment, the agent and its parts as an option.\n"
+        "# Commands and options\n\n`fasturl COMMAND --help` prints the same. Commands that train also take "
+        "every [setting](../settings.md) of the environment, the agent and its parts as an option.\n"
     ]
     for name, command in group.commands.items():
         text.append(f"\n## fasturl {name}\n\n{plain(inspect.cleandoc(command.help or ''))}\n")
@@ -174,18 +174,21 @@ def stored_files():
     """What sweep files, JSON and Parquet hold, from the tables that the code itself goes by."""
     parts = {
         "Keys of a sweep file": (
-            "Top-level keys of the TOML file that `fasturl sweep` reads; those of `[[group]]` are the same but for "
-            "`seeds` and `group`. [Sweeps](../sweeps.md) has examples, [settings](../settings.md) what the tables take.",
+            "Top-level keys of the TOML file that `fasturl sweep` reads; those of `[[group]]` are the same "
+            "but for `seeds` and `group`. [Sweeps](../sweeps.md) has examples, [settings](../settings.md) "
+            "what the tables take.",
             spec.KEYS,
         ),
         "JSON of a run": (
-            "What `fasturl train --json` writes and `Run.summary()` gives. The settings of the environment are fields too.",
+            "What `fasturl train --json` writes and `Run.summary()` gives. The settings of the environment "
+            "are fields too.",
             SUMMARY_FIELDS,
         ),
         "Columns of stored results": (
-            "Of the Parquet files of a sweep and of `fasturl.load`. Each setting of the environment is a column too; "
-            "the frame of `fasturl.load` also has those of the agent, as `agent.x`, and of its parts, as `oracle.x` "
-            "and `learner.x`, and `points`. [Results](../results.md) says more.",
+            "Of the Parquet files of a sweep and of `fasturl.load`. Each setting of the environment is a "
+            "column too; the frame of `fasturl.load` also has those of the agent, as `agent.x`, and of its "
+            "parts, as `oracle.x` and `learner.x`, and `points` and `v_star`. [Results](../results.md) says "
+            "more.",
             files.CELL_COLUMNS | files.RESULTS,
         ),
         "Metadata of stored results": (

@@ -65,7 +65,8 @@ def curve(x: NDArray[np.int64], mean: Floats, edges: tuple[Floats, Floats], best
         f'<polyline points="{" ".join(points(mean, x))}" fill="none" stroke="#3B78B0" stroke-width="1.8"/>'
         f'<text x="{_LEFT - 6}" y="{float(level) + 4:.0f}" text-anchor="end" {words}>{best:.3g}</text>'
         f'<text x="{_LEFT - 6}" y="{floor + 4}" text-anchor="end" {words}>{bottom:.3g}</text>'
-        f'<text x="{_WIDTH - 8}" y="{_HEIGHT - 8}" text-anchor="end" {words}>{int(x[-1]):,} trajectories</text>'
+        f'<text x="{_WIDTH - 8}" y="{_HEIGHT - 8}" text-anchor="end" {words}>'
+        f"{int(x[-1]):,} trajectories</text>"
         "</svg>"
     )
 
