@@ -112,4 +112,4 @@ html_theme_options = {
     "footer_end": [],
 }
 html_context = {"default_mode": "auto"}
-html_sidebars = {"index": []}
+html_sidebars = {page: [] for page in ("index", "install", "tour", "extending", "performance")}

@@ -110,7 +110,7 @@ def train(
         How many runs are computed at the same time; as many as there are cores if not given, and never more
         than there are seeds. The result is the same, bit for bit, for any number.
     progress
-        Whether to show a progress bar; if not given, when it takes long and standard error is a terminal.
+        Whether to show a progress bar; if not given, when it takes long, on a terminal or in a notebook.
 
     Returns a `Run`: learning curves, values and diagnostics of all seeds.
 

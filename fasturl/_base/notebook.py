@@ -42,8 +42,8 @@ def table(rows: Mapping[str, object], title: str = "") -> str:
 
 def curve(x: NDArray[np.int64], mean: Floats, edges: tuple[Floats, Floats], best: float) -> str:
     """A learning curve with a shaded band, and a dashed line at the best that can be had."""
-    low, high = edges
-    bottom, top = min(0.0, best, float(low.min())), max(0.0, best, float(high.max())) * 1.05
+    bottom, top = min(0.0, best, float(mean.min())), max(0.0, best, float(edges[1].max())) * 1.05
+    low, high = np.maximum(edges[0], bottom), edges[1]  # a band may reach below all that can be had
     height = top - bottom or 1.0
 
     def points(values: Floats, positions: NDArray[np.int64]) -> list[str]:

@@ -76,7 +76,7 @@ def sweep(
     n_jobs
         How many runs are computed at the same time on this machine; all cores if not given.
     progress
-        Whether to show progress; if not given, when standard error is a terminal.
+        Whether to show progress as a bar; if not given, on a terminal or in a notebook.
 
     Returns the frame that `load` gives of the folder.
 
