@@ -54,6 +54,7 @@ nb_execution_in_temp = True
 nb_execution_timeout = 600
 nb_execution_show_tb = True
 nb_merge_streams = True
+nb_output_stderr = "remove"  # what libraries say of the machine that builds
 NEEDS_MORE = ["deep-agents.md"]
 """Pages about packages that are no requirement of ours: tests/neighbours/run.py executes them."""
 nb_execution_excludepatterns = [
