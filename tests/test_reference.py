@@ -15,7 +15,7 @@ from fasturl.experiments.running.store import Store
 from fasturl.run import SUMMARY_FIELDS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
-from building import docstrings
+from building import docstrings, reference
 from building.public import public_names
 
 sys.path.pop(0)
@@ -99,12 +99,6 @@ def test_a_sweep_file_may_have_the_keys_that_are_described():
 
 
 def test_every_command_is_on_the_page_of_commands():
-    pytest.importorskip("sphinx", reason="the site is built with the extra docs")
-    sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
-    try:
-        from building import reference
-    finally:
-        sys.path.pop(0)
     page = reference.commands()
     for name in ("train", "sweep", "reproduce", "tune", "plot", "report", "list", "info", "warmup", "capi"):
         assert f"## fasturl {name}\n" in page
