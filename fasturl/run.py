@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import optional
+from ._base import notebook, optional
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -24,6 +24,32 @@ LINE_OF_OPTIMUM: dict[str, Any] = {"color": "0.35", "linewidth": 0.7, "linestyle
 
 NEAR_OPTIMAL = 0.9
 """A final policy counts as near-optimal from this share of V* on."""
+
+SUMMARY_FIELDS = {
+    "env": "Name of the environment; its settings are fields of their own.",
+    "horizon": "Number of levels that were acted in.",
+    "agent": "Name of the agent.",
+    "oracle": "Name of its oracle, null if it has none.",
+    "agent_settings": "Settings of the agent; a part is a table of its name and settings.",
+    "origins": "Package and version of the environment, the agent and its parts.",
+    "episodes": "How many episodes were asked for.",
+    "seeds": "How many seeds there are.",
+    "seed_values": "The seeds themselves.",
+    "v_star": "Mean over seeds of V*.",
+    "average_reward_mean": "Average reward over all trajectories, mean over seeds.",
+    "average_reward_std": "Its standard deviation over seeds.",
+    "regret_mean": "Cumulative regret over all trajectories, mean over seeds.",
+    "regret_std": "Its standard deviation over seeds.",
+    "value_mean": "Value of the final policy, mean over seeds.",
+    "values": "The value of each seed.",
+    "success_rate": "Share of seeds whose final policy is near-optimal.",
+    "warnings": "What agents have warned of, each sentence with its seeds.",
+    "total_trajectories": "How many trajectories each seed played.",
+    "wall_seconds": "How long it took, all seeds together.",
+    "curve": "Lists `trajectories`, `mean`, `std` (of the average reward), `regret_mean`, `regret_std`.",
+    "version": "Version of fasturl.",
+}
+"""What `Run.summary` holds beside the settings of the environment, and what it means."""
 
 
 def near_optimal_value(v_star: float) -> float:
@@ -170,6 +196,14 @@ class Run:
         - Any of them: `warnings`, a list of sentences on what may be wrong with the run.
     wall_seconds
         How long it took, all seeds together.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> from fasturl.registry import environment
+    >>> run = fu.train(environment("lock-bernoulli", horizon=5), fu.OracleQ(), episodes=2000, seeds=3)
+    >>> run.n_seeds, run.v_star, run.warnings
+    (3, 0.5, {})
     """
 
     env: str
@@ -257,6 +291,21 @@ class Run:
             f"<Run: {self.agent} on {self.title}; {self.episodes:,} episodes, {seeds}, average reward "
             f"{self.final_average_reward.mean():.4g}, success rate {self.success_rate:.0%}>"
         )
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what was run, what came out, and a small learning curve."""
+        mean, deviation = self.average_reward.mean(axis=0), self.average_reward.std(axis=0)
+        rows = {
+            "environment": self.title,
+            "trajectories": f"{self.total_trajectories:,} of each of {self.n_seeds} seeds",
+            "average reward": f"{self.final_average_reward.mean():.4g}",
+            "value of the final policy": f"{self.values.mean():.4g} of {self.v_star:.4g}",
+            "near-optimal seeds": f"{self.near_optimal.sum()} of {self.n_seeds}",
+            "warnings": len(self.warnings) or "none",
+        }
+        edges = mean - deviation, mean + deviation
+        picture = notebook.curve(self.trajectories, mean, edges, self.v_star)
+        return notebook.side_by_side([notebook.table(rows, self.agent), picture])
 
     def plot(self, ax: matplotlib.axes.Axes | None = None, label: str | None = None) -> matplotlib.axes.Axes:
         """Draw the mean over seeds with one standard deviation shaded.

@@ -57,6 +57,15 @@ class Recording:
         If given, the policy that the agent would end with is evaluated whenever so many trajectories have
         been played, or at the agent's next pause where it plays in batches, and at the end. `run.diagnostics`
         then has `evaluations`. All else stays the same, bit for bit.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> from fasturl.registry import environment
+    >>> env, recording = environment("lock-bernoulli", horizon=3), fu.Recording(evaluate_every=100)
+    >>> run = fu.train(env, fu.OracleQ(), episodes=200, points=recording)
+    >>> run.diagnostics[0]["evaluations"]["trajectories"]
+    [100, 200]
     """
 
     points: SupportsIndex | Iterable[SupportsIndex] = POINTS
@@ -80,6 +89,8 @@ def train(
 ) -> Run:
     """Train an agent on an environment, once for each seed.
 
+    env
+        The environment: a family with settings, or a `BlockMDP`.
     agent
         An agent such as `URL(...)`, or a learner such as `OracleQ(...)`, which then sees what `sees` says.
     episodes
@@ -99,7 +110,17 @@ def train(
         How many runs are computed at the same time; as many as there are cores if not given, and never more
         than there are seeds. The result is the same, bit for bit, for any number.
     progress
-        Whether to show a progress bar; if not given, when it takes long and standard error is a terminal.
+        Whether to show a progress bar; if not given, when it takes long, on a terminal or in a notebook.
+
+    Returns a `Run`: learning curves, values and diagnostics of all seeds.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> from fasturl.registry import environment
+    >>> run = fu.train(environment("lock-bernoulli", horizon=5), fu.OracleQ(), episodes=2000, seeds=3)
+    >>> run.average_reward.shape, run.success_rate
+    ((3, 200), 1.0)
     """
     if not isinstance(env, Environment):
         raise ValueError(f"env must be an environment such as BlockMDP, got {checks.short_repr(env)}")

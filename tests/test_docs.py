@@ -1,6 +1,7 @@
-"""Every Python block of the documentation runs: those of one file in order, in one namespace, in an empty
-folder."""
+"""Python blocks that the site does not execute when it is built: those of README.md, and of pages about
+packages that are no requirement of ours. They run here, in order, in one namespace, in an empty folder."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -12,24 +13,34 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = {
     str(page.relative_to(ROOT)): BLOCK.findall(page.read_text(encoding="utf-8"))
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 }
 
 
-NEEDS = {"docs/deep-agents.md": "stable_baselines3"}
-"""Pages about packages that are no requirement of ours."""
+NEEDS = {"README.md": "fasturl", "docs/deep-agents.md": "stable_baselines3"}
+"""The pages that run here, each with the package that it is about."""
 
 
-@pytest.mark.parametrize("page", [page for page, blocks in PAGES.items() if blocks])
+@pytest.mark.parametrize("page", NEEDS)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
-    if page in NEEDS:
-        pytest.importorskip(NEEDS[page], reason=f"{NEEDS[page]} is not installed here")
+    pytest.importorskip(NEEDS[page], reason=f"{NEEDS[page]} is not installed here")
     monkeypatch.chdir(tmp_path)
     registered = {kind: dict(components) for kind, components in names._registered.items()}
     monkeypatch.setattr(names, "_registered", registered)  # what a page registers ends with it
     namespace = {"__name__": "__main__"}
     for number, block in enumerate(PAGES[page], 1):
         exec(compile(block, f"{page}, block {number}", "exec"), namespace)
+
+
+def test_the_site_executes_all_other_pages():
+    """The exceptions of docs/conf.py are those that run here."""
+    tree = ast.parse((ROOT / "docs" / "conf.py").read_text(encoding="utf-8"))
+    (left_out,) = [
+        ast.literal_eval(one.value)
+        for one in tree.body
+        if isinstance(one, ast.Assign) and getattr(one.targets[0], "id", "") == "NEEDS_MORE"
+    ]
+    assert {f"docs/{name}" for name in left_out} == set(NEEDS) - {"README.md"}
 
 
 def test_there_are_pages_with_code():
@@ -44,6 +55,20 @@ def test_the_pictures_of_environments_are_those_that_the_script_draws(monkeypatc
     page = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
     pictures = re.findall(r"\(pictures/([a-z-]+)\.svg\)", page)
     assert sorted(pictures) == sorted(draw_environments.FAMILIES)
-    assert sorted(pictures) == sorted(path.stem for path in (ROOT / "docs" / "pictures").glob("*.svg"))
     figure = draw_environments.draw(draw_environments.FAMILIES["rich-lock"])
     assert [axes.get_xlabel() for axes in figure.axes] == ["level", "coordinate"]
+
+
+def test_the_picture_of_the_framework_is_the_one_that_the_script_draws(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import draw_framework
+
+    kept = (ROOT / "docs" / "pictures" / "framework.svg").read_text(encoding="utf-8")
+    assert kept == draw_framework.picture()
+
+
+def test_every_picture_is_shown_somewhere():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    texts = "".join(page.read_text(encoding="utf-8") for page in pages)
+    for picture in (ROOT / "docs" / "pictures").iterdir():
+        assert f"pictures/{picture.name}" in texts

@@ -90,8 +90,8 @@ def test_readme(folder):
     assert {"result.json", "curve.png"} <= {file.name for file in folder.iterdir()}
 
 
-@pytest.mark.parametrize("page", ["docs/concepts.md", "docs/environments.md", "docs/learners.md"])
-def test_concepts_environments_and_learners(page, folder):
+@pytest.mark.parametrize("page", ["docs/theory.md", "docs/environments.md", "docs/learners.md"])
+def test_theory_environments_and_learners(page, folder):
     for commands in blocks(page, "bash"):
         run(commands, folder)
 
@@ -116,6 +116,12 @@ def test_figures(folder):
     }
 
 
+def test_paper(folder):
+    (command,) = blocks("docs/paper.md", "bash")
+    run(command, folder)
+    assert (folder / "results" / "paper" / "fig1.pdf").exists()
+
+
 def test_tuning(folder):
     (command,) = blocks("docs/tuning.md", "bash")
     run(command, folder)
@@ -135,7 +141,7 @@ def test_calling_from_c(folder):
 def test_a_dask_cluster(folder):
     """The scheduler and a machine of workers, both here."""
     install, scheduler, worker, sweep = [
-        line.partition("#")[0].strip() for line in blocks("docs/sweeps.md", "bash")[1].splitlines() if line
+        line.partition("#")[0].strip() for line in blocks("docs/clusters.md", "bash")[0].splitlines() if line
     ]
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])

@@ -131,6 +131,20 @@ def register(cls: Any = None, *, name: str | None = None, kind: str | None = Non
 
     Returns the class. A class that is registered again under its name, as in a notebook, takes the place of
     the former.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import fasturl as fu
+    >>> @fu.register(name="lazy", kind="learner")
+    ... @dataclass(frozen=True)
+    ... class Lazy(fu.Declared):
+    ...     patience: int = fu.setting(1, least=0, help="How long to wait.")
+    ...     def start(self, task):
+    ...         raise NotImplementedError
+    >>> from fasturl.registry import agent_names
+    >>> "lazy-lat" in agent_names()
+    True
     """
     if cls is None:
         return lambda decorated: register(decorated, name=name, kind=kind)

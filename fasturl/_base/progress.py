@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from . import notebook
+
 _QUIET_SECONDS = 1.0
 LINE_SECONDS = 60.0
 """Between two lines of progress where there is no terminal, so that a night's log can still be read."""
@@ -16,10 +18,14 @@ LINE_SECONDS = 60.0
 def progress_bar(total: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
     """Yields what to call with the number of trajectories so far.
 
-    On a terminal it is a bar, as it is wherever one is wanted; elsewhere a line a minute.
+    On a terminal and in a notebook it is a bar, as it is wherever one is wanted; elsewhere a line a minute.
     """
     if wanted is False:
         yield lambda _: None
+        return
+    if notebook.in_notebook():
+        with notebook.bar(total, "trajectories", wanted) as show_bar:
+            yield show_bar
         return
     if wanted is None and not sys.stderr.isatty():
         yield _lines(total)

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import checks
+from . import checks, notebook
 
 _KEY = "fasturl"
 _PLAIN = (bool, int, float, str)
@@ -44,7 +44,16 @@ REQUIRED: Any = _Required()
 
 @dataclass(frozen=True)
 class Range:
-    """Positive numbers from low to high, alike on a logarithmic scale; integers where both ends are."""
+    """Positive numbers from low to high, alike on a logarithmic scale; integers where both ends are.
+
+    low, high
+        Its ends, both included.
+
+    Examples
+    --------
+    >>> Range(0.01, 1.0).high
+    1.0
+    """
 
     low: float
     high: float
@@ -175,7 +184,29 @@ class Setting:
 
 
 def setting(default: Any = REQUIRED, *, help: str, kw_only: bool = False, **declaration: Any) -> Any:
-    """A dataclass field that declares a setting; the keywords are those of `Setting`."""
+    """A dataclass field that declares a setting; the keywords are those of `Setting`.
+
+    default
+        The value that it has if none is given; without one it must be given.
+    help
+        What it does, as a sentence.
+    kw_only
+        Whether it can be given by name alone.
+    declaration
+        Limits and more: `least`, `most`, `above`, `below`, `choices`, `unit`, `none`, `search` and `kind`.
+
+    Returns a field for a class that is a `dataclass`.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import fasturl as fu
+    >>> @dataclass(frozen=True)
+    ... class Rounds(fu.Declared):
+    ...     rounds: int = fu.setting(3, least=1, help="How often to look.")
+    >>> Rounds(rounds=5).settings()
+    {'rounds': 5}
+    """
     keywords = [field.name for field in dataclasses.fields(Setting) if field.name not in ("name", "default")]
     for keyword in declaration:
         if keyword not in keywords:
@@ -214,6 +245,17 @@ class Declared:
 
     Fields that are not declared by `setting` are left alone. A subclass with a `__post_init__` of its own
     calls this one first.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import fasturl as fu
+    >>> @dataclass(frozen=True)
+    ... class Rate(fu.Declared):
+    ...     rate: float = fu.setting(0.1, above=0, most=1, help="Step size.")
+    >>> Rate(rate=2)
+    Traceback (most recent call last):
+    ValueError: rate must be a number in (0, 1], got 2.0
     """
 
     def __post_init__(self) -> None:
@@ -225,6 +267,12 @@ class Declared:
         """All settings by name."""
         declaring: Any = type(self)
         return {name: getattr(self, name) for name in settings_of(declaring)}
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the class and its settings."""
+        declaring: Any = type(self)
+        rows = {name: getattr(self, name) for name in declared_fields(declaring)}
+        return notebook.table(rows, declaring.__name__)
 
 
 def declaration_problem(declaring: type) -> str:

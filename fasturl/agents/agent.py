@@ -35,6 +35,13 @@ class Outcome:
     diagnostics
         What the agent has to say about the run: by name, plain numbers, texts and lists of them. Under
         `warnings`, a list of sentences on what may be wrong with it: tables and reports show them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fasturl.agents import LatentPolicy
+    >>> Outcome(LatentPolicy(np.ones((1, 1, 1))), {"rounds": 3}).diagnostics
+    {'rounds': 3}
     """
 
     policy: FinalPolicy
@@ -89,7 +96,26 @@ def _plain(agent: object, name: str, value: Any) -> Any:
 
 class Agent(Declared, ABC):
     """An agent explores one environment for a number of episodes. Subclasses implement `play`; see
-    `docs/extending.md`."""
+    `docs/extending.md`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fasturl as fu
+    >>> from dataclasses import dataclass
+    >>> from fasturl.agents import Agent, LatentPolicy, Outcome
+    >>> @dataclass(frozen=True)
+    ... class Random(Agent):
+    ...     sees_latent_states = True
+    ...     def play(self, game, ledger):
+    ...         known = game.description
+    ...         ledger.enter(game.play_random(ledger.left).returns)
+    ...         shape = known.horizon, known.max_states, known.n_actions
+    ...         return Outcome(LatentPolicy(np.full(shape, 1 / known.n_actions)))
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])
+    >>> fu.train(coin, Random(), episodes=10).values.tolist()
+    [0.375]
+    """
 
     component_kind: ClassVar[str] = "agent"
     sees_latent_states: ClassVar[bool] = False

@@ -23,7 +23,14 @@ DEFAULT_LEARNER = PooledUCBVI()
 
 @dataclass(frozen=True)
 class DecodingAgent(Agent):
-    """An agent that learns to see with an oracle and to act with a tabular learner on (level, label)."""
+    """An agent that learns to see with an oracle and to act with a tabular learner on (level, label).
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> isinstance(fu.URL(oracle="kmeans"), DecodingAgent), fu.URL(oracle="kmeans").oracle
+    (True, KMeans())
+    """
 
     default_oracles: ClassVar[Mapping[str, str]] = {"bits": "kmeans", "reals": "gmm"}
     """The oracle for each kind of observations, where none is given."""

@@ -66,7 +66,20 @@ of episodes."""
 @dataclass(frozen=True)
 class Verdict:
     """The value of a final policy, its standard error (0 where the value is exact), and what else the judge
-    found."""
+    found.
+
+    value
+        Expected return of the policy.
+    error
+        Standard error of the value.
+    diagnostics
+        What else there is to say, by name.
+
+    Examples
+    --------
+    >>> Verdict(0.45).error
+    0.0
+    """
 
     value: float
     error: float = 0.0
@@ -75,7 +88,19 @@ class Verdict:
 
 class Glance(NamedTuple):
     """What an evaluation in the course of a run finds: the value of a policy, and the returns of
-    `GLANCE_RETURNS` episodes."""
+    `GLANCE_RETURNS` episodes.
+
+    value
+        Expected return of the policy.
+    returns
+        The returns of the episodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Glance(0.5, np.array([0.0, 1.0])).returns.min()
+    np.float64(0.0)
+    """
 
     value: float
     returns: Floats
@@ -108,7 +133,20 @@ class OfferedPolicy(FinalPolicy, Protocol):
 
 @dataclass(frozen=True)
 class LatentPolicy:
-    """A policy on latent states: probabilities [H, S, A], S being the number of states or a bound on it."""
+    """A policy on latent states: probabilities [H, S, A], S being the number of states or a bound on it.
+
+    chances
+        The probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fasturl as fu
+    >>> from fasturl._base.streams import Streams
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])
+    >>> LatentPolicy(np.array([[[0.5, 0.5]]])).judge(coin, Streams(0).evaluation()).value
+    0.375
+    """
 
     chances: Floats
 
@@ -127,7 +165,24 @@ class LatentPolicy:
 @dataclass(frozen=True)
 class DecodedPolicy:
     """A policy on a decoder's labels: probabilities [H, n_labels, A]. The judge also tells the decoder's
-    accuracy by level."""
+    accuracy by level.
+
+    decoder
+        What gives the labels.
+    chances
+        The probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fasturl._base.streams import Streams
+    >>> from fasturl.decoders import ConstantDecoder
+    >>> from fasturl.registry import environment
+    >>> lock = environment("lock-bernoulli", horizon=2).instance(seed=0)
+    >>> policy = DecodedPolicy(ConstantDecoder(2), np.full((2, 2, 4), 1 / 4))
+    >>> round(policy.judge(lock, Streams(0).evaluation()).value, 6)  # 1/2 times 1/2, twice
+    0.125
+    """
 
     decoder: Decoder
     chances: Floats

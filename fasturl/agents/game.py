@@ -50,6 +50,14 @@ class Trajectories:
 
     actions, rewards
         Int and float arrays [E, H].
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> from fasturl._base.streams import Streams
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])
+    >>> Game(coin, Streams(0), latent=True).play_random(3).returns.shape
+    (3,)
     """
 
     actions: Ints
@@ -181,10 +189,27 @@ def task_of(known: Description, n_labels: int, episodes: int, policy_rng: Stream
 class Game:
     """One run's instance of an environment, to be played and not looked into.
 
+    instance
+        The Block MDP that is played.
+    streams
+        The named random streams of the run.
+    latent
+        Whether labels may be latent states.
+    episodes
+        How episodes are played; those of agents that are not ours are checked.
     description
         What the agent may know.
     policy_rng
         The stream that the agent's own randomness comes from, uint64[4].
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> from fasturl._base.streams import Streams
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])
+    >>> game = Game(coin, Streams(0), latent=True)
+    >>> game.play_random(5).actions.shape
+    (5, 1)
     """
 
     def __init__(

@@ -18,7 +18,17 @@ from .ledger import Ledger
 
 @dataclass(frozen=True)
 class LatentAgent(Agent):
-    """A tabular learner on (level, latent state)."""
+    """A tabular learner on (level, latent state).
+
+    learner
+        The learner.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> LatentAgent(fu.OracleQ()).name
+    'oracleq-lat'
+    """
 
     learner: Learner
 

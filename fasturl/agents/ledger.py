@@ -29,6 +29,20 @@ class Ledger:
     episodes
         What the run was asked for: the number of trajectories, or, for URL as written, of the learner's
         episodes.
+    trajectories
+        How many trajectories the run plays.
+    tick
+        Called with the number of trajectories whenever some were entered.
+    checkpoints
+        When and how policies are evaluated on the way; None for never.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ledger = Ledger(episodes=3, trajectories=3, tick=lambda count: None)
+    >>> ledger.enter(np.array([0.0, 1.0]))
+    >>> ledger.played, ledger.left
+    (2, 1)
     """
 
     def __init__(

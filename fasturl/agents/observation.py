@@ -50,6 +50,15 @@ class ObservationAgent(Agent):
     The number S of states in the bonus of schedule="jin" is that of all bit strings, and 2^62 where there are
     more: an integer of the kernels holds no more, and the bonus, which grows with the square root of log S,
     is less than it should be.
+
+    learner
+        The learner.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> ObservationAgent(fu.QLearning()).name
+    'qlearning-obs'
     """
 
     offers_policies = True

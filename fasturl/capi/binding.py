@@ -89,7 +89,16 @@ def _check(name: str) -> Any:
 @cache
 def table() -> Any:
     """The versioned struct of function pointers to hand to C: `const fasturl_table *`. It lives as long as
-    the process."""
+    the process.
+
+    Returns a pointer of cffi.
+
+    Examples
+    --------
+    >>> from fasturl.capi import table
+    >>> table().abi_major
+    1
+    """
     struct = ffi.new("fasturl_table *")
     struct.size = ffi.sizeof("fasturl_table")
     struct.abi_major, struct.abi_minor = header.abi_version()

@@ -57,7 +57,9 @@ const fasturl_table *fasturl_get_table(void)
 
 def build(folder: Path) -> Path:
     """Build the library in a folder and return its path."""
-    if sys.platform == "win32" or not sysconfig.get_config_var("Py_ENABLE_SHARED"):
+    if sys.platform == "win32":
+        raise OSError("libfasturl is not built on Windows: call the kernels through fasturl.capi in Python")
+    if not sysconfig.get_config_var("Py_ENABLE_SHARED"):
         raise OSError(
             "libfasturl needs a Python that was built as a shared library (configure --enable-shared), which "
             "this one was not"

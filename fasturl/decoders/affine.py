@@ -18,6 +18,22 @@ class AffineDecoder(Decoder):
     k-means, and mixtures of spherical or equally shaped Gaussians, decode so. Packed bits are looked up byte
     by byte. Where a matrix A is given, x is the affine image A x + b of an observation, where b is the
     offset, or 0.
+
+    weights
+        [K, D].
+    bias
+        [K].
+    curvature
+        [K], or None for none.
+    matrix, offset
+        A [R, D] and b [R], or None for the observation itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> centres = np.eye(3)  # the nearest centre c is where c.x - |c|^2 / 2 is largest
+    >>> AffineDecoder(centres, -np.square(centres).sum(axis=1) / 2).decode([[0.1, 0.9, 0.0], [0.8, 0.0, 0.1]])
+    array([1, 0])
     """
 
     def __init__(

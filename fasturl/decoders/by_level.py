@@ -14,7 +14,20 @@ from .decoder import Decoder, Labels
 
 
 class LevelDecoder(Decoder):
-    """A decoder of its own for each level."""
+    """A decoder of its own for each level.
+
+    decoders
+        One for each level, from the first on.
+    n_labels
+        For how many labels there is room; if not given, as many as the decoder with the most has.
+
+    Examples
+    --------
+    >>> from fasturl.decoders import ConstantDecoder
+    >>> by_level = LevelDecoder([ConstantDecoder(2), ConstantDecoder(2).relabelled([1, 0])])
+    >>> by_level.decode([[0.5]], level=1), by_level.decode([[0.5]], level=2)
+    (array([0]), array([1]))
+    """
 
     def __init__(self, decoders: Sequence[Decoder], n_labels: int | None = None) -> None:
         super().__init__(max(decoder.n_labels for decoder in decoders) if n_labels is None else n_labels)

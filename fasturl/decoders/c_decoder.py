@@ -20,11 +20,26 @@ class CDecoder(Decoder):
     pointer
         A cffi function pointer, a ctypes function or a Numba cfunc. It is called from many threads at once,
         without the GIL.
+    n_labels
+        How many labels it gives, 2 to 256.
     context
         What the function gets as its last argument: None, a NumPy array (its memory), or a pointer of cffi or
         ctypes.
 
     It has learned already what it knows, so it serves as an oracle as it is: `fu.URL(oracle=CDecoder(...))`.
+
+    Examples
+    --------
+    >>> from numba import carray, cfunc, types
+    >>> reals, labels, size = types.CPointer(types.float32), types.CPointer(types.int32), types.int64
+    >>> @cfunc(types.int32(reals, size, size, size, labels, types.voidptr))
+    ... def sign(x, n, dimension, level, labels, context):
+    ...     first, out = carray(x, (dimension, n))[0], carray(labels, (n,))
+    ...     for i in range(n):
+    ...         out[i] = 1 if first[i] > 0 else 0
+    ...     return 0
+    >>> CDecoder(sign, n_labels=2).decode([[-1.0, 5.0], [2.0, 5.0]])
+    array([0, 1])
     """
 
     def __init__(self, pointer: Any, n_labels: int, context: Any = None) -> None:

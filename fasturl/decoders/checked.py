@@ -41,5 +41,18 @@ class CheckedDecoder(Decoder):
 
 
 def check_decoder(decoder: Decoder) -> Decoder:
-    """The decoder itself if it is built in, which costs nothing, and else one that checks its labels."""
+    """The decoder itself if it is built in, which costs nothing, and else one that checks its labels.
+
+    decoder
+        Any decoder.
+
+    Returns a decoder with the same labels.
+
+    Examples
+    --------
+    >>> from fasturl.decoders import ConstantDecoder
+    >>> ours = ConstantDecoder(2)
+    >>> check_decoder(ours) is ours
+    True
+    """
     return decoder if is_ours(type(decoder)) else CheckedDecoder(decoder)

@@ -10,7 +10,16 @@ from .decoder import Decoder, Labels
 
 class ConstantDecoder(Decoder):
     """Label 0, or what it is renamed to, for everything: the decoder before any training, or of observations
-    that all look alike."""
+    that all look alike.
+
+    n_labels
+        For how many labels there is room, 2 to 256.
+
+    Examples
+    --------
+    >>> ConstantDecoder(3).decode([[0.5, 1.0], [7.0, 0.0]])
+    array([0, 0])
+    """
 
     def table(self, block: Block) -> Labels:
         return np.full((block.n_episodes, block.n_levels, block.n_states), self.relabel[0])

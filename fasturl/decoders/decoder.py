@@ -31,6 +31,21 @@ Observations = NDArray[np.generic]
 
 
 class Decoder(ABC):
+    """What gives observations their labels. A subclass implements `table`.
+
+    n_labels
+        Labels are below this number, 2 to 256.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class FirstCoordinate(Decoder):
+    ...     def table(self, block):
+    ...         return (block.every_state()[..., 0] > 0.5).astype(np.uint8)
+    >>> FirstCoordinate(n_labels=2).decode([[0.0, 1.0], [0.9, 1.0]])
+    array([0, 1])
+    """
+
     n_labels: int
     """Labels are below this number; renaming may raise it."""
 

@@ -20,6 +20,23 @@ class PredictDecoder(Decoder):
 
     Where nobody knows how many labels it gives, `n_labels` are those of the observations that it was fitted
     on; all others that turn up later, if `open_ended`, share one more label.
+
+    predictor
+        The object.
+    n_labels
+        How many labels it gives.
+    open_ended
+        Whether it may give more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> X = np.array([[0.0], [0.1], [1.0], [1.1]], np.float32)
+    >>> fitted = KMeans(2, n_init=1, random_state=0).fit(X)
+    >>> labels = PredictDecoder(fitted, n_labels=2).decode(X[1:3])
+    >>> bool(labels[0] != labels[1])
+    True
     """
 
     def __init__(self, predictor: Predictor, n_labels: int, *, open_ended: bool = False) -> None:

@@ -18,6 +18,22 @@ class QuadraticDecoder(Decoder):
 
     means [K, R], precisions [K, R, R] and log_weights [K] describe the mixture of the affine image A x + b of
     an observation, or of the observation itself where no matrix A is given; b is the offset, or 0.
+
+    means
+        [K, R].
+    precisions
+        Inverse covariance matrices: [K, R, R].
+    log_weights
+        Logarithms of the weights, with those of the determinants: [K].
+    matrix, offset
+        A [R, D] and b [R], or None for the observation itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decoder = QuadraticDecoder([[0.0, 0.0], [3.0, 3.0]], np.array([np.eye(2), np.eye(2)]), [0.0, 0.0])
+    >>> decoder.decode([[0.2, -0.1], [2.5, 3.5]])
+    array([0, 1])
     """
 
     def __init__(

@@ -20,7 +20,21 @@ _MOST_LOOKED_UP_BITS = 14
 
 class SupportVectorDecoder(Decoder):
     """An RBF support vector classifier (fitted `sklearn.svm.SVC`) on the affine image A x + b of an
-    observation."""
+    observation.
+
+    matrix, offset
+        A [R, D] and b [R].
+    classifier
+        The fitted classifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> classifier = SVC().fit([[0.0], [0.2], [1.0], [1.2]], [0, 0, 1, 1])
+    >>> SupportVectorDecoder(np.array([[1.0, 0.0]]), np.zeros(1), classifier).decode([[0.1, 9.0], [1.1, 9.0]])
+    array([0, 1])
+    """
 
     def __init__(self, matrix: ArrayLike, offset: ArrayLike, classifier: Any) -> None:
         super().__init__(len(classifier.classes_))

@@ -24,6 +24,13 @@ class SymbolDecoder(Decoder):
         [K].
 
     Observations are rounded to the nearest whole number. A symbol without an entry says nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decoder = SymbolDecoder(least=[0], n_symbols=[2], entries=np.eye(2), bias=[0.0, 0.0])
+    >>> decoder.decode([[0.0], [1.0]])
+    array([0, 1])
     """
 
     def __init__(self, least: ArrayLike, n_symbols: ArrayLike, entries: ArrayLike, bias: ArrayLike) -> None:

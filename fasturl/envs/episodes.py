@@ -20,6 +20,13 @@ class Episodes(NamedTuple):
     """E episodes of H steps, end to end.
 
     Episode e begins at row e * (H + 1) of observations and states, and at row e * H of actions and rewards.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[1.0, 0.0]]])
+    >>> rollout(coin, coin.optimal_policy(), episodes=3).states.shape
+    (6,)
     """
 
     observations: NDArray[Any]
@@ -45,6 +52,8 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
     seed
         The instance, the noise and the random transitions and rewards are those of the first episodes of a
         run with this seed.
+
+    Returns the episodes end to end.
 
     Examples
     --------

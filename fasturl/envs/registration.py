@@ -43,6 +43,13 @@ def register() -> None:
     """Add all environments to Gymnasium's registry, once.
 
     Called when Gymnasium is imported, when `fasturl.envs` is, and when a program registers a family.
+
+    Examples
+    --------
+    >>> import gymnasium
+    >>> register()
+    >>> "fasturl/BlockMDP-v0" in gymnasium.registry
+    True
     """
     _add(f"{_NAMESPACE}BlockMDP-v0", "BlockMDPEnv", "BlockMDPVectorEnv")
     clashes = []
@@ -60,7 +67,15 @@ def register() -> None:
 
 
 def ids() -> list[str]:
-    """The ids of the environments that Gymnasium knows from fasturl."""
+    """The ids of the environments that Gymnasium knows from fasturl.
+
+    Returns their names, which `gymnasium.make` takes.
+
+    Examples
+    --------
+    >>> "fasturl/BlockMDP-v0" in ids()
+    True
+    """
     return sorted(identity for identity in _gymnasium.registry if identity.startswith(_NAMESPACE))
 
 

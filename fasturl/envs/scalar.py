@@ -180,7 +180,20 @@ class ScalarEnv(gymnasium.Env[Any, int]):
 
 
 class BlockMDPEnv(ScalarEnv):
-    """`fasturl/BlockMDP-v0`: a `fasturl.BlockMDP` of your own, handed over as `instance`."""
+    """`fasturl/BlockMDP-v0`: a `fasturl.BlockMDP` of your own, handed over as `instance`.
+
+    instance
+        The Block MDP.
+    observe, render_mode, observe_level
+        As those of `ScalarEnv`.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])
+    >>> BlockMDPEnv(coin, observe="latent").action_space
+    Discrete(2)
+    """
 
     def __init__(
         self,

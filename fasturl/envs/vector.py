@@ -326,7 +326,22 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
 
 
 class BlockMDPVectorEnv(VectorEnv):
-    """`fasturl/BlockMDP-v0`: a `fasturl.BlockMDP` of your own, `instance`, played many times side by side."""
+    """`fasturl/BlockMDP-v0`: a `fasturl.BlockMDP` of your own, `instance`, played many times side by side.
+
+    instance
+        The Block MDP.
+    num_envs
+        How many times it is played.
+    arguments_of_vectors
+        As those of `VectorEnv`.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])
+    >>> BlockMDPVectorEnv(coin, num_envs=3, observe="latent").num_envs
+    3
+    """
 
     def __init__(self, instance: BlockMDP, num_envs: int = 1, **arguments_of_vectors: Any) -> None:
         super().__init__(arguments.block_mdp(instance), num_envs, **arguments_of_vectors)

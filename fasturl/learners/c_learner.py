@@ -156,6 +156,15 @@ class CLearner(CompiledLearner):
 
     `docs/c-plugins.md` has a complete example, such as
     `fu.train(env, CLearner(library.optimist, n_numbers=1), episodes=1_000)`.
+
+    Examples
+    --------
+    >>> from numba import cfunc, types
+    >>> @cfunc(types.int32(types.int64, *[types.voidptr] * 7))
+    ... def nothing(operation, sizes, step, rewards, numbers, chances, rng, context):
+    ...     return 0
+    >>> CLearner(nothing, n_numbers=2).n_numbers
+    2
     """
 
     functions = learner_functions(

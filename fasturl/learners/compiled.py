@@ -58,6 +58,18 @@ def learner_functions(
         since an episode ended with it; None for a learner whose values do so anyway.
 
     Levels count from 0. `rng` (uint64[4]) is the run's policy stream; `fasturl.learners.draws` draws from it.
+
+    Returns the functions as a `CompiledLearner` has them in its attribute `functions`.
+
+    Examples
+    --------
+    >>> from numba import njit
+    >>> first = njit(lambda tables, level, label, rng: 0)
+    >>> nothing = njit(lambda tables, level, label, action, reward, next_level, next_label: None)
+    >>> uniform = njit(lambda tables, chances: chances.fill(1 / chances.shape[2]))
+    >>> functions = learner_functions(choose=first, take_step=nothing, fill_policy=uniform)
+    >>> functions.choose is first
+    True
     """
     functions = LearnerFunctions(
         choose,
@@ -77,7 +89,14 @@ def learner_functions(
 
 class CompiledLearner(Declared, ABC):
     """A learner whose episodes run inside a compiled loop. A subclass has `functions` and implements
-    `tables`; see `docs/extending.md`."""
+    `tables`; see `docs/extending.md`.
+
+    Examples
+    --------
+    >>> from fasturl.learners import OracleQ
+    >>> issubclass(OracleQ, CompiledLearner), OracleQ.functions._fields[:2]
+    (True, ('choose', 'take_step'))
+    """
 
     functions: ClassVar[LearnerFunctions]
     plans_by_level: ClassVar[bool] = False

@@ -38,7 +38,22 @@ _LOCK = threading.Lock()
 
 
 class Task(NamedTuple):
-    """What a learner is told before the first episode."""
+    """What a learner is told before the first episode.
+
+    horizon
+        Number of levels that are acted in.
+    n_labels, n_actions
+        Numbers of labels and of actions.
+    max_return
+        The greatest return that can be ahead at any level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> task = Task(3, 2, 4, 1.0, 100, np.array([1, 2, 3, 4], np.uint64))
+    >>> task.n_levels, task.reward_span, task.most_visits
+    (3, 1.0, 100)
+    """
 
     horizon: int
     n_labels: int
@@ -92,7 +107,17 @@ class Task(NamedTuple):
 
 
 class Memory(Protocol):
-    """What a learner has learned so far in one run."""
+    """What a learner has learned so far in one run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fasturl as fu
+    >>> task = Task(3, 2, 4, 1.0, 100, np.array([1, 2, 3, 4], np.uint64))
+    >>> memory = fu.OracleQ().start(task)
+    >>> memory.policy().shape, memory.final_policy().shape
+    ((3, 2), (3, 2, 4))
+    """
 
     def policy(self) -> Ints: ...
     def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None: ...
@@ -110,13 +135,36 @@ class OwnedMemory(Protocol):
 
 
 class Learner(Protocol):
-    """A tabular algorithm on (level, label), as a description without state."""
+    """A tabular algorithm on (level, label), as a description without state.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> callable(fu.OracleQ().start)
+    True
+    """
 
     def start(self, task: Task) -> Memory: ...
 
 
 def start(learner: Learner, task: Task) -> Memory:
-    """A fresh memory of the learner, or an error that says what it lacks."""
+    """A fresh memory of the learner, or an error that says what it lacks.
+
+    learner
+        A learner of any kind.
+    task
+        What it is told.
+
+    Returns the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fasturl as fu
+    >>> memory = start(fu.QLearning(), Task(3, 2, 4, 1.0, 100, np.array([1, 2, 3, 4], np.uint64)))
+    >>> memory.policy().shape
+    (3, 2)
+    """
     memory = learner.start(task)
     missing = [
         name for name in ("policy", "update", "final_policy") if not callable(getattr(memory, name, None))

@@ -30,6 +30,16 @@ class DBSCAN(Oracle):
 
     Clusters are numbered by size, largest first. Where more than n_states are found, the smallest are left
     out; where fewer, the labels that are left over are never given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> states = generator.integers(3, size=600)
+    >>> X = np.eye(3, 8)[states] + generator.normal(0, 0.1, (600, 8))
+    >>> labels = DBSCAN(3, random_state=0).fit_predict(X)
+    >>> bool(np.mean((labels == labels[0]) == (states == states[0])) > 0.99)
+    True
     """
 
     eps: float | None = setting(

@@ -34,8 +34,32 @@ def fit_decoder(
     An oracle whose `n_states` or `random_state` is None gets those that are given here; where its `n_states`
     is "auto", the number given here is its `max_states`, unless it has one. One that does not say
     how many labels it gives has n_states of them; if it is `open_ended`, also those of the observations X,
-    and one for all that turn up later. One that takes history is told the labels that the observations had so
-    far, `believed`, and their groups.
+    and one for all that turn up later. One that takes history is told what is believed of the observations.
+
+    oracle
+        Any object with `fit` and `predict`.
+    X
+        Observations [n, coordinates].
+    random_state
+        A seed for what the oracle draws.
+    n_states
+        The bound on the number of states.
+    open_ended
+        Whether labels may turn up that the observations X do not have.
+    believed, groups
+        The label that each observation had so far, and what came before it, for an oracle that takes history.
+
+    Returns a `fasturl.decoders.Decoder`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fasturl as fu
+    >>> states = np.random.default_rng(0).integers(3, size=600)
+    >>> X = np.eye(3, 8)[states] + np.random.default_rng(1).normal(0, 0.1, (600, 8))
+    >>> decoder = fit_decoder(fu.oracles.KMeans(), X, random_state=0, n_states=3)
+    >>> decoder.n_labels, len(set(decoder.decode(X)))
+    (3, 3)
     """
     fitted = _fresh_copy(oracle, random_state, n_states)
     # ours have checked their settings and the data by the time scikit-learn would check them again, for a

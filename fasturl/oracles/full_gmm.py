@@ -34,6 +34,16 @@ class FullGMM(PublishedOracle):
     k-means: scikit-learn's `GaussianMixture` as it comes.
 
     Where there are fewer distinct observations than n_states, it has as many components as these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> states = generator.integers(3, size=600)
+    >>> X = np.eye(3, 8)[states] + generator.normal(0, 0.1, (600, 8))
+    >>> labels = FullGMM(3, random_state=0).fit_predict(X)
+    >>> bool(np.mean((labels == labels[0]) == (states == states[0])) > 0.99)
+    True
     """
 
     max_iter: int = setting(

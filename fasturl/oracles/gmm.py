@@ -27,6 +27,16 @@ class GMM(CentreOracle):
     n_directions="all" fits the mixture to the observations themselves. These must then lie near the origin
     where covariance is "spherical" or "tied": their squares are added up in float32. One start is enough
     where URL fits again and again, and keeps the better one of two fits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> states = generator.integers(3, size=600)
+    >>> X = np.eye(3, 8)[states] + generator.normal(0, 0.1, (600, 8))
+    >>> labels = GMM(3, random_state=0).fit_predict(X)
+    >>> bool(np.mean((labels == labels[0]) == (states == states[0])) > 0.99)
+    True
     """
 
     # an oracle of all directions projects on none, so the setting has a value that no other oracle's has

@@ -17,6 +17,16 @@ class KMeans(CentreOracle):
     rare clusters their due; on principal components it counts all alike. projection="auto" takes the former,
     which show rare states, unless the latter show more clusters: a state amid the others has no length to
     count with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> states = generator.integers(3, size=600)
+    >>> X = np.eye(3, 8)[states] + generator.normal(0, 0.1, (600, 8))
+    >>> labels = KMeans(3, random_state=0).fit_predict(X)
+    >>> bool(np.mean((labels == labels[0]) == (states == states[0])) > 0.99)
+    True
     """
 
     def _attempt(self, data: Observations, projection: Projection) -> Attempt:

@@ -37,6 +37,16 @@ class PCADBSCAN(PrincipalOracle):
     What DBSCAN calls noise is a class of its own, with label 0; the clusters have the labels 1, 2, ... in
     the order in which they are met. Labels are bytes: from the 256th cluster on, clusters count as noise.
     The memory that DBSCAN needs may grow with the square of the number of observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> states = generator.integers(3, size=600)
+    >>> X = np.eye(3, 8)[states] + generator.normal(0, 0.1, (600, 8))
+    >>> labels = PCADBSCAN(3, eps=0.5, random_state=0).fit_predict(X)
+    >>> bool(np.mean((labels == labels[0]) == (states == states[0])) > 0.99)
+    True
     """
 
     n_states: int | None = setting(

@@ -17,6 +17,16 @@ class PCAKMeans(PrincipalOracle):
     every cluster keeps its own label.
 
     A state that is rarely met has little variance, so its cluster is found once play meets it often enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> states = generator.integers(3, size=600)
+    >>> X = np.eye(3, 8)[states] + generator.normal(0, 0.1, (600, 8))
+    >>> labels = PCAKMeans(3, random_state=0).fit_predict(X)
+    >>> bool(np.mean((labels == labels[0]) == (states == states[0])) > 0.99)
+    True
     """
 
     n_init: int = setting(

@@ -55,7 +55,7 @@ class Splits(DecodingOracle):
     >>> states = (generator.random(500) < 0.02).astype(int)  # a state that is seen once in fifty times
     >>> X = np.eye(2, 40)[states] + generator.normal(0, 0.1, (500, 40))
     >>> labels = Splits(n_states=5).fit_predict(X)
-    >>> len(np.unique(labels)), np.mean((labels == labels[0]) == (states == states[0]))
+    >>> len(np.unique(labels)), float(np.mean((labels == labels[0]) == (states == states[0])))
     (2, 1.0)
     """
 

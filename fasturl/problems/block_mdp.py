@@ -64,6 +64,13 @@ class BlockMDP(Environment):
     max_return
         The greatest return that can be ahead at any level, which agents are told; if not given, that of the
         luckiest episode that the tables allow.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])  # two actions, one level
+    >>> coin.optimal_value(), coin.describe().n_actions
+    (0.5, 2)
     """
 
     emission: Emission | None

@@ -19,6 +19,12 @@ class ObservationSpace:
         "bits" (uint8 zeros and ones) or "reals" (float32).
     dimension
         Number of coordinates.
+
+    Examples
+    --------
+    >>> from fasturl.registry import environment
+    >>> environment("lock-bernoulli", horizon=5).describe().observations
+    ObservationSpace(kind='bits', dimension=8)
     """
 
     kind: str
@@ -49,6 +55,13 @@ class Description:
         The greatest return that can be ahead at any level, as far as the environment declares it.
     observations
         Kind and dimension of observations; None where the latent states are all there is to see.
+
+    Examples
+    --------
+    >>> import fasturl as fu
+    >>> coin = fu.BlockMDP(transitions=[[[[1.0], [1.0]]]], rewards=[[[0.5, 0.25]]])
+    >>> coin.describe().horizon, coin.describe().max_return
+    (1, 1.0)
     """
 
     horizon: int

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._base import checks
+from .._base import checks, notebook
 from .._base.names import name_of
 from .._base.origin import implemented_by_us
 from .._base.schema import Declared, settings_of
@@ -106,6 +106,11 @@ class Environment(Declared, ABC):
             max_return=checks.real("max_return", max_return),
             observations=None if emission is None else emission.observation_space,
         )
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the settings, and what an agent is told."""
+        told = {f"agents are told: {name}": value for name, value in vars(self.describe()).items()}
+        return notebook.table(self.settings() | told, type(self).__name__)
 
     def instance(self, seed: int = 0) -> BlockMDP:
         """The instance that a run with this seed meets."""

@@ -54,6 +54,12 @@ class Reproduction:
         What the verdicts lack where these are not all of the paper's runs; empty where they are.
     seconds
         How long it took.
+
+    Examples
+    --------
+    >>> from dataclasses import fields
+    >>> [one.name for one in fields(Reproduction)][:3]
+    ['folder', 'figures', 'summary']
     """
 
     folder: Path
@@ -94,14 +100,16 @@ def reproduce(
     n_jobs, backend, progress
         As `sweep` has them.
 
+    Returns what is in the folder, as a `Reproduction`.
+
     Examples
     --------
     >>> import tempfile
     >>> from fasturl.experiments import reproduce
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     done = reproduce(out, seeds=1, only="fig2", episodes_scale=0.005, n_jobs=1)
-    >>> len(done.summary)
-    45
+    ...     done = reproduce(out, seeds=1, only="fig1", episodes_scale=0.005, n_jobs=1)
+    >>> done.figures
+    ('fig1',)
     """
     place, progress = chosen_backend(backend, n_jobs), checks.optional_flag("progress", progress)
     return planned(

@@ -50,7 +50,16 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class Local:
-    """Processes of this machine: all cores if `n_jobs` is not given."""
+    """Processes of this machine: all cores if `n_jobs` is not given.
+
+    n_jobs
+        How many runs are computed at the same time.
+
+    Examples
+    --------
+    >>> Local(n_jobs=2)
+    Local(n_jobs=2)
+    """
 
     n_jobs: int | None = None
 
@@ -142,7 +151,16 @@ class _Child(Generic[T, R]):
 
 @dataclass(frozen=True)
 class Dask:
-    """The workers of a Dask cluster, for example Dask("tcp://host:8786")."""
+    """The workers of a Dask cluster, for example Dask("tcp://host:8786").
+
+    address
+        That of its scheduler.
+
+    Examples
+    --------
+    >>> Dask("tcp://host:8786").address
+    'tcp://host:8786'
+    """
 
     address: str
     timeout: float = 5.0
@@ -231,7 +249,16 @@ class Dask:
 @dataclass(frozen=True)
 class Ray:
     """A Ray cluster: the one that this process is connected to already, else the one at `address`, else one
-    started on this machine."""
+    started on this machine.
+
+    address
+        That of the head of the cluster, as host:port.
+
+    Examples
+    --------
+    >>> Ray("host:6379").address
+    'host:6379'
+    """
 
     address: str | None = None
 

@@ -33,6 +33,12 @@ class Cell:
         As `train` has them.
     origins
         The package and version that the environment, the agent and its parts come from.
+
+    Examples
+    --------
+    >>> cell = Cell.make("lock-bernoulli", {"horizon": 5}, "oracleq-lat", {}, episodes=100)
+    >>> cell.env_settings["horizon"], len(cell.id)
+    (5, 16)
     """
 
     env: str

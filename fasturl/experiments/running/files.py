@@ -29,18 +29,40 @@ if TYPE_CHECKING:
 
 FORMAT = 8
 """Raised when what a file holds, or what a run of the same configuration gives, changes."""
-RESULTS = (
-    "seed",
-    "trajectories",
-    "average_reward",
-    "regret",
-    "value",
-    "value_error",
-    "optimal_value",
-    "near_optimal",
-    "warnings",
-)
-"""The columns that say what came out."""
+CELL_COLUMNS = {
+    "cell": "Digest of the whole configuration.",
+    "env": "Name of the environment; columns of its settings follow, `horizon` always among them.",
+    "agent": "Name of the agent.",
+    "oracle": "Name of the agent's oracle, if it has one.",
+    "learner": "Name of the agent's learner, if it is a part of the agent.",
+    "episodes": "How many episodes the run was asked for.",
+}
+"""The columns that say what was run, and what they mean."""
+RESULTS = {
+    "seed": "The seed of the run.",
+    "trajectories": "A point of the learning curve: how many trajectories had been played.",
+    "average_reward": "Sum of the rewards of the first `trajectories` trajectories, divided by their number.",
+    "regret": "Cumulative regret: `trajectories` times `optimal_value`, minus the sum of those rewards.",
+    "value": "Value of the run's final policy, the same in all its rows.",
+    "value_error": "Standard error that is left in `value`, 0 where it is exact.",
+    "optimal_value": "V* of the instance that the seed met.",
+    "near_optimal": "Whether the value is near-optimal: at most a tenth of |V*| below V*.",
+    "warnings": "How many warnings the agent gave in the run.",
+}
+"""The columns that say what came out, and what they mean."""
+ANNOTATIONS = {
+    "format": "Number of this format of files.",
+    "cell": "Digest of the whole configuration.",
+    "config": "The whole configuration: `Cell.from_config` makes a cell of it.",
+    "columns": "Kind and value of every setting of the environment (`env`) and of the agent (`agent`).",
+    "oracle": "Name of the oracle that the agent used.",
+    "seeds": "The seeds in this file.",
+    "optimal_values": "V* of each of them.",
+    "versions": "What it was computed with: fasturl, Python and the libraries.",
+    "wall_seconds": "How long these seeds took.",
+    "diagnostics": "What the agent said of the run of each seed.",
+}
+"""What the metadata of a file hold."""
 _KEY = b"fasturl"
 
 

@@ -18,8 +18,19 @@ from .cells import Cell
 from .grid import Grid
 from .store import stored_seeds
 
-_TABLES = ("env", "agent", "learner", "oracle")
-_FIELDS = ("episodes", "points", "evaluate_every", *_TABLES)
+KEYS = {
+    "episodes": "Number of trajectories of each run.",
+    "points": "Points of the learning curve that are kept, 200 if not given.",
+    "evaluate_every": "If given, the policy is evaluated whenever so many trajectories have been played.",
+    "env": "The environment: a `name` and settings; a list spans the grid; `[[env]]` for several.",
+    "agent": "The agent: a `name`, its settings and those of its parts; `[[agent]]` for several.",
+    "learner": "Settings for every agent that has them; with a `name`, the learner of agents that take one.",
+    "oracle": "The oracle of agents that take one: a `name` and its settings; `[[oracle]]` for several.",
+    "seeds": 'A count n for the seeds 0..n-1, a range as `"1000:1050"`, or a list; 50 if not given.',
+    "group": "Tables `[[group]]`, each a grid of its own with everything above as its defaults.",
+}
+"""What a file may have at its top, and what it means."""
+_FIELDS = tuple(key for key in KEYS if key not in ("seeds", "group"))
 
 EXAMPLE = resources.files(__package__).joinpath("example.toml").read_text(encoding="utf-8")
 """A commented file to start from."""
@@ -27,7 +38,20 @@ EXAMPLE = resources.files(__package__).joinpath("example.toml").read_text(encodi
 
 @dataclass(frozen=True)
 class Spec:
-    """What a sweep runs: every cell over every seed."""
+    """What a sweep runs: every cell over every seed.
+
+    cells
+        The cells.
+    seeds
+        The seeds.
+
+    Examples
+    --------
+    >>> grid = {"name": "lock-bernoulli", "horizon": [2, 3]}
+    >>> spec = parse_spec({"episodes": 100, "seeds": 5, "env": grid, "agent": {"name": "oracleq-lat"}})
+    >>> len(spec.cells), spec.seeds
+    (2, [0, 1, 2, 3, 4])
+    """
 
     cells: list[Cell]
     seeds: list[int]
@@ -38,7 +62,24 @@ MOST_BYTES = 4_000_000
 
 
 def read_spec(path: str | os.PathLike[str]) -> Spec:
-    """The sweep that a TOML file describes; ValueError with the reason where it cannot be run."""
+    """The sweep that a TOML file describes; ValueError with the reason where it cannot be run.
+
+    path
+        The file.
+
+    Returns its cells and seeds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "sweep.toml")
+    ...     _ = path.write_text(EXAMPLE)
+    ...     spec = read_spec(path)
+    >>> len(spec.seeds)
+    50
+    """
     try:
         with open(path, "rb") as file:
             content = file.read(MOST_BYTES + 1)  # a device such as /dev/full has no end
@@ -60,8 +101,20 @@ def read_spec(path: str | os.PathLike[str]) -> Spec:
 
 
 def parse_spec(content: Mapping[str, Any]) -> Spec:
-    """The sweep that the tables of a file describe, as `tomllib` gives them."""
-    _refuse_unknown("the spec", content, (*_FIELDS, "seeds", "group"))
+    """The sweep that the tables of a file describe, as `tomllib` gives them.
+
+    content
+        The tables.
+
+    Returns its cells and seeds.
+
+    Examples
+    --------
+    >>> env, agent = {"name": "lock-bernoulli"}, {"name": "oracleq-lat"}
+    >>> parse_spec({"episodes": [100, 200], "env": env, "agent": agent}).cells[1].episodes
+    200
+    """
+    _refuse_unknown("the spec", content, KEYS)
     top = {key: value for key, value in content.items() if key in _FIELDS}
     groups = content.get("group", [{}])
     if not (isinstance(groups, list) and groups and all(isinstance(group, dict) for group in groups)):

@@ -336,7 +336,24 @@ class Store:
 
 def load(folder: str | os.PathLike[str]) -> pandas.DataFrame:
     """The results of a folder as a tidy pandas frame: one row for each cell, seed and point, with the
-    settings as columns."""
+    settings as columns.
+
+    folder
+        What `sweep` or a command filled.
+
+    Returns a frame; `fasturl list` and the reference say what its columns are.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fasturl.experiments import Cell, load, sweep
+    >>> cell = Cell.make("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, episodes=50, points=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = sweep([cell], seeds=2, out=folder, n_jobs=1, progress=False)
+    ...     frame = load(folder)
+    >>> len(frame), int(frame["trajectories"].max())
+    (10, 50)
+    """
     return Store(folder).frame()
 
 

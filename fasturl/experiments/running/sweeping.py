@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..._base import checks, optional
+from ..._base import checks, notebook, optional
 from ..._base.progress import LINE_SECONDS
 from ..._version import __version__
 from ...training import Recording, available_cores, train
@@ -64,6 +64,31 @@ def sweep(
 
     What is there already is not computed again. `backend` says where to compute: processes of this machine if
     not given.
+
+    cells
+        What to run.
+    seeds
+        A count n, for the seeds 0..n-1, or the seeds.
+    out
+        The folder.
+    backend
+        A `Local`, a `Dask` or a `Ray`.
+    n_jobs
+        How many runs are computed at the same time on this machine; all cores if not given.
+    progress
+        Whether to show progress as a bar; if not given, on a terminal or in a notebook.
+
+    Returns the frame that `load` gives of the folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fasturl.experiments import Cell, sweep
+    >>> cell = Cell.make("lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, episodes=50)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame = sweep([cell], seeds=3, out=folder, n_jobs=1, progress=False)
+    >>> sorted(frame["seed"].unique().tolist())
+    [0, 1, 2]
     """
     chosen, wanted, folder = stored_seeds(seeds), _checked_cells(cells), checks.path("out", out)
     place, progress = chosen_backend(backend, n_jobs), checks.optional_flag("progress", progress)
@@ -256,7 +281,8 @@ def _run_seconds(cell: Cell) -> tuple[float, float]:
 def _progress(
     blocks: Sequence[SeedBlock], wanted: bool | None, title: str
 ) -> Iterator[Callable[[SeedBlock], None]]:
-    """Cells done, seeds done, time left: a bar on a terminal, otherwise a line a minute."""
+    """Cells done, seeds done, time left: a bar on a terminal or in a notebook, otherwise a line a
+    minute."""
     if wanted is False:
         yield lambda block: None
         return
@@ -283,6 +309,15 @@ def _progress(
             f"{counts}  about {math.ceil((time.monotonic() - begin) * (n_steps / steps - 1) / 60)} min left"
         )
 
+    if notebook.in_notebook():
+        with notebook.bar(n_seeds, "runs", wanted) as show:
+
+            def show_runs(block: SeedBlock) -> None:
+                count(block)
+                show(n_seeds - sum(left.values()))
+
+            yield show_runs
+        return
     if wanted is None and not sys.stderr.isatty():
         last_line = begin
 

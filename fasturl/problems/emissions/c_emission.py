@@ -30,6 +30,19 @@ class CEmission(Emission):
 
     `docs/c-plugins.md` has complete examples, such as
     `BlockMDP(transitions, rewards, emission=CEmission(library.observe, dimension=8))`.
+
+    Examples
+    --------
+    >>> from numba import carray, cfunc, types
+    >>> of = types.int64, types.int64, types.CPointer(types.float32), types.int64, types.voidptr
+    >>> @cfunc(types.int32(types.CPointer(types.uint64), *of))
+    ... def one_hot(rng, level, state, x, dimension, context):
+    ...     observation = carray(x, (dimension,))
+    ...     for j in range(dimension):
+    ...         observation[j] = 1.0 if j == state else 0.0
+    ...     return 0
+    >>> CEmission(one_hot, dimension=3).dimension
+    3
     """
 
     discrete = False

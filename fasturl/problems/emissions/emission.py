@@ -123,7 +123,19 @@ class Emission(ABC):
 
 
 def cumulative(chances: Floats) -> Floats:
-    """Running sums of probabilities along the last axis; the kernel says what is made of rounding."""
+    """Running sums of probabilities along the last axis; the kernel says what is made of rounding.
+
+    chances
+        Probabilities, which sum to 1 along the last axis.
+
+    Returns an array of the same shape, whose last entries are 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cumulative(np.array([0.25, 0.5, 0.25])).tolist()
+    [0.25, 0.75, 1.0]
+    """
     rows = np.ascontiguousarray(chances, np.float64).reshape(-1, chances.shape[-1])
     sums = np.empty_like(rows)
     _dynamics.cumulate(rows, sums)
@@ -143,7 +155,24 @@ def per_level(name: str, table: ArrayLike, n_levels: int) -> NDArray[Any]:
 
 
 def raw_words(rngs: Rngs, episodes: int, count: int) -> Words:
-    """Rows of at least `count` raw words, one row for each episode."""
+    """Rows of at least `count` raw words, one row for each episode.
+
+    rngs
+        The generators of an emission stream: uint64[4, 4].
+    episodes
+        Number of rows.
+    count
+        The least number of words in a row.
+
+    Returns uint64[episodes, words]. The generators go on from there.
+
+    Examples
+    --------
+    >>> from fasturl._base.streams import Streams
+    >>> from fasturl.problems.environment import emission_rngs
+    >>> raw_words(emission_rngs(Streams(0)), episodes=3, count=2).shape[0]
+    3
+    """
     raw = np.empty((episodes, -(-count // N_RNGS), N_RNGS), np.uint64)
     _emission.fill_words(rngs, raw)
     return raw.reshape(episodes, raw.shape[1] * N_RNGS)
