@@ -400,7 +400,7 @@ def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message)
         ("train lock-bernoulli --plot curve.doc", "cannot write curve.doc: write .png, .pdf or .svg"),
         (
             "train lock-bernoulli --agent oracleq-lat --failure-probability 1",
-            "failure_probability must be a number in (0, 1), got 1.0",
+            "failure_probability must be a number in [1e-100, 1), got 1.0",
         ),
         (
             "train lock-bernoulli --agent pcid --failure-probability 0.1",

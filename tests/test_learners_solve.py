@@ -120,13 +120,13 @@ def test_the_url_agent_learns_with_it(learner):
     ("learner", "setting", "value", "allowed"),
     [
         (fu.UCBVI, "bonus", "bayes", "one of 'hoeffding', 'bernstein'"),
-        (fu.UCBVI, "scale", -1, r"a number in \[0, inf\)"),
+        (fu.UCBVI, "scale", -1, r"a number in \[0, 1e\+50\]"),
         (fu.UCBVI, "planning", "none", "one of 'full', 'trajectory'"),
         (fu.UCBVI, "replan", "never", "one of 'episode', 'doubling'"),
         (fu.RMax, "known_after", 0, "an integer >= 1"),
         (fu.RMax, "model", "melting", "one of 'frozen', 'learning'"),
         (fu.UCBQBernstein, "constants", "other", "one of 'paper', 'practical'"),
-        (fu.UCBQBernstein, "failure_probability", 1, r"a number in \(0, 1\)"),
+        (fu.UCBQBernstein, "failure_probability", 1, r"a number in \[1e-100, 1\)"),
     ],
 )
 def test_settings_outside_their_range_are_refused(learner, setting, value, allowed):

@@ -41,7 +41,7 @@ def planted(tmp_path, monkeypatch):
     package.mkdir(parents=True)
     for name in ("__init__", "child", "judgement", "driver", "kinds"):
         source = (driver._TESTS / "fuzz" / f"{name}.py").read_text()
-        (package / f"{name}.py").write_text(source.replace('"command-lines": 0.25', '"planted": 0.25'))
+        (package / f"{name}.py").write_text(source.replace('"command-lines":', '"planted":'))
     (package / "planted.py").write_text(BAD_KIND)
     monkeypatch.setattr(driver, "_TESTS", tmp_path / "tests")
     monkeypatch.setattr(driver, "PATIENCE", 20.0)
