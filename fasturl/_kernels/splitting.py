@@ -69,6 +69,12 @@ def _describe(
     variances[0, k], variances[1, k] = within / a, without / (n - a)
 
 
+@inlined
+def _log_choose(n: int, k: int) -> float:
+    """log (n choose k)."""
+    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
+
+
 @kernel
 def farthest_subset(
     rows: np.ndarray,
@@ -102,7 +108,7 @@ def farthest_subset(
             square = 0.0
             for d in range(dimension):
                 square += sums[d] * sums[d]
-            choices = math.log(first.size) + math.log(min(sizes[g], most)) + log_choose(sizes[g], k)
+            choices = math.log(first.size) + math.log(min(sizes[g], most)) + _log_choose(sizes[g], k)
             u = choices + patience
             noise = trace * (1.0 + 2.0 * math.sqrt(u / dimension) + 2.0 * u / dimension)
             excess = square * n / (k * (n - k)) - noise
@@ -110,12 +116,6 @@ def farthest_subset(
                 farthest, chosen_among = excess, choices
                 best[0], best[1] = g, k
     return chosen_among
-
-
-@kernel
-def log_choose(n: int, k: int) -> float:
-    """log (n choose k)."""
-    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
 
 
 @kernel
