@@ -109,8 +109,8 @@ def tables(d: Any) -> Dynamics:
     horizon, n_states, n_actions = sizes(d)
     shape = (horizon, n_states, n_actions, n_states)
     return Dynamics(
-        view(field(d, "start"), (n_states,)),
-        view(field(d, "transitions"), shape),
+        view_const(field(d, "start"), (n_states,)),
+        view_const(field(d, "transitions"), shape),
         view_const(field(d, "rewards"), shape),
         view_flags(field(d, "random_rewards"), (horizon,)),
         SIZE_ONE,
