@@ -12,12 +12,12 @@ from pathlib import Path
 
 import matplotlib.animation
 
+import fasturl
+
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
-from building import executed_pages  # noqa: E402
-
-import fasturl  # noqa: E402
+from building import executed_pages  # noqa: E402  # found by the path of the line above
 
 os.environ.pop("MPLBACKEND", None)  # pages draw inline; the gallery chooses for itself
 
