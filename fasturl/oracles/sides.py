@@ -40,7 +40,7 @@ class Sides:
         members = groups.astype(np.float32)
         a = members.sum(axis=1)
         self._sizes = sizes = np.stack([a, np.float32(len(rows)) - a])
-        inner, outer = self.means = np.empty((2, *members.shape[:1], rows.shape[1]), np.float32)
+        inner, outer = self.means = np.empty((2, len(groups), rows.shape[1]), np.float32)
         np.matmul(members, rows, out=inner)
         np.subtract(rows.sum(axis=0), inner, out=outer)
         self.means /= sizes[:, :, None]
@@ -77,9 +77,10 @@ class Sides:
         """Which of other rows [m, D] are likelier to be in A, for each split: [K, m]."""
         inner, outer = self.means
         gaps = inner - outer
-        limits = self.thresholds() + np.einsum("kd,kd->k", outer, gaps)
+        limits = self.thresholds() + _products(outer, gaps)
         return np.asarray(gaps @ rows.T > limits[:, None])
 
 
 def _products(left: Reals, right: Reals) -> Reals:
+    """The scalar product of each row [K, D] with its counterpart: [K]."""
     return np.asarray(np.einsum("kd,kd->k", left, right))
