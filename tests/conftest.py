@@ -1,14 +1,12 @@
 """Settings of the whole suite."""
 
 import os
-import sys
 
 import hypothesis
 import numba
 import numpy as np
 import pytest
-
-from fasturl._base import names
+from registrations import passing_registrations
 
 os.environ["MPLBACKEND"] = "Agg"
 for name in ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE", "COLUMNS", "PYTHONWARNINGS", "PYTHONDEVMODE"):
@@ -25,6 +23,15 @@ if numba.config.DISABLE_JIT:
     np.seterr(over="ignore")  # for the instances that test files draw while they are collected
 
 
+LONGEST = ("test_warmup.py", "test_plugin_package.py", "test_docs_commands.py", "test_compile_cache.py")
+"""Files of tests that take minutes, in processes of their own. A worker that met one of them last would work
+alone."""
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
 @pytest.fixture(autouse=bool(numba.config.DISABLE_JIT))
 def uint64_wraps_around():
     """Not compiled, the generator's additions are numpy scalars, which warn when they wrap around as they
@@ -36,19 +43,8 @@ def uint64_wraps_around():
 @pytest.fixture(autouse=True)
 def registrations_end_with_their_test():
     """Tests of one process must not meet what another one has registered."""
-    registered = {kind: dict(components) for kind, components in names._registered.items()}
-    known = set(_gymnasium_ids())
-    yield
-    for kind, components in registered.items():
-        names._registered[kind] = components
-    for identity in set(_gymnasium_ids()) - known:
-        if identity.startswith("fasturl/") and known:
-            del _gymnasium_ids()[identity]
-
-
-def _gymnasium_ids():
-    """The ids that Gymnasium knows, once somebody has imported it."""
-    return sys.modules["gymnasium"].registry if "gymnasium" in sys.modules else {}
+    with passing_registrations():
+        yield
 
 
 @pytest.fixture(scope="session")

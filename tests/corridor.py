@@ -1,12 +1,10 @@
-"""A third family, an oracle and a learner as users write them, known by name while a test runs."""
+"""A third family, an oracle and a learner as users write them."""
 
-import contextlib
 from dataclasses import dataclass
 
 import numpy as np
 
 import fasturl as fu
-from fasturl._base import names
 
 
 @dataclass(frozen=True)
@@ -75,17 +73,3 @@ class Cautious(fu.QLearning):
     """A learner: QLearning under another name, with a setting that must be given."""
 
     patience: int = fu.setting(help="Without effect.", least=1, kw_only=True)
-
-
-@contextlib.contextmanager
-def registered(*classes):
-    """The classes are known by name, and forgotten in the end."""
-    before = {kind: dict(known) for kind, known in names._registered.items()}
-    try:
-        for cls in classes:
-            fu.register(cls)
-        yield
-    finally:
-        for kind, known in before.items():
-            names._registered[kind].clear()
-            names._registered[kind].update(known)

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import polars
 import pytest
-from corridor import Burrow, Cautious, Corridor, Threshold, registered
+from corridor import Burrow, Cautious, Corridor, Threshold
+from registrations import registered
 
 import fasturl as fu
 from fasturl.experiments import Cell, load, parse_spec, sweep

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corridor import Cautious, Corridor, Threshold, registered
+from corridor import Cautious, Corridor, Threshold
+from registrations import registered
 from sklearn.base import BaseEstimator
 
 import fasturl as fu
