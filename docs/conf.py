@@ -5,6 +5,7 @@ docstrings. Nothing needs the network. With FASTURL_DOCS_LINKS=1 names of NumPy,
 Gymnasium become links, for which their inventories are fetched.
 """
 
+import importlib.util
 import os
 import re
 import sys
@@ -55,10 +56,14 @@ nb_execution_timeout = 600
 nb_execution_show_tb = True
 nb_merge_streams = True
 nb_output_stderr = "remove"  # what libraries say of the machine that builds
-NEEDS_MORE = ["deep-agents.md"]
-"""Pages about packages that are no requirement of ours: tests/neighbours/run.py executes them."""
+NEEDS_MORE = {"deep-agents.md": "stable_baselines3"}
+"""Pages about packages that are no requirement of ours. They are executed where the package is installed; its
+name is a tag there. tests/neighbours/run.py executes them too."""
+found = {package for package in NEEDS_MORE.values() if importlib.util.find_spec(package)}
+for package in found:
+    tags.add(package)  # noqa: F821  # a name that Sphinx gives
 nb_execution_excludepatterns = [
-    *NEEDS_MORE,
+    *(page for page, package in NEEDS_MORE.items() if package not in found),
     *(page.name for page in DOCS.glob("*.md") if not executed_pages.has_code(page)),
     "*/reference/*.md",
 ]
