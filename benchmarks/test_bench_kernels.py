@@ -21,6 +21,7 @@ from fasturl._kernels import (
     vector,
 )
 from fasturl._kernels.compiling import inlined
+from fasturl._kernels.packed_decoding import fill_packed_tables, packed_labels, packed_scores
 from fasturl._kernels.records import (
     QuadraticScores,
     RealObservations,
@@ -250,6 +251,11 @@ def byte_by_byte(_):
     return BITS, normals(1, -(-DIMENSION // 8), 256, 4), scores()
 
 
+def best_of_bytes(_):
+    words, tables, _scores = byte_by_byte(_)
+    return words, tables, np.arange(3, dtype=np.uint8), normals(3), table_of_labels()
+
+
 def four_bits_at_a_time(_):
     """A table for each level, as PCID has it."""
     return BITS, normals(LEVELS, -(-DIMENSION // 4), 16, 4), scores()
@@ -363,12 +369,11 @@ WORK = {
     "decoding: affine scores by level": Work(
         decoding.level_affine_scores, naive.level_affine_scores, affine_by_level, SEEN
     ),
-    "decoding: scores of bytes": Work(decoding.packed_scores, naive.packed_scores, byte_by_byte, SEEN),
-    "decoding: scores of four bits": Work(
-        decoding.packed_scores, naive.packed_scores, four_bits_at_a_time, SEEN
-    ),
+    "decoding: scores of bytes": Work(packed_scores, naive.packed_scores, byte_by_byte, SEEN),
+    "decoding: labels of bytes": Work(packed_labels, naive.packed_labels, best_of_bytes, SEEN),
+    "decoding: scores of four bits": Work(packed_scores, naive.packed_scores, four_bits_at_a_time, SEEN),
     "decoding: tables of bytes": Work(
-        decoding.fill_packed_tables, naive.fill_packed_tables, packing_tables, 3 * 256 * 3
+        fill_packed_tables, naive.fill_packed_tables, packing_tables, 3 * 256 * 3
     ),
     "decoding: mixtures of units": Work(decoding.mix_units, naive.mix_units, mixing_units, SEEN),
     "decoding: best labels": Work(decoding.best_labels, naive.best_labels, best, SEEN),

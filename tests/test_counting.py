@@ -34,9 +34,21 @@ def test_the_criterion_of_reals_is_their_likelihood_with_the_labels():
 def test_the_criterion_of_bits_is_their_likelihood_with_the_labels():
     """A label that a bit tells costs what the bit gives: only a second bit pays for it."""
     X = np.repeat(np.array([[0, 0], [1, 1]], np.uint8), 50, axis=0)
-    n = 100
-    assert LabelCriterion(X)(X[:, 0]) == pytest.approx(2 * n * math.log(2) + 5 * math.log(n))
+    n, choice = 100, 2 * math.log(2)  # of each bit whose frequency depends on the label, among two
+    assert LabelCriterion(X)(X[:, 0]) == pytest.approx(2 * n * math.log(2) + 5 * math.log(n) + 2 * choice)
     assert LabelCriterion(X)(np.zeros(n, int)) == pytest.approx(4 * n * math.log(2) + 2 * math.log(n))
+
+
+@pytest.mark.parametrize("n_coins", [0, 40, 400, 2000])
+def test_a_rare_state_that_two_bits_show_is_worth_its_label_among_any_number_of_coins(n_coins):
+    """130 of 8,000 observations, which do not pay for a frequency of every coin for a third label."""
+    draw = np.random.default_rng(0)
+    states = np.repeat([0, 1, 2], [7500, 370, 130])
+    X = np.concatenate([np.eye(3)[states], draw.random((8000, n_coins)) < 0.5], axis=1)
+    criterion = LabelCriterion(X)
+    assert criterion(states) < criterion(np.minimum(states, 1))
+    by_chance = np.where(states == 1, 1 + draw.integers(2, size=8000), states)
+    assert criterion(by_chance) > criterion(np.minimum(states, 1))
 
 
 @pytest.mark.parametrize("dimension", [1, 8, 40])

@@ -11,6 +11,7 @@ from fasturl._base.streams import Streams
 from fasturl.decoders import (
     AffineDecoder,
     CDecoder,
+    ConstantDecoder,
     Decoder,
     LevelDecoder,
     PredictDecoder,
@@ -108,6 +109,14 @@ DECODERS = {
     ),
     "one for each level": lambda draw, dimension: LevelDecoder(
         [affine(draw, dimension), quadratic(draw, dimension)] * 40
+    ),
+    "an affine one or none for each level": lambda draw, dimension: LevelDecoder(
+        [
+            affine(draw, dimension),
+            affine(draw, dimension, 7).relabelled([3, 1, 2, 0, 6, 6, 5]),
+            ConstantDecoder(3).relabelled([2, 0, 1]),
+        ]
+        * 27
     ),
 }
 

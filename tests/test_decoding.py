@@ -40,6 +40,15 @@ def rubbish(*shape):
     return np.full(shape, np.nan, np.float32)
 
 
+@hypothesis.given(DRAWS, st.integers(0, 40), st.integers(0, 20))
+def test_transpose_equals_its_reference(draw, n, dimension):
+    rows = normal(draw, n, dimension)
+    ref, comp = rubbish(dimension, n), rubbish(dimension, n)
+    naive.transpose(rows, ref)
+    decoding.transpose(rows, comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
 @hypothesis.given(DRAWS, SIZES, N_INFORMATIVE)
 @hypothesis.example(
     np.random.default_rng(0), (2, 1, 3, 2, 5), 0
@@ -57,6 +66,7 @@ def test_affine_scores_equal_their_reference(draw, sizes, n_informative):
 @hypothesis.given(DRAWS, SIZES, N_INFORMATIVE, st.integers(0, 4))
 @hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 3, 4)  # the code of a lock has its own loop
 @hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 4, 4)
+@hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 9, 4)
 def test_level_affine_scores_equal_their_reference(draw, sizes, n_informative, levels):
     observations, ref, comp = reals(draw, sizes, n_informative)
     _, _, n_labels, dimension, n_levels = sizes
@@ -104,51 +114,6 @@ def test_quadratic_scores_are_log_densities_up_to_a_constant():
         scores,
     )
     assert scores.item() == pytest.approx(-(x - mean) @ np.linalg.inv(covariance) @ (x - mean) / 2, rel=1e-5)
-
-
-def small_integers(draw, *shape, kind=np.float32):
-    """Weights whose sums float32 holds exactly, in any order."""
-    return draw.integers(-50, 51, shape).astype(kind) / 4
-
-
-GROUP_BITS = st.sampled_from([4, 8])
-KINDS = st.sampled_from([np.float32, np.float64])
-
-
-@hypothesis.settings(max_examples=20)
-@hypothesis.given(DRAWS, st.integers(1, 5), st.integers(1, 70), GROUP_BITS, KINDS)
-def test_packed_tables_equal_their_reference(draw, n_scores, dimension, bits, kind):
-    weights, bias = (
-        small_integers(draw, n_scores, dimension, kind=kind),
-        small_integers(draw, n_scores, kind=kind),
-    )
-    shape = (-(-dimension // bits), 1 << bits, -(-n_scores // 4) * 4)
-    ref, comp = (np.full(shape, np.nan, kind) for _ in range(2))
-    naive.fill_packed_tables(weights, bias, ref)
-    decoding.fill_packed_tables(weights, bias, comp)
-    np.testing.assert_array_equal(ref, comp)
-
-
-@hypothesis.given(
-    DRAWS,
-    st.tuples(st.sampled_from([1, 2, 18]), st.integers(1, 9), st.integers(1, 2), st.integers(1, 3)),
-    st.sampled_from([1, 3, 8, 9, 17]),
-    GROUP_BITS,
-    st.booleans(),
-    st.integers(0, 3),
-)
-@hypothesis.settings(max_examples=40)
-def test_packed_scores_equal_their_reference(draw, sizes, n_bytes, bits, by_level, levels):
-    """With tables for each level or for all, at all levels or the first ones, in one tile of episodes or
-    two."""
-    episodes, n_labels, n_states, n_levels = sizes
-    words = draw.integers(2**64, size=(episodes, n_levels, n_states, -(-n_bytes // 8)), dtype=np.uint64)
-    n_tables, n_groups = n_levels if by_level else 1, n_bytes * 8 // bits
-    tables = normal(draw, n_tables, n_groups, 1 << bits, -(-n_labels // 4) * 4)
-    ref, comp = np.full((2, episodes, n_labels, n_states, min(levels, n_levels)), np.nan, np.float32)
-    naive.packed_scores(words, tables, ref)
-    decoding.packed_scores(words, tables, comp)
-    np.testing.assert_array_equal(ref, comp)
 
 
 @hypothesis.given(DRAWS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 5), st.integers(0, 3))

@@ -140,7 +140,7 @@ def slow_promise(labels, actions, rewards):
             best, planned = np.argmax(q, axis=1), np.max(q, axis=1)
             played = np.array([_mean_gain(plays, h, label, best[label], played) for label in range(3)])
         totals.append(np.mean([played[seen[0]] for seen, _, _ in plays]))
-    return np.mean(totals)
+    return min(totals)
 
 
 def _mean_gain(trajectories, h, label, action, values):

@@ -12,7 +12,9 @@ from command_line import fasturl
 
 import fasturl as fu
 from fasturl._base import memory, patience, progress
+from fasturl.agents import history
 from fasturl.agents.footprint import checked_footprint
+from fasturl.agents.url_training import URLTraining
 from fasturl.envs import ScalarEnv, VectorEnv
 from fasturl.envs.footprint import _bytes_of_one_more
 from fasturl.learners.compiled import table_bytes
@@ -191,6 +193,28 @@ def test_a_reset_that_takes_long_is_announced(monkeypatch):
         pytest.warns(UserWarning, match="drawing the inst"),
     ):
         families.reset(seed=0)
+
+
+# --- what URL keeps ---
+
+
+@pytest.mark.parametrize("env", [fu.LockBernoulli(40), fu.LockGaussian(40)])
+def test_the_memory_of_a_history_is_what_its_arrays_take(env, monkeypatch):
+    """The observations of 120 trajectories, where there is room for them, and less where there is not."""
+    kept = []
+    play = URLTraining.run
+    monkeypatch.setattr(URLTraining, "run", lambda self: (kept.append(self._history), play(self))[1])
+    fu.train(env, fu.URL(), 120, n_jobs=1)
+    arrays = [kept[0].labels, kept[0].actions, kept[0].rewards, kept[0].observations]
+    assert fu.URL().history_bytes(env.describe(), 120) == sum(array.nbytes for array in arrays)
+    assert fu.URL().history_bytes(env.describe(), 10**6) < history.MOST_BYTES + 10**6 * 11 * 41
+
+
+def test_trajectories_that_do_not_fit_are_refused(with_memory):
+    with_memory(50 * 10**6)
+    message = "episodes must be smaller: what is kept of the trajectories would take about .*, got 200000"
+    with pytest.raises(ValueError, match=message):
+        fu.train(fu.LockGaussian(40), fu.URL(), 200_000)
 
 
 # --- the command line ---

@@ -56,6 +56,20 @@ def test_counts_and_effects_of_a_table_equal_their_references(draw, episodes, n_
     np.testing.assert_array_equal(ref_squares, comp_squares)
 
 
+@hypothesis.given(DRAWS, st.integers(0, 9), st.integers(1, 4), N_LABELS, st.sampled_from([2, 300]))
+def test_counts_of_trajectories_equal_their_references(draw, count, horizon, n_labels, n_actions):
+    seen = draw.integers(n_labels, size=(count, horizon + 1)).astype(np.uint8)
+    taken = draw.integers(n_actions, size=(count, horizon)).astype(np.min_scalar_type(n_actions - 1))
+    ref, comp = np.full((2, horizon + 1, n_labels), 85)
+    naive.count_by_level(seen, ref)
+    labels.count_by_level(seen, comp)
+    np.testing.assert_array_equal(ref, comp)
+    ref_visits, comp_visits = np.full((2, horizon, n_labels, n_actions), 85)
+    naive.count_visits(seen, taken, ref_visits)
+    labels.count_visits(seen, taken, comp_visits)
+    np.testing.assert_array_equal(ref_visits, comp_visits)
+
+
 @hypothesis.given(DRAWS, st.integers(0, 6), N_LABELS)
 @hypothesis.settings(max_examples=200)
 def test_fix_labels_swaps_the_outputs_of_a_function_as_algorithm_3_does(draw, n_sets, n_labels):

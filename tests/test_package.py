@@ -16,6 +16,7 @@ import pytest
 import fasturl as fu
 
 HEAVY = [
+    "scipy.special",
     "sklearn",
     "matplotlib",
     "pandas",

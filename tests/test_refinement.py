@@ -9,7 +9,7 @@ from fasturl.decoders.constant import ConstantDecoder
 from fasturl.oracles import DBSCAN, KMeans
 from fasturl.oracles.counting import LabelCriterion
 from fasturl.oracles.likelihoods import refined
-from fasturl.oracles.refinement import fit_and_refine
+from fasturl.oracles.refinement import fit_and_refine, labels_that_split
 
 
 def reals(sizes, noise, dimension=20, seed=0):
@@ -89,6 +89,17 @@ def test_clusters_that_are_two_are_split_and_those_that_lie_together_are_one(mak
     decoder = fit_and_refine(KMeans(4, n_init=1), rows, wrong, 0, 4)
     assert errors(decoder, rows, states) < 0.01
     assert LabelCriterion(rows)(decoder.decode(rows)) < LabelCriterion(rows)(wrong)
+
+
+@pytest.mark.parametrize("make", [reals, bits])
+def test_a_label_with_a_few_observations_of_another_is_not_missing_a_state(make):
+    """Eight of state 2 have the label of state 0. Where state 2 has no label of its own, it is missed."""
+    rows, states = make([600, 300, 200], 0.1)
+    wrong = states.copy()
+    wrong[np.flatnonzero(states == 2)[:8]] = 0
+    assert labels_that_split(rows, wrong, 1e-6, np.random.default_rng(0)) == 0
+    known = (states < 2) | (wrong != states)
+    assert labels_that_split(rows[known], wrong[known], 1e-3, np.random.default_rng(0)) == 1
 
 
 def test_there_are_never_more_labels_than_allowed():

@@ -53,6 +53,15 @@ def test_one_state_is_hardly_ever_split(rows_of, n):
     assert splits <= 1
 
 
+@pytest.mark.parametrize(("n", "n_coins"), [(60, 200), (500, 400), (1500, 400), (1500, 1000), (4000, 400)])
+def test_coins_are_hardly_ever_split_however_many_there_are(n, n_coins):
+    """With an error rate of 1e-3 and 12 samples, one that is split has probability 0.012."""
+    for seed in range(12):
+        generator = np.random.default_rng(seed)
+        rows, _ = bit_rows(generator, [1.0], n, n_coins=n_coins)
+        assert best_split(rows.astype(np.float32), of_bits=True, rule=RULE, generator=generator) is None
+
+
 def test_long_noise_is_not_split():
     """A normal that is ten times as long in one direction as in the others."""
     for seed in range(20):

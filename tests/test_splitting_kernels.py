@@ -18,9 +18,9 @@ def scored(score_sides, rows, groups):
     inner = members @ rows / a
     outer = (1 - members) @ rows / (rows.shape[0] - a)
     products = np.stack([(x * y).sum(axis=1) for x, y in ((inner, inner), (outer, outer), (inner, outer))])
-    along = np.stack([inner @ rows.T, outer @ rows.T])
+    along, along_sum = inner @ rows.T, rows @ rows.sum(axis=0)
     out = np.empty(groups.shape, np.float32), *np.empty((2, 2, len(groups)))
-    score_sides(groups, along, products, np.square(rows).sum(axis=1), *out)
+    score_sides(groups, along, along_sum, products, np.square(rows).sum(axis=1), *out)
     return out
 
 
@@ -29,6 +29,29 @@ def some_splits(n):
     groups = draw.random((4, n)) < 0.4
     groups[:, 0], groups[:, -1] = True, False
     return draw.normal(size=(n, 5)).astype(np.float32), groups
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_the_mean_row_equals_its_reference(n, dtype):
+    rows = np.random.default_rng(n).integers(2, size=(n, 5)).astype(dtype)
+    expected, found = np.empty(5), np.empty(5)
+    naive.splitting.mean_row(rows, expected)
+    splitting.mean_row(rows, found)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_standardised_rows_equal_their_reference(n):
+    draw = np.random.default_rng(n)
+    rows = draw.normal(size=(n, 5)).astype(np.float32)
+    centre, scale = draw.normal(size=5).astype(np.float32), draw.uniform(1, 2, 5).astype(np.float32)
+    expected, found = ((np.empty_like(rows), np.empty(n, np.float32), np.empty(5)) for _ in range(2))
+    naive.splitting.standardise(rows, centre, scale, *expected)
+    splitting.standardise(rows, centre, scale, *found)
+    np.testing.assert_array_equal(found[0], expected[0])
+    for one, other in zip(found[1:], expected[1:], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 @pytest.mark.parametrize("n", [2, 3, 40])

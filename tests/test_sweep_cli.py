@@ -34,7 +34,7 @@ def test_a_sweep_is_shown_run_continued_and_loaded(place):
     plan = fasturl("sweep", "spec.toml", "--out", "out", "--dry-run", cwd=place)
     assert (plan.returncode, plan.stderr) == (0, "")
     assert "2 cells x 3 seeds: 6 of 6 runs are missing, in 2 blocks" in plan.stdout
-    assert re.search(r"about [\d.]+ s with \d+ worker", plan.stdout)
+    assert re.search(r"about [\d.]+ s with \d+ worker.* up to [\d.]+ kB of memory for a run\n", plan.stdout)
     assert names(place) == ["spec.toml"]
 
     done = fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place)

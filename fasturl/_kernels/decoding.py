@@ -4,14 +4,15 @@ A decoder computes `scores`, float32[E, K, S, L] with the level fastest, and the
 the first k of greatest score, passed through `relabel` (uint8[K]): `best_labels`, for all decoders but those
 that vote. Where fewer than K labels are possible at a level, the scores of the others are minus infinity.
 Scores are affine or quadratic in real observations (`RealObservations`, see `emission`), affine in packed
-bits, or mixtures of logistic units whose arguments are such scores:
+bits (see `packed_decoding`), or mixtures of logistic units whose arguments are such scores:
 
     z[j] = 1 / (1 + exp(-scores[j])),   score of label k = mixing[k, K, h] + sum over j of mixing[k, j, h]
     z[j].
 
 Sums over coordinates run from the last to the first, and coordinates from `n_informative` on have the same
 value in every state, so what they add is computed once for all states. Every observation is summed in the
-same order alone or in a block: the labels are equal bit for bit.
+same order alone or in a block: the labels are equal bit for bit. Indices of coordinates are unsigned, so that
+nobody asks whether they count from the end: loops over levels are vectors then.
 """
 
 import math
@@ -21,37 +22,67 @@ import numpy as np
 from .compiling import inlined, kernel
 from .networks import logistic
 
-_0 = np.float32(0.0)
+_0F = np.float32(0.0)
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_2 = np.uint64(2)
+_3 = np.uint64(3)
+_4 = np.uint64(4)
 _HALF = np.float32(0.5)
-_TILE = 16  # episodes looked up level by level, so that the tables of a level stay in the cache
+
+_TILE = 16
+"""Rows that are read side by side: more of them may fall into the same few lines of the cache."""
 
 # --- reals ---
 
 
+@kernel
+def transpose(rows: np.ndarray, columns: np.ndarray) -> None:
+    """columns[j, i] = rows[i, j]."""
+    n, dimension = rows.shape
+    for first in range(0, n, _TILE):
+        for j in range(dimension):
+            for i in range(first, min(first + _TILE, n)):
+                columns[j, i] = rows[i, j]
+
+
 @inlined
-def _add_products(
-    weights: np.ndarray, k: int, noise: np.ndarray, e: int, first: int, last: int, sums: np.ndarray
-) -> None:
-    """sums[k, h] += weights[k, j] * noise[e, j, h] for j from `last` down to `first`.
+def _add_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, sums: np.ndarray) -> None:
+    """sums[k, h] += weights[k, j] * noise[e, j, h] for j from the last down to `first`.
 
     Four coordinates at a time: a sum is then loaded and stored once for four products, which are still added
     one by one.
     """
-    n_levels = sums.shape[1]
-    j = last
-    while j - 3 >= first:
-        w0, w1, w2, w3 = weights[k, j], weights[k, j - 1], weights[k, j - 2], weights[k, j - 3]
-        for h in range(n_levels):
-            total = sums[k, h] + w0 * noise[e, j, h]
-            total += w1 * noise[e, j - 1, h]
-            total += w2 * noise[e, j - 2, h]
-            sums[k, h] = total + w3 * noise[e, j - 3, h]
-        j -= 4
-    while j >= first:
-        w0 = weights[k, j]
-        for h in range(n_levels):
-            sums[k, h] += w0 * noise[e, j, h]
-        j -= 1
+    n_scores, dimension = weights.shape
+    j, end = np.uint64(dimension), np.uint64(first)
+    while j >= end + _4:
+        j0, j1, j2, j3 = j - _1, j - _2, j - _3, j - _4
+        for k in range(n_scores):
+            w0, w1, w2, w3 = weights[k, j0], weights[k, j1], weights[k, j2], weights[k, j3]
+            for h in range(sums.shape[1]):
+                total = sums[k, h] + w0 * noise[e, j0, h]
+                total += w1 * noise[e, j1, h]
+                total += w2 * noise[e, j2, h]
+                sums[k, h] = total + w3 * noise[e, j3, h]
+        j -= _4
+    while j > end:
+        j -= _1
+        for k in range(n_scores):
+            w0 = weights[k, j]
+            for h in range(sums.shape[1]):
+                sums[k, h] += w0 * noise[e, j, h]
+
+
+@inlined
+def _add_level_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, sums: np.ndarray) -> None:
+    """sums[k, h] += weights[k, j, h] * noise[e, j, h] for j from the last down to `first`."""
+    n_scores, dimension, _ = weights.shape
+    j, end = np.uint64(dimension), np.uint64(first)
+    while j > end:
+        j -= _1
+        for k in range(n_scores):
+            for h in range(sums.shape[1]):
+                sums[k, h] += weights[k, j, h] * noise[e, j, h]
 
 
 @kernel
@@ -73,51 +104,31 @@ def affine_scores(
                     for h in range(n_levels):
                         scores[e, k, s, h] = (w1 * noise[e, 1, h] + w0 * noise[e, 0, h]) + b
             continue
-        for k in range(n_scores):
-            for h in range(n_levels):
-                tail[k, h] = _0
-            _add_products(weights, k, noise, e, n_informative, dimension - 1, tail)
+        tail[:] = _0F
+        _add_products(weights, noise, e, n_informative, tail)
         for s in range(means.shape[0]):
-            for k in range(n_scores):
-                b = bias[k]
-                if (
-                    n_informative == 3
-                ):  # the code of a lock, in one loop: to start a short one takes longer than to run it
-                    w2, w1, w0 = weights[k, 2], weights[k, 1], weights[k, 0]
+            if n_informative == 3:  # the code of a lock, in one loop: many short ones take longer to start
+                for k in range(n_scores):
+                    w2, w1, w0, b = weights[k, 2], weights[k, 1], weights[k, 0], bias[k]
                     for h in range(n_levels):
                         total = tail[k, h] + w2 * (noise[e, 2, h] + means[s, 2, h])
                         total += w1 * (noise[e, 1, h] + means[s, 1, h])
                         total += w0 * (noise[e, 0, h] + means[s, 0, h])
                         scores[e, k, s, h] = total + b
-                    continue
+                continue
+            for k in range(n_scores):
                 for h in range(n_levels):
                     scores[e, k, s, h] = tail[k, h]
-                for j in range(n_informative - 1, -1, -1):
-                    w = weights[k, j]
+            j = np.uint64(n_informative)
+            while j > _0:
+                j -= _1
+                for k in range(n_scores):
+                    w0 = weights[k, j]
                     for h in range(n_levels):
-                        scores[e, k, s, h] += w * (noise[e, j, h] + means[s, j, h])
+                        scores[e, k, s, h] += w0 * (noise[e, j, h] + means[s, j, h])
+            for k in range(n_scores):
                 for h in range(n_levels):
-                    scores[e, k, s, h] += b
-
-
-@inlined
-def _add_level_products(
-    weights: np.ndarray, k: int, noise: np.ndarray, e: int, first: int, sums: np.ndarray
-) -> None:
-    """sums[k, h] += weights[k, j, h] * noise[e, j, h] for j from the last down to `first`, four at a time."""
-    n_levels = sums.shape[1]
-    j = weights.shape[1] - 1
-    while j - 3 >= first:
-        for h in range(n_levels):
-            total = sums[k, h] + weights[k, j, h] * noise[e, j, h]
-            total += weights[k, j - 1, h] * noise[e, j - 1, h]
-            total += weights[k, j - 2, h] * noise[e, j - 2, h]
-            sums[k, h] = total + weights[k, j - 3, h] * noise[e, j - 3, h]
-        j -= 4
-    while j >= first:
-        for h in range(n_levels):
-            sums[k, h] += weights[k, j, h] * noise[e, j, h]
-        j -= 1
+                    scores[e, k, s, h] += bias[k]
 
 
 @kernel
@@ -131,26 +142,29 @@ def level_affine_scores(
     scratch, [K, levels of the scores].
     """
     noise, means, n_informative = observations.noise, observations.means, observations.n_informative
-    n_labels, n_levels = weights.shape[0], scores.shape[3]
+    n_scores, n_levels = weights.shape[0], scores.shape[3]
     for e in range(noise.shape[0]):
-        for k in range(n_labels):
-            for h in range(n_levels):
-                tail[k, h] = _0
-            _add_level_products(weights, k, noise, e, n_informative, tail)
+        tail[:] = _0F
+        _add_level_products(weights, noise, e, n_informative, tail)
         for s in range(means.shape[0]):
-            for k in range(n_labels):
-                if n_informative == 3:  # the code of a lock, in one loop as above
+            if n_informative == 3:  # the code of a lock, in one loop as above
+                for k in range(n_scores):
                     for h in range(n_levels):
                         total = tail[k, h] + weights[k, 2, h] * (noise[e, 2, h] + means[s, 2, h])
                         total += weights[k, 1, h] * (noise[e, 1, h] + means[s, 1, h])
                         total += weights[k, 0, h] * (noise[e, 0, h] + means[s, 0, h])
                         scores[e, k, s, h] = total + bias[k, h]
-                    continue
+                continue
+            for k in range(n_scores):
                 for h in range(n_levels):
                     scores[e, k, s, h] = tail[k, h]
-                for j in range(n_informative - 1, -1, -1):
+            j = np.uint64(n_informative)
+            while j > _0:
+                j -= _1
+                for k in range(n_scores):
                     for h in range(n_levels):
                         scores[e, k, s, h] += weights[k, j, h] * (noise[e, j, h] + means[s, j, h])
+            for k in range(n_scores):
                 for h in range(n_levels):
                     scores[e, k, s, h] += bias[k, h]
 
@@ -163,7 +177,7 @@ def add_squares(observations: tuple, curvature: np.ndarray, squares: np.ndarray,
     n_states, dimension, n_levels = means.shape
     for e in range(noise.shape[0]):
         for h in range(n_levels):
-            squares[0, h] = _0
+            squares[0, h] = _0F
         for j in range(dimension - 1, n_informative - 1, -1):
             for h in range(n_levels):
                 x = noise[e, j, h]
@@ -195,11 +209,11 @@ def quadratic_scores(observations: tuple, mixture: tuple, tail: np.ndarray, scor
     for e in range(noise.shape[0]):
         for k in range(n_scores):
             for h in range(n_levels):
-                tail[shared, h] = _0
+                tail[shared, h] = _0F
             for i in range(dimension - 1, -1, -1):
                 target = i if i < n_informative else row
                 for h in range(n_levels):
-                    tail[target, h] = _0
+                    tail[target, h] = _0F
                 for j in range(dimension - 1, max(i, n_informative) - 1, -1):
                     u = factors[k, i, j]
                     for h in range(n_levels):
@@ -225,79 +239,6 @@ def quadratic_scores(observations: tuple, mixture: tuple, tail: np.ndarray, scor
                         scores[e, k, s, h] += y * y
                 for h in range(n_levels):
                     scores[e, k, s, h] = bias[k] - _HALF * scores[e, k, s, h]
-
-
-# --- packed bits ---
-
-
-@inlined
-def _group_bits(n_values: int) -> int:
-    """How many bits a group has that takes so many values."""
-    bits = 0
-    while (1 << bits) < n_values:
-        bits += 1
-    return bits
-
-
-@kernel
-def fill_packed_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray) -> None:
-    """What each value of each group of bits adds to each score; the bias goes with the first group.
-
-    weights [K, D], bias [K], tables [groups, 2^bits of a group, K rounded up to a multiple of 4], all of one
-    type of float, in which the sums are made. Groups of 4 bits make small tables, groups of 8 bits half as
-    many sums.
-    """
-    n_scores, dimension = weights.shape
-    bits = _group_bits(tables.shape[1])
-    tables[:] = 0.0
-    for k in range(n_scores):
-        for group in range(tables.shape[0]):
-            if group == 0:
-                tables[group, 0, k] = bias[k]
-            for value in range(1, tables.shape[1]):
-                lowest = 0
-                while not (value >> lowest) & 1:
-                    lowest += 1
-                j = bits * group + lowest
-                tables[group, value, k] = tables[group, value & (value - 1), k]
-                if j < dimension:
-                    tables[group, value, k] += weights[k, j]
-
-
-@kernel
-def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> None:
-    """Affine scores of packed bits, words uint64[E, L, S, W], by the tables of `fill_packed_tables`.
-
-    tables float32[T, groups, 2^bits, K rounded up to a multiple of 4], one for each level, or T = 1 for all.
-    Only the first levels are computed where `scores` has fewer than there are. Four scores at a time are one
-    vector.
-    """
-    n_episodes, n_scores, n_states, n_levels = scores.shape
-    n_groups = tables.shape[1]
-    bits = np.uint64(_group_bits(tables.shape[2]))
-    mask = np.uint64(tables.shape[2] - 1)
-    for first in range(0, n_episodes, _TILE):
-        for h in range(n_levels):
-            t = h if tables.shape[0] > 1 else 0
-            for e in range(first, min(first + _TILE, n_episodes)):
-                for s in range(n_states):
-                    for k in range(0, n_scores, 4):
-                        a0, a1, a2, a3 = _0, _0, _0, _0
-                        for group in range(n_groups - 1, -1, -1):
-                            place = np.uint64(group) * bits
-                            word = words[e, h, s, place >> np.uint64(6)] >> (place & np.uint64(63))
-                            value = np.int64(word & mask)
-                            a0 += tables[t, group, value, k]
-                            a1 += tables[t, group, value, k + 1]
-                            a2 += tables[t, group, value, k + 2]
-                            a3 += tables[t, group, value, k + 3]
-                        scores[e, k, s, h] = a0
-                        if k + 1 < n_scores:
-                            scores[e, k + 1, s, h] = a1
-                        if k + 2 < n_scores:
-                            scores[e, k + 2, s, h] = a2
-                        if k + 3 < n_scores:
-                            scores[e, k + 3, s, h] = a3
 
 
 # --- from scores to labels ---

@@ -82,6 +82,25 @@ def count_table(labels: np.ndarray, counts: np.ndarray) -> None:
 
 
 @kernel
+def count_by_level(labels: np.ndarray, counts: np.ndarray) -> None:
+    """counts[h, k] (int64[L, K]): in how many rows of labels uint8[n, L] level h has label k."""
+    counts[:] = 0
+    for i in range(labels.shape[0]):
+        for h in range(labels.shape[1]):
+            counts[h, labels[i, h]] += 1
+
+
+@kernel
+def count_visits(labels: np.ndarray, actions: np.ndarray, counts: np.ndarray) -> None:
+    """counts[h, k, a] (int64[H, K, A]): how often action a was taken at level h and label k, of labels
+    uint8[n, H or more] and actions, unsigned [n, H]."""
+    counts[:] = 0
+    for i in range(actions.shape[0]):
+        for h in range(actions.shape[1]):
+            counts[h, labels[i, h], actions[i, h]] += 1
+
+
+@kernel
 def effect_squares(labels: np.ndarray, effects: np.ndarray, squares: np.ndarray) -> None:
     """squares[h] (float64[H]): the sum over episodes e of (sum over s of effects[h, s, labels[e, h, s]])^2.
 

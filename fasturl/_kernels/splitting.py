@@ -16,9 +16,46 @@ from .compiling import inlined, kernel
 
 
 @kernel
+def mean_row(rows: np.ndarray, mean: np.ndarray) -> None:
+    """The mean float64[D] of rows [n, D], of which there is one at least."""
+    n, dimension = rows.shape
+    mean[:] = 0.0
+    for i in range(n):
+        for d in range(dimension):
+            mean[d] += rows[i, d]
+    for d in range(dimension):
+        mean[d] /= n
+
+
+@kernel
+def standardise(
+    rows: np.ndarray,
+    centre: np.ndarray,
+    scale: np.ndarray,
+    residuals: np.ndarray,
+    norms: np.ndarray,
+    squares: np.ndarray,
+) -> None:
+    """residuals = (rows - centre) / scale, all float32[n, D], centre and scale float32[D]; the sums of their
+    squares by row, norms float32[n], and by coordinate, squares float64[D]."""
+    n, dimension = rows.shape
+    squares[:] = 0.0
+    for i in range(n):
+        for d in range(dimension):
+            residual = (rows[i, d] - centre[d]) / scale[d]
+            residuals[i, d] = residual
+            squares[d] += np.float64(residual) * np.float64(residual)
+        norm = 0.0
+        for d in range(dimension):
+            norm += residuals[i, d] * residuals[i, d]
+        norms[i] = norm
+
+
+@kernel
 def score_sides(
     groups: np.ndarray,
     along: np.ndarray,
+    along_sum: np.ndarray,
     products: np.ndarray,
     norms: np.ndarray,
     scores: np.ndarray,
@@ -28,8 +65,9 @@ def score_sides(
     """Scores float32[K, n] of the rows for each of the groups bool[K, n], and mean and variance of those of A
     and of B: float64[2, K].
 
-    along float32[2, K, n] has the products of the rows with m_A and m_B, products float32[3, K] those of m_A
-    with itself, of m_B with itself, and of the two; norms float32[n] are |r|^2.
+    along float32[K, n] has the products of the rows with m_A, along_sum float32[n] those with the sum of all
+    rows, which is a m_A + b m_B, and products float32[3, K] those of m_A with itself, of m_B with itself, and
+    of the two; norms float32[n] are |r|^2.
     """
     n_splits, n = groups.shape
     for k in range(n_splits):
@@ -39,8 +77,10 @@ def score_sides(
         own_a = np.float32(1.0 / max(a - 1, 1))
         own_b = np.float32(1.0 / max(n - a - 1, 1))
         constant = products[1, k] - products[2, k]
+        of_sum, of_a = np.float32(1.0 / (n - a)), np.float32(a / (n - a))
         for i in range(n):
-            along_a, along_b = along[0, k, i], along[1, k, i]
+            along_a = along[k, i]
+            along_b = of_sum * along_sum[i] - of_a * along_a
             to_a = norms[i] - along_a - along_a + products[0, k]
             to_b = norms[i] - along_b - along_b + products[1, k]
             scores[k, i] = along_a - along_b + constant + (-to_a * own_a if groups[k, i] else to_b * own_b)

@@ -173,6 +173,11 @@ class Agent(Declared, ABC):
         """About the memory that what it learns takes in a run; 0 where that is not known beforehand."""
         return 0
 
+    def history_bytes(self, description: Description, trajectories: int) -> float:
+        """About the memory that what it keeps of so many trajectories takes; 0 where that is not known
+        beforehand."""
+        return 0.0
+
     def oracle_name(self, description: Description) -> str | None:
         """The oracle that it learns to see with, if it has one."""
         return None

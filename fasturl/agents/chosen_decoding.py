@@ -5,7 +5,7 @@ clusters may be missing, or levels may really look different: each level is deco
 labels have to predict better too, by as much, or else one decoder stays.
 
 The question is asked whenever the decoder of all levels is fitted, and where levels are decoded by themselves
-when the number of trajectories has grown by half.
+when the number of trajectories has grown by half, or by more where the last answer was the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
 from .history import History
 from .level_comparison import Unexplained, unexplained
-from .level_decoding import GROWTH, LevelDecoding
+from .level_decoding import GROWTH, LevelDecoding, next_growth
 from .pooled_decoding import PooledDecoding
 from .separate_decoding import SeparateDecoding
 
@@ -31,6 +31,7 @@ class ChosenDecoding(LevelDecoding):
         self._pooled, self._separate = pooled, separate
         self._now: PooledDecoding | SeparateDecoding = pooled
         self._switched_at = self._compared_at = 0
+        self._growth = GROWTH
         self._follow()
 
     def until_due(self, played: int) -> int:
@@ -51,7 +52,7 @@ class ChosenDecoding(LevelDecoding):
         if self._now is self._pooled:
             compare = self._pooled.fits > fits and self._levels_matter(history)
         else:
-            compare = played >= GROWTH * self._compared_at
+            compare = played >= self._growth * self._compared_at
         changed |= compare and self._compare(history)
         self._follow()
         return changed
@@ -90,6 +91,7 @@ class ChosenDecoding(LevelDecoding):
             observations.shape[-1],
         )
         better = self._separate if errors.levels_differ else self._pooled
+        self._growth = next_growth(self._growth, float(better is self._now))
         if better is self._now:
             history.set_labels(kept)
             return False

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
 
 from ..learners.learner import Floats, Ints
 from .history import History
@@ -43,6 +42,8 @@ _REWARD_CLASSES = 4
 """Classes that rewards are sorted into, where there are more different ones."""
 _LATE = 10
 """The last trajectories of a run are one in so many."""
+_STEPS = 2**22
+"""Steps that a promise is made from, where there are more."""
 _KEPT = 0.9
 """Share of what was promised that a run has to earn in the end."""
 
@@ -145,6 +146,8 @@ def _followers(next_labels: Ints, rewards: Floats) -> Ints:
 
 def _past_tells(past: Ints, actions: Ints, followers: Ints) -> bool:
     """Whether the past [n] tells what follows each action [n]."""
+    from scipy.special import chdtrc  # which would be a third of what `import fasturl` takes
+
     likelihood_ratio, freedom = 0.0, 0
     for action in np.unique(actions):
         taken = actions == action
@@ -167,19 +170,21 @@ def _contingency(rows: Ints, columns: Ints) -> NDArray[np.float64]:
 
 
 def promised_return(history: History) -> float:
-    """The value, in one half of the trajectories, of the policy that is best in the other half."""
-    parts = [_Part(history, slice(k, None, 2)) for k in (0, 1)]
-    return float(np.mean([one.value(other.best_actions()) for one, other in (parts, parts[::-1])]))
+    """The value, in one half of the trajectories, of the policy that is best in the other half: the lesser of
+    the two that there are, since one half may have been lucky."""
+    every = 2 * -(-history.labels.size // _STEPS)
+    parts = [_Part(history, slice(first, None, every)) for first in (0, every // 2)]
+    return float(min(one.value(other.best_actions()) for one, other in (parts, parts[::-1])))
 
 
 class _Part:
     """Some of the trajectories, as if labels were states."""
 
     def __init__(self, history: History, chosen: slice) -> None:
-        self._labels = history.observed_labels[chosen].astype(np.int64)
-        self._rewards = history.observed_rewards[chosen]
+        self._labels = history.labels[chosen].astype(np.int64)
+        self._rewards = history.rewards[chosen]
         self._shape = history.n_labels, history.n_actions
-        self._pairs = self._labels[:, :-1] * history.n_actions + history.observed_actions[chosen]
+        self._pairs = self._labels[:, :-1] * history.n_actions + history.actions[chosen]
         # what follows an action that was never taken is no better than the worst that was seen
         ahead = self._rewards[:, ::-1].cumsum(axis=1)[:, ::-1]
         self._worst = ahead.min(axis=0) if len(ahead) else np.zeros(ahead.shape[1])

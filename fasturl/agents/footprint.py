@@ -1,4 +1,5 @@
-"""What a run takes, said before it is played: memory for its instance, its observations and its learner."""
+"""What a run takes, said before it is played: memory for its instance, its observations, what it learns and
+what it keeps."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ class Footprint(NamedTuple):
     """A block of observations."""
     learner: float
     """What it learns."""
+    history: float
+    """What it keeps of its trajectories."""
     returns: float
     """What it earns, trajectory by trajectory."""
 
@@ -46,6 +49,8 @@ def checked_footprint(env: Environment, agent: Agent, episodes: int, trajectorie
     # asked last: a learner makes small tables to tell how large they grow, of as many levels as there are
     learner = agent.learner_bytes(known, episodes)
     refuse("horizon", horizon, "what is learned", learner)
-    size = Footprint(instance, shown, learner, returns)
+    history = agent.history_bytes(known, trajectories)
+    refuse("episodes", episodes, "what is kept of the trajectories", history)
+    size = Footprint(instance, shown, learner, history, returns)
     refuse("horizon", horizon, "a run", size.total)
     return size

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels import labels as _labels
 from ..learners.learner import Floats, Ints, Learner, Memory, start
 from ..learners.playing import take_in
+from ..problems.description import Description
 from .game import Game, Trajectories
 from .label_matching import match_labels
 
@@ -49,6 +51,15 @@ class History:
         return self._labels.rows
 
     @property
+    def actions(self) -> NDArray[np.integer]:
+        return self._actions.rows
+
+    @property
+    def rewards(self) -> Floats:
+        rewards: Floats = self._rewards.rows
+        return rewards
+
+    @property
     def observations(self) -> NDArray[np.generic]:
         assert self._observations is not None
         return self._observations.rows
@@ -59,11 +70,11 @@ class History:
 
     @property
     def observed_actions(self) -> NDArray[np.integer]:
-        return np.asarray(self._actions.rows[self._observed.rows])
+        return np.asarray(self.actions[self._observed.rows])
 
     @property
     def observed_rewards(self) -> Floats:
-        return np.asarray(self._rewards.rows[self._observed.rows])
+        return np.asarray(self.rewards[self._observed.rows])
 
     def labels_at(self, level: int) -> NDArray[np.integer]:
         """The labels of the observations of one level, 1 to H + 1: [n]."""
@@ -74,7 +85,7 @@ class History:
         [n]; None for the first level."""
         if level == 1:
             return None
-        actions = self._actions.rows[self._observed.rows, level - 2]
+        actions = self.actions[self._observed.rows, level - 2]
         return np.asarray(self.labels_at(level - 1).astype(np.int64) * self.n_actions + actions)
 
     def add(self, trajectories: Trajectories) -> None:
@@ -124,17 +135,15 @@ class History:
 
     def visits(self) -> Ints:
         """How often each action was taken at each level and label: [H, n_labels, A]."""
-        horizon = self._actions.rows.shape[1]
-        pairs = self.labels[:, :horizon].astype(np.int64) * self.n_actions + self._actions.rows
-        pairs += np.arange(horizon) * (self.n_labels * self.n_actions)
-        shape = horizon, self.n_labels, self.n_actions
-        return np.bincount(pairs.ravel(), minlength=int(np.prod(shape))).reshape(shape)
+        counts = np.empty((self.actions.shape[1], self.n_labels, self.n_actions), np.int64)
+        _labels.count_visits(self.labels, self.actions, counts)
+        return counts
 
     def label_counts(self) -> Ints:
         """How often each label occurs at each level: [H+1, n_labels]."""
-        levels = self.labels.shape[1]
-        numbers = self.labels + np.arange(levels) * self.n_labels
-        return np.bincount(numbers.ravel(), minlength=levels * self.n_labels).reshape(levels, -1)
+        counts = np.empty((self.labels.shape[1], self.n_labels), np.int64)
+        _labels.count_by_level(self.labels, counts)
+        return counts
 
     def labels_met(self) -> Ints:
         """How many labels occur at each level: [H+1]."""
@@ -147,10 +156,19 @@ class History:
         `believed_after` is that of its task."""
         task = game.task(self.n_labels, episodes)._replace(believed_after=believed_after)
         memory = start(learner, task)
-        rewards: Floats = self._rewards.rows
-        if len(rewards):
-            take_in(memory, self.labels.astype(np.int64), self._actions.rows.astype(np.int64), rewards)
+        if len(self.rewards):
+            take_in(memory, self.labels, self.actions, self.rewards)
         return memory
+
+
+def history_bytes(known: Description, trajectories: int) -> float:
+    """About the memory that a history of so many trajectories takes: of observations no more than the limit,
+    of labels, actions and rewards all."""
+    assert known.observations is not None
+    levels, of_action = known.horizon + 1, np.min_scalar_type(known.n_actions - 1).itemsize
+    of_coordinate = 1 if known.observations.discrete else 4
+    of_observations = trajectories * levels * known.observations.dimension * of_coordinate
+    return min(MOST_BYTES, of_observations) + trajectories * (levels + (8 + of_action) * known.horizon)
 
 
 class _Rows:

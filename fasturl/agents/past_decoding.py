@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._kernels import decoding as _decoding
 from .._kernels import fitting as _fitting
+from .._kernels import packed_decoding as _packed
 from .._kernels.records import KMeansWorkspace
 from ..decoders.decoder import Decoder, Labels, Reals, block_of, in_rows, observations_of, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
@@ -66,7 +67,7 @@ class PastDecoder(Decoder):
         self._bias[:n_scores, h] = bias
         level_weights = np.ascontiguousarray(self._weights[:, :, h])
         level_bias = np.ascontiguousarray(self._bias[:, h])
-        _decoding.fill_packed_tables(level_weights, level_bias, self._tables[h])
+        _packed.fill_packed_tables(level_weights, level_bias, self._tables[h])
 
     def table(self, block: Block) -> Labels:
         return self.first_levels(block, block.n_levels)
@@ -76,7 +77,7 @@ class PastDecoder(Decoder):
         labels = np.full((block.n_episodes, block.n_levels, block.n_states), self.relabel[0], np.uint8)
         if isinstance(block, BitBlock):
             scores = self._room(block, levels)
-            _decoding.packed_scores(block.words, self._tables, scores)
+            _packed.packed_scores(block.words, self._tables, scores)
         else:
             scores = np.concatenate([self._real_scores(real, levels) for real in real_blocks(block)], axis=2)
         self._label(scores, self._mixing, labels)
@@ -91,7 +92,7 @@ class PastDecoder(Decoder):
         scores, labels = np.empty((1, self.relabel.size, 1, n), np.float32), np.empty((1, n, 1), np.uint8)
         if isinstance(block, BitBlock):
             words = block.words.reshape(1, n, 1, -1)
-            _decoding.packed_scores(words, self._tables[h : h + 1], scores)
+            _packed.packed_scores(words, self._tables[h : h + 1], scores)
         else:
             (real,) = real_blocks(block)
             weights, bias = (

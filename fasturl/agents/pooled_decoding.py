@@ -29,6 +29,8 @@ from .level_decoding import (
 
 _FITTED = 2**14
 """Observations that an oracle is fitted on, where there are more."""
+_DECODED = 2**14
+"""Observations that are decoded at a time: a decoder may need a copy of them."""
 _SAMPLED = 2**12
 """Observations in a sample, where there are more."""
 
@@ -62,12 +64,12 @@ class PooledDecoding(LevelDecoding):
         """A decoder for all observations of the history, and their labels [n, H+1]."""
         observations = history.observations
         rows = observations.reshape(-1, observations.shape[-1])
-        believed = self.decoder.decode(rows) if self._fitted else None
+        believed = _decoded(self.decoder, rows) if self._fitted else None
         together = np.zeros(len(rows), np.int64) if believed is None else believed
         seed = self._draw_seed()
         chosen = balanced_choice(together, _FITTED, np.random.default_rng(seed))
         decoder = self.fitted(rows[chosen], None if believed is None else believed[chosen], seed)
-        return decoder, decoder.decode(rows).reshape(observations.shape[:2])
+        return decoder, _decoded(decoder, rows).reshape(observations.shape[:2])
 
     def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
         from ..oracles.refinement import fit_and_refine
@@ -86,3 +88,9 @@ class PooledDecoding(LevelDecoding):
         self._next = math.ceil(self._growth * played)
         if agreement < STABLE_AGREEMENT:
             self.last_change = played
+
+
+def _decoded(decoder: Decoder, rows: NDArray[np.generic]) -> Ints:
+    """The labels of rows [n, D]: [n]."""
+    pieces = [rows[first : first + _DECODED] for first in range(0, len(rows), _DECODED)]
+    return np.concatenate([decoder.decode(piece) for piece in pieces])

@@ -12,7 +12,8 @@ number of trajectories that counts so. The oracle is fitted again at a level tha
 when as many news have come in as there are actions; and at any level when one of its labels has half as
 many observations again, unless it had many, since of a few one learns little of what they look like. An
 oracle that takes history goes on from the labels that it gave. It is fitted afresh when the number of
-trajectories has grown by half, or by more where the last such fit has changed nothing.
+trajectories has grown by half. Both wait for more than a half where the last fit of their kind has changed
+nothing.
 
 It is also told which pair came before each observation. A state that is new is mostly what follows one of
 them, so a few observations tell.
@@ -69,7 +70,7 @@ class SeparateDecoding(LevelDecoding):
         self._decoders: list[Decoder] = [ConstantDecoder(2) for _ in range(n_levels)]
         self._news_at_fit, self._played_at_fit = np.zeros(n_levels), np.zeros(n_levels)
         self._seen_at_fit = np.zeros((n_levels, n_states), np.int64)
-        self._growths = np.full(n_levels, GROWTH)
+        self._growths, self._label_growths = np.full((2, n_levels), GROWTH)
         self._n_found = self._found_at = 0
         self._tries_before = float(_TRIES)
         self.decoder: Decoder = LevelDecoder(self._decoders, n_states)
@@ -83,7 +84,7 @@ class SeparateDecoding(LevelDecoding):
         seen = history.label_counts()
         incomplete = (seen > 0).sum(axis=1) < self._n_states
         before = _widened(self._seen_at_fit, seen.shape[1])
-        grown = ((seen > GROWTH * before) & (before < _MANY)).any(axis=1)
+        grown = ((seen > self._label_growths[:, None] * before) & (before < _MANY)).any(axis=1)
         told = news - self._news_at_fit >= history.n_actions
         afresh = played >= self._growths * self._played_at_fit
         due = incomplete & told | grown | afresh
@@ -150,8 +151,8 @@ class SeparateDecoding(LevelDecoding):
         history.make_room(decoder.n_labels)
         names, agreement = history.relabel_level(level, labels)
         self._decoders[level - 1] = decoder.relabelled(names)
-        if afresh:
-            self._growths[level - 1] = next_growth(self._growths[level - 1], agreement)
+        growths = self._growths if afresh else self._label_growths
+        growths[level - 1] = next_growth(growths[level - 1], agreement)
         if agreement < STABLE_AGREEMENT:
             self.last_change = len(history.labels)
         return not np.array_equal(before, names[labels])

@@ -23,6 +23,7 @@ from .agent import Outcome
 from .chosen_decoding import ChosenDecoding
 from .decoding import DecodingAgent
 from .game import Game
+from .history import history_bytes
 from .ledger import Ledger
 from .level_decoding import POOLED, SEPARATE, LevelDecoding
 from .pooled_decoding import PooledDecoding
@@ -73,6 +74,9 @@ class URL(DecodingAgent):
         help="Whether one decoder is for all levels, or each has its own: where states look different from "
         "level to level. Auto decides from the observations.",
     )
+
+    def history_bytes(self, description: Description, trajectories: int) -> float:
+        return history_bytes(description, trajectories)
 
     def check(self, description: Description) -> None:
         super().check(description)

@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from .._base import optional
+from .._base.memory import in_words
 from .options import N_JOBS_HELP, parse_seeds
 from .outputs import wide_console
 
@@ -144,10 +145,11 @@ def _show_plan(
         f"in {len(blocks):,} blocks"
     )
     if blocks:
+        most = max(cell.footprint().total for cell in missing)
         seconds = estimate_seconds(blocks, min(workers, len(blocks)))
         console.print(
             f"about {duration(seconds)} with {workers} worker{'s' if workers > 1 else ''} "
-            "like this machine's cores"
+            f"like this machine's cores, and up to {in_words(most)} of memory for a run"
         )
 
 

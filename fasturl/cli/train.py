@@ -14,7 +14,6 @@ from rich.table import Table
 from .. import registry
 from .._base import checks
 from .._base.memory import in_words
-from ..agents.footprint import checked_footprint
 from ..run import Run
 from ..training import POINTS, train
 from .options import (
@@ -112,9 +111,8 @@ def _print_needs(cell: Cell, seeds: str, n_jobs: int | None) -> None:
     from ..experiments.running.backends import Local
     from ..experiments.running.sweeping import estimate_seconds, plan
 
-    env, player, chosen = cell.environment(), cell.player(), checks.seeds(parse_seeds(seeds))
-    trajectories = player.trajectories(env.describe(), cell.episodes)
-    size = checked_footprint(env, player, cell.episodes, trajectories)
+    size, chosen = cell.footprint(), checks.seeds(parse_seeds(seeds))
+    trajectories = cell.player().trajectories(cell.environment().describe(), cell.episodes)
     workers = size.workers(min(Local(n_jobs).workers(), len(chosen)))
     seconds = estimate_seconds(plan(None, [cell], chosen), workers)
     runs = f"{len(chosen):,} run{'s' if len(chosen) > 1 else ''} of {trajectories:,} trajectories"

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from .._base import checks
 from .._kernels import decoding as _decoding
+from .._kernels import packed_decoding as _packed
 from ..problems.blocks import BitBlock, Block, RealBlock
 from .decoder import Decoder, Floats, Labels, Reals, in_rows, observations_of, real_blocks
 
@@ -54,8 +55,17 @@ class AffineDecoder(Decoder):
             None if curvature is None else checks.real_table("curvature", curvature, (self.n_labels,)),
         )
 
+    @property
+    def weights_and_bias(self) -> tuple[Reals, Reals] | None:
+        """[K, D] and [K], where scores are affine in the observation itself."""
+        if self._image is not None or self._scores.curvature is not None:
+            return None
+        return self._scores.weights, self._scores.bias
+
     def table(self, block: Block) -> Labels:
         self._check(block, self._image.dimension if self._image else self._scores.dimension)
+        if self._image is None and isinstance(block, BitBlock):
+            return self._scores.best_labels(block, self.relabel)
         return self._best(block, self._scores(self._image.block(block) if self._image else block))
 
 
@@ -75,7 +85,7 @@ class AffineMap:
     def __call__(self, block: Block) -> Reals:
         scores = np.empty((block.n_episodes, self.bias.size, block.n_states, block.n_levels), np.float32)
         if isinstance(block, BitBlock):
-            _decoding.packed_scores(block.words, self.tables, scores)
+            _packed.packed_scores(block.words, self.tables, scores)
             return scores
         if not isinstance(block, RealBlock):
             return np.concatenate([self(real) for real in real_blocks(block)], axis=2)
@@ -86,6 +96,13 @@ class AffineMap:
             squares = np.empty((2, block.n_levels), np.float32)
             _decoding.add_squares(observations, self.curvature, squares, scores)
         return scores
+
+    def best_labels(self, block: BitBlock, relabel: Labels) -> Labels:
+        """The label of greatest score of every observation of bits, renamed: [E, L, S]."""
+        labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
+        greatest = np.empty(block.n_states, np.float32)
+        _packed.packed_labels(block.words, self.tables, relabel, greatest, labels)
+        return labels
 
     def block(self, block: Block) -> RealBlock:
         """The image of a block, itself a block: all points of an episode in a row, as S * L levels with one
@@ -116,5 +133,5 @@ def _byte_tables(weights: Floats, bias: Floats) -> Reals:
     once.
     """
     tables = np.empty((-(-weights.shape[1] // 8), 256, -(-bias.size // 4) * 4))
-    _decoding.fill_packed_tables(np.ascontiguousarray(weights), bias, tables)
+    _packed.fill_packed_tables(np.ascontiguousarray(weights), bias, tables)
     return tables.astype(np.float32)[None]

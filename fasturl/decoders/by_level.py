@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
-from ..problems.blocks import Block
+from .._kernels import decoding as _decoding
+from ..problems.blocks import Block, RealBlock
+from .affine import AffineDecoder
 from .checked import check_decoder
-from .decoder import Decoder, Labels
+from .constant import ConstantDecoder
+from .decoder import Decoder, Labels, Reals, in_rows, observations_of
 
 
 class LevelDecoder(Decoder):
@@ -38,10 +42,17 @@ class LevelDecoder(Decoder):
             raise ValueError(
                 f"block must have {len(self.decoders)} levels, one for each decoder, got {block.n_levels}"
             )
+        if isinstance(block, RealBlock) and self._affine is not None:
+            return np.asarray(self.relabel[self._affine.table(block)])
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
         for h in range(len(self.decoders)):
             labels[:, h] = self.level_table(block.level(h), h + 1)[:, 0]
         return labels
+
+    @cached_property
+    def _affine(self) -> _AffineLevels | None:
+        """The same labels from all levels at once, where all scores are affine."""
+        return _AffineLevels.of(self.decoders)
 
     def level_table(self, block: Block, level: int) -> Labels:
         return np.asarray(self.relabel[self._decoder(level).level_table(block, level)])
@@ -51,3 +62,50 @@ class LevelDecoder(Decoder):
 
     def _decoder(self, level: int) -> Decoder:
         return self.decoders[checks.integer("level", level, least=1, most=len(self.decoders)) - 1]
+
+
+class _AffineLevels:
+    """Affine scores of all levels side by side, which are summed several levels at a time.
+
+    weights, bias
+        [K, D, L] and [K, L], K being the greatest number of labels; a label that a level has not has minus
+        infinity as its bias.
+    names
+        What each level calls its labels: [L, K].
+    """
+
+    def __init__(self, weights: Reals, bias: Reals, names: Labels) -> None:
+        self._weights, self._bias, self._names = weights, bias, names
+
+    @classmethod
+    def of(cls, decoders: Sequence[Decoder]) -> _AffineLevels | None:
+        """Those of decoders that are affine or tell nothing apart; None where others are among them."""
+        scores = {
+            h: affine
+            for h, decoder in enumerate(decoders)
+            if isinstance(decoder, AffineDecoder) and (affine := decoder.weights_and_bias) is not None
+        }
+        n_constant = sum(isinstance(decoder, ConstantDecoder) for decoder in decoders)
+        dimensions = {weights.shape[1] for weights, _ in scores.values()}
+        if len(scores) + n_constant < len(decoders) or len(dimensions) != 1:
+            return None
+        n_scores = max(decoder.relabel.size for decoder in decoders)
+        weights = np.zeros((len(decoders), n_scores, *dimensions), np.float32)
+        bias = np.full((len(decoders), n_scores), -np.inf, np.float32)
+        bias[:, 0] = 0.0
+        names = np.zeros(bias.shape, np.uint8)
+        for h, decoder in enumerate(decoders):
+            names[h, : decoder.relabel.size] = decoder.relabel
+        for h, (own_weights, own_bias) in scores.items():
+            weights[h, : own_bias.size], bias[h, : own_bias.size] = own_weights, own_bias
+        return cls(np.ascontiguousarray(weights.transpose(1, 2, 0)), np.ascontiguousarray(bias.T), names)
+
+    def table(self, block: RealBlock) -> Labels:
+        n_scores, dimension, n_levels = self._weights.shape
+        Decoder._check(block, dimension)
+        scores = np.empty((block.n_episodes, n_scores, block.n_states, n_levels), np.float32)
+        tail = np.empty((n_scores, n_levels), np.float32)
+        _decoding.level_affine_scores(observations_of(block), self._weights, self._bias, tail, scores)
+        labels = np.empty((block.n_episodes, n_levels, block.n_states), np.uint8)
+        _decoding.best_labels(in_rows(scores), np.arange(n_scores, dtype=np.uint8), labels)
+        return np.asarray(self._names[np.arange(n_levels)[:, None], labels])

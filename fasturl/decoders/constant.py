@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from .._base import checks
 from ..problems.blocks import Block
-from .decoder import Decoder, Labels
+from .decoder import Decoder, Labels, shape_of
 
 
 class ConstantDecoder(Decoder):
@@ -23,3 +25,6 @@ class ConstantDecoder(Decoder):
 
     def table(self, block: Block) -> Labels:
         return np.full((block.n_episodes, block.n_levels, block.n_states), self.relabel[0])
+
+    def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
+        return np.full(shape_of(checks.real_array("X", X))[0], self.relabel[0], np.int64)

@@ -128,15 +128,22 @@ def whole_labels(must: str, numbers: NDArray[Any], n_labels: int) -> NDArray[np.
     return labels
 
 
-def block_of(X: Observations) -> Block:
-    """Observations [n, D] as a block with one state: booleans, and bytes of zeros and ones, are bits, the
-    rest reals."""
+def shape_of(X: Observations) -> tuple[int, int]:
+    """How many observations X [n, D] are, and of how many coordinates."""
     if X.ndim != 2:
         raise ValueError(f"X must have shape [observations, coordinates], got {X.shape}")
     n, dimension = X.shape
+    return n, dimension
+
+
+def block_of(X: Observations) -> Block:
+    """Observations [n, D] as a block with one state: booleans, and bytes of zeros and ones, are bits, the
+    rest reals."""
+    n, dimension = shape_of(X)
     if X.dtype in (np.uint8, np.bool_) and X.view(np.uint8).max(initial=0) <= 1:
         return packed(X.astype(np.uint8, copy=False).reshape(n, 1, 1, dimension))
-    columns = np.ascontiguousarray(X.T, np.float32)
+    columns = np.empty((dimension, n), np.float32)
+    _decoding.transpose(np.ascontiguousarray(X, np.float32), columns)
     return RealBlock(columns.reshape(1, dimension, n), np.zeros((1, dimension, n), np.float32), 0)
 
 

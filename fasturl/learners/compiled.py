@@ -28,6 +28,9 @@ from . import checked_tables
 from .episode_loops import loops_of
 from .learner import Floats, Ints, Labels, Stream, Task
 
+_TAKEN_IN = 2**10
+"""Trajectories that are taken in at a time: all of them, as numbers of 64 bits, may be a gigabyte."""
+
 MOST_BYTES = 4 * 2**30
 """Upper limit on the memory of a learner's tables: a model of a thousand labels and ten actions at a level
 has 80 megabytes."""
@@ -197,13 +200,16 @@ class CompiledMemory:
 
     def take_in(self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from trajectories as `replay` does, with one plan at the end where the learner allows it."""
-        trajectories = self._checked(labels, actions, rewards)
-        if self.learner.plans_from_tables:
-            before = [part[:-1] for part in trajectories]
+        given = {"labels": labels, "actions": actions, "rewards": rewards}
+        parts = [checks.real_array(name, part) for name, part in given.items()]
+        if len({part.shape[:1] for part in parts}) > 1 or parts[1].ndim != 2:
+            self._checked(*parts)  # which says what is wrong
+        n_before = len(parts[1]) - 1 if self.learner.plans_from_tables else 0
+        for first in range(0, n_before, _TAKEN_IN):
+            before = self._checked(*(part[first : min(first + _TAKEN_IN, n_before)] for part in parts))
             self._learn("take_in", len(before[1]), self.tables, *before)
-            self.replay(*(part[-1:] for part in trajectories))
-        else:
-            self.replay(*trajectories)
+        for first in range(n_before, len(parts[1]), _TAKEN_IN):
+            self.replay(*(part[first : first + _TAKEN_IN] for part in parts))
 
     def _checked(
         self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike

@@ -44,14 +44,16 @@ def learn_in_view(
     return _joined(episodes)
 
 
-def take_in(memory: Memory, labels: Ints, actions: Ints, rewards: Floats) -> None:
+def take_in(
+    memory: Memory, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats
+) -> None:
     """Let a fresh memory learn from finished trajectories in their order: labels [E, H+1], actions [E, H] and
     rewards [E, H]."""
     if isinstance(memory, CompiledMemory):
         CompiledMemory.take_in(memory, labels, actions, rewards)
         return
-    for trajectory in zip(labels, actions, rewards, strict=True):
-        memory.update(*trajectory)
+    for seen, taken, earned in zip(labels, actions, rewards, strict=True):
+        memory.update(seen.astype(np.int64), taken.astype(np.int64), earned)
 
 
 def explore(

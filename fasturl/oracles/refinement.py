@@ -21,14 +21,17 @@ import numpy as np
 from ..decoders.decoder import Decoder
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
-from .likelihoods import Labels, are_bits, centred, refined
-from .projection import Observations, merged, separation
+from .likelihoods import Labels, Reals, are_bits, centred, refined
+from .projection import Floats, Observations, merged, separation
 from .split_evidence import SplitRule
 from .splits import split_further
 from .splitting import best_split
 
 _JUDGED = 2**13
 """Observations that the criterion is computed from, where there are more."""
+_NEAR = 0.25
+"""By what share of the way to the mean of another label observations of that label may miss it."""
+_TINY = np.finfo(np.float64).tiny
 _SPLIT_RULE = SplitRule(error_rate=1e-3, min_separation=3.25)
 
 
@@ -63,14 +66,27 @@ def labels_that_split(
     observations: Observations, labels: Labels, error_rate: float, generator: np.random.Generator
 ) -> int:
     """How many of the labels [n] of observations [n, D] look like more than one state, each of them for no
-    reason with a probability of at most `error_rate`."""
+    reason with a probability of at most `error_rate`. A few observations of a state that has a label of its
+    own do not count."""
     rows, rule = np.asarray(observations, np.float32), replace(_SPLIT_RULE, error_rate=error_rate)
-    of_bits = are_bits(rows)
-    splits = [
-        best_split(rows[labels == label], of_bits=of_bits, rule=rule, generator=generator)
-        for label in np.unique(labels)
-    ]
-    return sum(split is not None for split in splits)
+    of_bits, groups = are_bits(rows), [rows[labels == label] for label in np.unique(labels)]
+    means = np.stack([group.mean(axis=0, dtype=np.float64) for group in groups])
+    n_found = 0
+    for k, group in enumerate(groups):
+        split = best_split(group, of_bits=of_bits, rule=rule, generator=generator)
+        n_found += split is not None and not _has_a_label(group, split.means, np.delete(means, k, axis=0))
+    return n_found
+
+
+def _has_a_label(group: Reals, sides: Floats, others: Floats) -> bool:
+    """Whether the smaller of two sides [2, D] of a group [n, D] is of another label, with a mean among these
+    [K, D]: it lies near that mean along the line from the rest of its own group."""
+    middle, line = sides.mean(axis=0), sides[0] - sides[1]
+    n_first = int(np.count_nonzero((group - middle) @ line > 0.0))
+    small, large = sides if 2 * n_first < len(group) else sides[::-1]
+    lines = others - large
+    shares = lines @ (small - large) / np.maximum(np.square(lines).sum(axis=1), _TINY)
+    return bool((np.abs(shares - 1.0) < _NEAR).any())
 
 
 def _merged_and_split(observations: Observations, labels: Labels, n_labels: int, random_state: int) -> Labels:

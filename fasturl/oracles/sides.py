@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.splitting import score_sides
+from .._kernels.splitting import score_sides, standardise
 from .likelihoods import Reals
 from .projection import Floats
 
@@ -21,9 +21,29 @@ class Sample(NamedTuple):
     norms: Reals  # [n], squared
     squares: Floats  # [D], sum of the squares of all rows of the cluster
     of_bits: bool
+    sum: Reals  # [D], of the rows
+    along_sum: Reals  # [n], products of the rows with that
+
+    @classmethod
+    def around(cls, rows: Reals, centre: Floats, scale: Floats, *, of_bits: bool) -> Sample:
+        """Rows [n, D] of a whole cluster, around its centre [D] and divided by the scale [D]."""
+        residuals, norms, squares = (
+            np.empty_like(rows),
+            np.empty(len(rows), np.float32),
+            np.empty(centre.size),
+        )
+        standardise(rows, centre.astype(np.float32), scale.astype(np.float32), residuals, norms, squares)
+        return cls(residuals, norms, squares, of_bits, *_sums(residuals))
 
     def part(self, chosen: NDArray[np.int64]) -> Sample:
-        return self._replace(rows=self.rows[chosen], norms=self.norms[chosen])
+        rows = self.rows[chosen]
+        return Sample(rows, self.norms[chosen], self.squares, self.of_bits, *_sums(rows))
+
+
+def _sums(rows: Reals) -> tuple[Reals, Reals]:
+    """The sum of the rows, and the products of all with it."""
+    total = rows.sum(axis=0)
+    return total, rows @ total
 
 
 class Sides:
@@ -42,13 +62,21 @@ class Sides:
         self._sizes = sizes = np.stack([a, np.float32(len(rows)) - a])
         inner, outer = self.means = np.empty((2, len(groups), rows.shape[1]), np.float32)
         np.matmul(members, rows, out=inner)
-        np.subtract(rows.sum(axis=0), inner, out=outer)
+        np.subtract(sample.sum, inner, out=outer)
         self.means /= sizes[:, :, None]
         products = np.stack([_products(inner, inner), _products(outer, outer), _products(inner, outer)])
         self.scores = np.empty(groups.shape, np.float32)
         self._centres, self._variances = np.empty((2, 2, len(groups)))
-        along = self.means @ rows.T
-        score_sides(groups, along, products, sample.norms, self.scores, self._centres, self._variances)
+        score_sides(
+            groups,
+            np.ascontiguousarray((rows @ inner.T).T),  # which is twice as fast as inner @ rows.T
+            sample.along_sum,
+            products,
+            sample.norms,
+            self.scores,
+            self._centres,
+            self._variances,
+        )
 
     def separations(self) -> Floats:
         """Standard deviations between the means, along the line through them: [K]."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.splitting import best_thresholds, farthest_subset
+from .._kernels.splitting import best_thresholds, farthest_subset, mean_row
 from .likelihoods import Labels, Reals, without_false_alarms
 from .noise import MOST_ROWS, Noise, leading_directions
 from .projection import Floats
@@ -62,19 +62,21 @@ def best_split(
     groups [n], if there are any, may go together; the noise of other clusters may be known."""
     if len(rows) < 4:
         return None
-    centre = rows.mean(axis=0, dtype=np.float64)
+    centre = np.empty(rows.shape[1])
+    mean_row(rows, centre)
     scale = np.ones_like(centre)
     if of_bits:
         # a rare bit tells as much as a frequent one
         scale = np.sqrt(centre * (1.0 - centre))
         scale[scale == 0.0] = 1.0
-    residuals = (rows - centre.astype(np.float32)) / scale.astype(np.float32)
-    norms = np.einsum("nd,nd->n", residuals, residuals)
-    if norms.max() == 0.0:
+    everything = Sample.around(rows, centre, scale, of_bits=of_bits)
+    if everything.norms.max() == 0.0:
         return None
-    squares = np.einsum("nd,nd->d", residuals, residuals, dtype=np.float64)
-    everything = Sample(residuals, norms, squares, of_bits)
-    sample = everything if len(rows) <= MOST_ROWS else everything.part(_outer_and_random(norms, generator))
+    sample = (
+        everything
+        if len(rows) <= MOST_ROWS
+        else everything.part(_outer_and_random(everything.norms, generator))
+    )
     patience = math.log(1.0 / rule.error_rate)
     found: list[tuple[Pair, float | None]] = []
     if groups is not None and (known := _best_in_groups(everything, groups, patience)) is not None:
@@ -86,7 +88,7 @@ def best_split(
     clear = candidates.separations() >= rule.min_separation
     if sample is not everything:
         # the outermost rows are no fair sample: the whole has the last word
-        candidates = Sides(everything, _smaller_parts(candidates.likelier(residuals)[clear]))
+        candidates = Sides(everything, _smaller_parts(candidates.likelier(everything.rows)[clear]))
         clear = candidates.separations() >= rule.min_separation
     found += [(Pair(everything, candidates, k), None) for k in np.flatnonzero(clear).tolist()]
     splits = [
@@ -107,7 +109,8 @@ def _best_in_groups(sample: Sample, groups: Labels, patience: float) -> tuple[Gr
     """Of every group of several rows, some of the outermost; which of these sets lies farthest above what
     noise could reach, and the logarithm of the number of sets that it was chosen among."""
     n, dimension = sample.rows.shape
-    order = np.lexsort((-sample.norms, groups))
+    outermost_first = np.argsort(-sample.norms)
+    order = outermost_first[np.argsort(groups[outermost_first], kind="stable")]
     _, first, sizes = np.unique(groups[order], return_index=True, return_counts=True)
     several = (sizes >= _SEVERAL) & (sizes < n)
     first, sizes = first[several], sizes[several]
@@ -135,13 +138,16 @@ def _candidates(cluster: Sample) -> Sides:
     if cluster.of_bits:
         scores.append(sample[None, :, _most_dependent(sample)])
     groups = _best_thresholds(np.concatenate(scores))
+    settled = []
     for _ in range(_MOVES):
         groups = _distinct(groups)
         moved = Sides(cluster, groups).moved()
-        if np.array_equal(moved, groups):
+        same = (moved == groups).all(axis=1)
+        settled.append(groups[same])
+        groups = moved[~same]
+        if not len(groups):
             break
-        groups = moved
-    return Sides(cluster, _smaller_parts(groups))
+    return Sides(cluster, _smaller_parts(np.concatenate([*settled, groups])))
 
 
 def _smaller_parts(groups: Groups) -> Groups:

@@ -28,6 +28,12 @@ def _sum_from_the_last(terms):
     return total
 
 
+def transpose(rows, columns):
+    """Row and column change places."""
+    for i, j in np.ndindex(rows.shape):
+        columns[j, i] = rows[i, j]
+
+
 def affine_scores(observations, weights, bias, tail, scores):
     """bias + weights . x"""
     for e, s, h, x in _each(observations):
@@ -61,32 +67,6 @@ def level_affine_scores(observations, weights, bias, tail, scores):
             for k in range(len(bias)):
                 products = [weights[k, j, h] * x[j] for j in range(len(x))]
                 scores[e, k, s, h] = _sum_from_the_last(products) + bias[k, h]
-
-
-def fill_packed_tables(weights, bias, tables):
-    """Entry (group, value): the weights of the bits that are set in the value, and the bias in the first
-    group."""
-    tables[:] = 0
-    bits = tables.shape[1].bit_length() - 1
-    for group, value, k in np.ndindex(*tables.shape[:2], len(bias)):
-        total = float(bias[k]) if group == 0 else 0.0
-        for bit in range(bits):
-            if value >> bit & 1 and bits * group + bit < weights.shape[1]:
-                total += float(weights[k, bits * group + bit])
-        tables[group, value, k] = total
-
-
-def packed_scores(words, tables, scores):
-    """The sum of what each group of bits of the observation adds."""
-    n_tables, n_groups, n_values, _ = tables.shape
-    for e, k, s, h in np.ndindex(*scores.shape):
-        packed = sum(int(word) << 64 * w for w, word in enumerate(words[e, h, s]))
-        table = tables[h if n_tables > 1 else 0]
-        bits = n_values.bit_length() - 1
-        values = [packed >> bits * group & n_values - 1 for group in range(n_groups)]
-        scores[e, k, s, h] = _sum_from_the_last(
-            [table[group, value, k] for group, value in enumerate(values)]
-        )
 
 
 def mix_units(scores, mixing, mixed):

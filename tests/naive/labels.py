@@ -27,6 +27,20 @@ def count_table(labels, counts):
         counts[h, s, k] = sum(row[h, s] == k for row in labels)
 
 
+def count_by_level(labels, counts):
+    """One label at a time."""
+    counts[:] = 0
+    for i, h in np.ndindex(*labels.shape):
+        counts[h, labels[i, h]] += 1
+
+
+def count_visits(labels, actions, counts):
+    """One step at a time."""
+    counts[:] = 0
+    for i, h in np.ndindex(*actions.shape):
+        counts[h, labels[i, h], actions[i, h]] += 1
+
+
 def effect_squares(labels, effects, squares):
     """The effects of the labels that the states of a level get in one episode, added up, squared and added
     up over episodes."""

@@ -5,12 +5,23 @@ import math
 import numpy as np
 
 
-def score_sides(groups, along, products, norms, scores, centres, variances):
+def mean_row(rows, mean):
+    mean[:] = sum(row.astype(np.float64) for row in rows) / len(rows)
+
+
+def standardise(rows, centre, scale, residuals, norms, squares):
+    residuals[:] = [(row - centre) / scale for row in rows]
+    exact = np.square(residuals.astype(np.float64))
+    norms[:], squares[:] = exact.sum(axis=1), exact.sum(axis=0)
+
+
+def score_sides(groups, along, along_sum, products, norms, scores, centres, variances):
     for k, group in enumerate(groups):
         a, b = group.sum(), (~group).sum()
         inner, outer, both = products[:, k].astype(np.float64)
         for i, norm in enumerate(norms.astype(np.float64)):
-            along_inner, along_outer = along[:, k, i].astype(np.float64)
+            along_inner = float(along[k, i])
+            along_outer = (along_sum[i] - a * along_inner) / b
             to_inner = norm - 2 * along_inner + inner
             to_outer = norm - 2 * along_outer + outer
             score = along_inner - along_outer - both + outer

@@ -81,6 +81,8 @@ class Local:
             batch_size=1,
         )
         task = joblib.delayed(_Child(function, os.getpid()))
+        # one that has grown is replaced by a fresh one, which changes nothing
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
         with ExitStack() as starting:
             starting.enter_context(_interrupts_held())
             results = pool(task(item) for item in items)

@@ -14,6 +14,7 @@ import numpy as np
 from ... import registry
 from ..._base import checks, names
 from ...agents.agent import Agent
+from ...agents.footprint import Footprint, checked_footprint
 from ...problems.environment import Environment
 from ...training import POINTS, checked_spacing
 from .processes import this_process
@@ -106,6 +107,12 @@ class Cell:
 
     def player(self) -> Agent:
         return registry.agent(self.agent, **self.agent_settings)
+
+    def footprint(self) -> Footprint:
+        """What a run of it takes; ValueError where that does not fit into the memory that there is."""
+        env, player = self.environment(), self.player()
+        trajectories = player.trajectories(env.describe(), self.episodes)
+        return checked_footprint(env, player, self.episodes, trajectories)
 
     def check_components(self) -> None:
         """ValueError where this process lacks a class of the cell, or has it from another version of its
