@@ -33,9 +33,10 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 def test_the_horizons_of_the_example_are_those_of_long_locks():
     spec = read_spec(EXAMPLES / "horizons.toml")
-    settings = {(cell.environment().horizon, cell.agent) for cell in spec.cells}
-    assert settings == set(itertools.product((5, 10, 20, 50, 100), ("oracleq-lat", "url")))
-    assert (len(spec.cells), spec.seeds) == (10, list(range(50)))
+    settings = {(cell.environment().horizon, cell.env, cell.agent) for cell in spec.cells}
+    horizons, locks = (5, 10, 20, 50, 100, 200, 500, 1000), ("lock-bernoulli", "lock-gaussian")
+    assert settings == set(itertools.product(horizons, locks, ("oracleq-lat", "url")))
+    assert (len(spec.cells), spec.seeds) == (32, list(range(20)))
 
 
 def test_the_example_of_every_seed_has_all_settings_of_the_papers_figures():
