@@ -185,14 +185,35 @@ def test_ignored_interrupts_stay_ignored(tmp_path):
     assert run_inside(program, tmp_path) == (0, "on\n", "")
 
 
-def test_a_command_leaves_the_handlers_as_they_were():
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+@pytest.fixture
+def handlers():
+    """Those of a fresh process: what other tests have started may have set its own, as Ray does."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    fresh = dict.fromkeys(before, signal.SIG_DFL) | {signal.SIGINT: signal.default_int_handler}
+    for number, handler in fresh.items():
+        signal.signal(number, handler)
+    yield fresh
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_a_command_leaves_the_handlers_as_they_were(handlers):
     hook, wakeup = sys.unraisablehook, signal.set_wakeup_fd(-1)
     with interrupts.answered():
-        assert signal.getsignal(signal.SIGTERM) is not before[1]
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+        assert all(signal.getsignal(number) is not handler for number, handler in handlers.items())
+    assert {number: signal.getsignal(number) for number in handlers} == handlers
     assert sys.unraisablehook is hook
     assert signal.set_wakeup_fd(wakeup) == -1
+
+
+def test_a_handler_of_others_stays(handlers):
+    def own(_number, _frame):
+        pass
+
+    signal.signal(signal.SIGTERM, own)
+    with interrupts.answered():
+        assert signal.getsignal(signal.SIGTERM) is own
+    assert signal.getsignal(signal.SIGTERM) is own
 
 
 def test_drafts_are_known_until_they_are_gone(tmp_path):
