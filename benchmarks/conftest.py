@@ -2,12 +2,15 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import cffi
 import numpy as np
 import pytest
 
@@ -59,6 +62,19 @@ def best_seconds(benchmark):
     """The fastest round: what the machine can do when nothing else disturbs it; None where timing is switched
     off."""
     return benchmark.stats.stats.min if benchmark.stats else None
+
+
+def open_c(name, declarations, folder):
+    """A program in C of this folder, compiled for this machine: its FFI and its library."""
+    if not shutil.which("gcc"):
+        pytest.skip("there is no compiler gcc here")
+    source, library = Path(__file__).with_name(f"{name}.c"), folder / f"{name}.so"
+    # products and sums are rounded one by one, as they are in Python
+    flags = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *flags, source, "-o", library, "-lm"], check=True)
+    ffi = cffi.FFI()
+    ffi.cdef(declarations)
+    return ffi, ffi.dlopen(str(library))
 
 
 def process(source, **environment):

@@ -1,14 +1,9 @@
 """`train` of OracleQ on the latent states of a lock, and whole runs of URL, against a loop in plain C that
 does the learning alone, for locks alone (`plain_lock.c`), compiled for this machine."""
 
-import shutil
-import subprocess
-from pathlib import Path
-
-import cffi
 import numpy as np
 import pytest
-from conftest import best_seconds, report
+from conftest import best_seconds, open_c, report
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -18,21 +13,14 @@ HORIZON, EPISODES = 20, 50_000
 LOCK, LEARNER = fu.LockBernoulli(HORIZON, 0.2), fu.OracleQ()
 GROUP = "plain C: latent states, horizon 20"
 
-pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="there is no compiler gcc here")
-
 
 @pytest.fixture(scope="module")
 def plain_c(tmp_path_factory):
-    source, library = Path(__file__).with_name("plain_lock.c"), tmp_path_factory.mktemp("c") / "plain_lock.so"
-    # products and sums are rounded one by one, as they are in Python
-    flags = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC"]
-    subprocess.run(["gcc", *flags, source, "-o", library], check=True)
-    ffi = cffi.FFI()
-    ffi.cdef("""
+    declarations = """
         void learn(int64_t, int64_t, double, const double *, double, const double *, uint64_t *, uint64_t *,
                    double *, int64_t *, double *);
-    """)
-    return ffi, ffi.dlopen(str(library))
+    """
+    return open_c("plain_lock", declarations, tmp_path_factory.mktemp("c"))
 
 
 def learn_in_c(plain_c, seed, episodes):
