@@ -2,10 +2,15 @@
 
 import os
 
+# what is checked for its indices need not be fast
+if os.environ.get("NUMBA_BOUNDSCHECK"):
+    os.environ.setdefault("NUMBA_OPT", "1")
+
 import hypothesis
 import numba
 import numpy as np
 import pytest
+from command_line import fasturl_alone
 from registrations import passing_registrations
 
 os.environ["MPLBACKEND"] = "Agg"
@@ -30,6 +35,17 @@ alone."""
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session):
+    """Before the whole suite is spread over processes, all kernels are compiled, for else each of them would
+    compile what it meets."""
+    config = session.config
+    whole = config.args_source is config.ArgsSource.TESTPATHS and not config.option.markexpr
+    spread = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
+    if whole and spread and not numba.config.DISABLE_JIT:
+        fasturl_alone("warmup")
 
 
 @pytest.fixture(autouse=bool(numba.config.DISABLE_JIT))

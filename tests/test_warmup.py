@@ -17,7 +17,7 @@ from numba.core.dispatcher import Dispatcher
 from fasturl import CACHE_FOLDER, _kernels
 from fasturl.cli.warmup import compile_kernels
 
-compile_kernels()
+compile_kernels(n_jobs=1)
 modules = [import_module(found.name) for found in iter_modules(_kernels.__path__, "fasturl._kernels.")]
 for module in modules:
     for name, kernel in vars(module).items():

@@ -22,7 +22,10 @@ _BY_MODULE = {
         "UserProvidedCacheLocator.ensure_cache_path UserProvidedCacheLocator.get_suitable_cache_subpath",
     ),
     "numba.core.serialize": ("the cache of kernels", "dumps"),
-    "numba.core.options": ("kernels that allocate nothing", "DefaultOptions._nrt"),
+    "numba.core.options": (
+        "kernels that allocate nothing and have no entry that nobody calls",
+        "DefaultOptions._nrt DefaultOptions.no_cfunc_wrapper DefaultOptions.no_cpython_wrapper",
+    ),
     "numba.core.cpu": (
         "code over C memory",
         "CPUContext.call_conv CPUContext.cast CPUContext.create_module CPUContext.get_abi_sizeof "

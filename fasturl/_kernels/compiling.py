@@ -7,7 +7,8 @@ from numba.extending import intrinsic, overload
 
 # Kernels allocate nothing, so Numba's reference counting is switched off (`_nrt`): its atomic increments
 # inside the loops made learning four times slower, and without it an allocation in a kernel fails to compile.
-OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+# None is called through a pointer of C's either: an entry for that would only take time to compile.
+OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 _KERNELS: list = []

@@ -6,9 +6,11 @@ Only the kernels that call a user's C code wait for it.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
-from itertools import product
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -27,6 +29,7 @@ from ..problems.emissions import Bernoulli, Categorical, Gaussian, MappedGaussia
 from ..problems.environment import Environment
 from ..training import train
 
+_N_JOBS_HELP = "How many processes compile at the same time."
 _EPISODES = 300
 _HORIZON = 3
 _QUICK: dict[str, dict[str, Any]] = {
@@ -44,31 +47,50 @@ def register(app: typer.Typer) -> None:
     app.command("warmup")(warmup_command)
 
 
-def warmup_command() -> None:
+def warmup_command(
+    n_jobs: Annotated[int | None, typer.Option(help=_N_JOBS_HELP, show_default="all cores")] = None,
+) -> None:
     """Compile every kernel and the C face ahead, so that later runs and C programs start at once."""
-    seconds = compile_kernels()
+    seconds = compile_kernels(n_jobs)
     place = f"kept in {CACHE_FOLDER}" if CACHE_FOLDER else "but there is no folder to keep them in"
     print(f"kernels compiled in {seconds:.1f} s, {place}")
 
 
-def compile_kernels() -> float:
-    """Compile or load all kernels and the functions of the C face; returns the seconds it took."""
-    from ..capi import binding
+def compile_kernels(n_jobs: int | None = None) -> float:
+    """Compile or load all kernels and the functions of the C face; returns the seconds it took.
+
+    Several processes share what they compile through the cache folder. Without one this process needs
+    everything itself.
+    """
+    from ..experiments.running.backends import Local
 
     begin = time.perf_counter()
-    environments, block_mdps = _built_in_environments(), _block_mdps()
-    for env, (name, settings) in product(block_mdps, _built_in_agents()):
-        _train_for_a_moment(env, name, settings)
-    for env in environments:
-        _train_for_a_moment(env, "url", {})
-    draw_policy(np.array([[[0.25, 0.75]]]), Streams(0).row("policy"))
-    # tables of observations grow in long runs alone
-    rehash(HashTable(np.full(2, -1, np.int32), np.empty((1, 2), np.uint64), np.zeros(1, np.int64)))
-    with suppress(ImportError):  # no Gymnasium, or one that is too old
-        _step_environments([*environments, *block_mdps])
-    _learn_as_c_does()
-    binding.compile_functions()
+    for _ in Local(n_jobs if CACHE_FOLDER else 1).map(_call_all, _groups()):
+        pass
     return time.perf_counter() - begin
+
+
+def _groups() -> list[list[Callable[[], object]]]:
+    """What is to be called, the most work first. What leads to the same kernels is one group, and done by one
+    process."""
+    from ..capi import binding
+
+    environments, block_mdps = _built_in_environments(), _block_mdps()
+    by_name: dict[str, list[Callable[[], object]]] = defaultdict(list)
+    for name, settings in _built_in_agents():
+        group = by_name[settings.get("learner") or registry.agent_component(name)[0].name]
+        group += [partial(_train_for_a_moment, env, name, settings) for env in block_mdps]
+    for name in _compiled_learners():
+        by_name[name].append(partial(_learn_as_c_does, name))
+    trainings = [partial(_train_for_a_moment, env, "url", {}) for env in environments]
+    steps = [partial(_step_environment, env) for env in (*environments, *block_mdps)]
+    groups = sorted(by_name.values(), key=len, reverse=True)
+    return [[binding.compile_functions], *groups, [*trainings, *steps, _draw_policy, _grow_table]]
+
+
+def _call_all(group: list[Callable[[], object]]) -> None:
+    for function in group:
+        function()
 
 
 def _built_in_environments() -> list[Environment]:
@@ -127,31 +149,49 @@ def _block_mdps() -> list[BlockMDP]:
     return [BlockMDP(transitions, rewards, emission=emission) for emission in emissions]
 
 
-def _learn_as_c_does() -> None:
-    """Call every loop of each learner that C programs have by name (`capi.named_learners`)."""
+def _compiled_learners() -> list[str]:
+    """Learners that C programs have by name (`capi.named_learners`)."""
+    return [
+        component.name
+        for component in names.components("learner").values()
+        if component.built_in and issubclass(component.cls, CompiledLearner)
+    ]
+
+
+def _learn_as_c_does(name: str) -> None:
+    """Call every loop of a learner."""
     dynamics = _block_mdps()[0].dynamics
     horizon, n_states, n_actions, _ = dynamics.transitions.shape
-    for component in names.components("learner").values():
-        if not (component.built_in and issubclass(component.cls, CompiledLearner)):
-            continue
-        streams = Streams(0)
-        task = Task(horizon, n_states, n_actions, 1.0, 4, streams.row("policy"), (0.0, 1.0))
-        memory = names.make("learner", component.name, {}).start(task)
-        labels = np.zeros((2, horizon + 1, n_states), np.uint8)
-        memory.learn_episodes(dynamics, labels, streams.row("dynamics"), np.empty(2))
-        actions = np.zeros((2, horizon), np.int64)
-        memory.replay(np.zeros((2, horizon + 1), np.int64), actions, np.zeros((2, horizon)))
-        memory.policy()
-        memory.final_policy()
+    streams = Streams(0)
+    task = Task(horizon, n_states, n_actions, 1.0, 4, streams.row("policy"), (0.0, 1.0))
+    memory = names.make("learner", name, {}).start(task)
+    labels = np.zeros((2, horizon + 1, n_states), np.uint8)
+    memory.learn_episodes(dynamics, labels, streams.row("dynamics"), np.empty(2))
+    actions = np.zeros((2, horizon), np.int64)
+    memory.replay(np.zeros((2, horizon + 1), np.int64), actions, np.zeros((2, horizon)))
+    memory.policy()
+    memory.final_policy()
 
 
-def _step_environments(environments: list[Environment]) -> None:
-    """Step vector environments, and play whole episodes."""
-    from .. import envs
+def _draw_policy() -> None:
+    """Draw from chances, as agents with several policies do."""
+    draw_policy(np.array([[[0.25, 0.75]]]), Streams(0).row("policy"))
 
-    for env, observe in product(environments, ("observation", "latent")):
+
+def _grow_table() -> None:
+    """Make room in a table of observations, which grows in long runs alone."""
+    rehash(HashTable(np.full(2, -1, np.int32), np.empty((1, 2), np.uint64), np.zeros(1, np.int64)))
+
+
+def _step_environment(env: Environment) -> None:
+    """Step vector environments, and play whole episodes, where there is a Gymnasium that is new enough."""
+    try:
+        from .. import envs
+    except ImportError:
+        return
+
+    for observe in ("observation", "latent"):
         vector_env = envs.VectorEnv(env, num_envs=2, observe=observe)
         vector_env.reset(seed=0)
         vector_env.step(vector_env.action_space.sample())
-    for env in environments:
-        envs.rollout(env, np.zeros((env.horizon, env.max_states), np.int64), 2)
+    envs.rollout(env, np.zeros((env.horizon, env.max_states), np.int64), 2)

@@ -68,7 +68,9 @@ class EpisodeLoops:
         return bool(getattr(self._counting, name)(*arguments))
 
     def _make(self, *, counts_references: bool) -> Loops:
-        own = {**OPTIONS, "_nrt": counts_references, "forceinline": True, "boundscheck": not self._trusted}
+        # loops alone call them, so an entry for Python would be compiled for nothing
+        own = {**OPTIONS, "_nrt": counts_references, "forceinline": True, "no_cpython_wrapper": True}
+        own["boundscheck"] = not self._trusted
         functions = LearnerFunctions(*user_functions.compiled_again(self._functions, own))
         tag = f"{user_functions.fingerprint(self._functions)}-{counts_references:d}{self._trusted:d}"
 
