@@ -14,6 +14,7 @@ from .._kernels import decoding as _decoding
 from .._kernels import fitting as _fitting
 from .._kernels import packed_decoding as _packed
 from .._kernels.records import KMeansWorkspace
+from ..decoders.affine import best_of_bits
 from ..decoders.decoder import Decoder, Labels, Reals, block_of, in_rows, observations_of, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
 
@@ -75,6 +76,9 @@ class PastDecoder(Decoder):
     def first_levels(self, block: Block, levels: int) -> Labels:
         """As `table`, with labels at the first levels alone; the others have that of the first cluster."""
         labels = np.full((block.n_episodes, block.n_levels, block.n_states), self.relabel[0], np.uint8)
+        if isinstance(block, BitBlock) and not self._logistic:
+            labels[:, :levels] = best_of_bits(block.words, self._tables, self.relabel, levels)
+            return labels
         if isinstance(block, BitBlock):
             scores = self._room(block, levels)
             _packed.packed_scores(block.words, self._tables, scores)

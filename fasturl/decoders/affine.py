@@ -4,7 +4,7 @@ mixtures."""
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._kernels import decoding as _decoding
@@ -65,7 +65,7 @@ class AffineDecoder(Decoder):
     def table(self, block: Block) -> Labels:
         self._check(block, self._image.dimension if self._image else self._scores.dimension)
         if self._image is None and isinstance(block, BitBlock):
-            return self._scores.best_labels(block, self.relabel)
+            return best_of_bits(block.words, self._scores.tables, self.relabel, block.n_levels)
         return self._best(block, self._scores(self._image.block(block) if self._image else block))
 
 
@@ -97,19 +97,21 @@ class AffineMap:
             _decoding.add_squares(observations, self.curvature, squares, scores)
         return scores
 
-    def best_labels(self, block: BitBlock, relabel: Labels) -> Labels:
-        """The label of greatest score of every observation of bits, renamed: [E, L, S]."""
-        labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        greatest = np.empty(block.n_states, np.float32)
-        _packed.packed_labels(block.words, self.tables, relabel, greatest, labels)
-        return labels
-
     def block(self, block: Block) -> RealBlock:
         """The image of a block, itself a block: all points of an episode in a row, as S * L levels with one
         state."""
         points = self(block)
         flat = in_rows(points)
         return RealBlock(flat, np.zeros((1, *flat.shape[1:]), np.float32), 0)
+
+
+def best_of_bits(words: NDArray[np.uint64], tables: Reals, relabel: Labels, n_levels: int) -> Labels:
+    """The labels of greatest score of packed bits at the first levels, renamed: [E, n_levels, S]. The scores
+    themselves are kept nowhere."""
+    n_episodes, _, n_states, _ = words.shape
+    labels = np.empty((n_episodes, n_levels, n_states), np.uint8)
+    _packed.packed_labels(words, tables, relabel, np.empty(n_states, np.float32), labels)
+    return labels
 
 
 def affine_image(matrix: ArrayLike | None, offset: ArrayLike | None) -> AffineMap | None:
