@@ -30,9 +30,9 @@ def fasturl(*words, cwd=".", **environment):
 
 
 def fasturl_alone(*words, **options):
-    """The same of a process of its own."""
+    """The same of a process of its own, of the package that is installed (-P: not of a checkout around here)."""
     return subprocess.run(
-        [sys.executable, "-c", "from fasturl.cli import main; main()", *map(str, words)],
+        [sys.executable, "-P", "-c", "from fasturl.cli import main; main()", *map(str, words)],
         capture_output=True,
         text=True,
         check=False,

@@ -158,7 +158,7 @@ def test_functions_are_compiled_when_they_are_asked_for_and_kept_for_later_proce
     settings = os.environ | {"FASTURL_CACHE_DIR": str(tmp_path)}
     seen = [
         subprocess.run(
-            [sys.executable, "-c", LAZY], env=settings, check=True, capture_output=True, text=True
+            [sys.executable, "-P", "-c", LAZY], env=settings, check=True, capture_output=True, text=True
         ).stdout
         for _ in range(2)
     ]

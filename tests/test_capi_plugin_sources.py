@@ -153,7 +153,7 @@ points = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
 print(pickle.load(open(sys.argv[1], "rb")).decode(points).tolist())
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, tmp_path / "decoder"], check=True, capture_output=True, text=True
+        [sys.executable, "-P", "-c", script, tmp_path / "decoder"], check=True, capture_output=True, text=True
     )
     assert done.stdout.strip() == str(built_in.decode(points).tolist())
 

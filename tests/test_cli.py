@@ -450,7 +450,7 @@ from fasturl.cli.main import main
 main()
 """
     done = subprocess.run(
-        [sys.executable, "-c", program, *QUICK, "--plot", "curve.png"],
+        [sys.executable, "-P", "-c", program, *QUICK, "--plot", "curve.png"],
         capture_output=True,
         text=True,
         check=False,

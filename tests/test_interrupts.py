@@ -119,7 +119,7 @@ main()
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_a_command_that_cannot_wind_down_is_ended(case, name, tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-c", STUCK.replace("CASE", case)],
+        [sys.executable, "-P", "-c", STUCK.replace("CASE", case)],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -145,7 +145,7 @@ main.__globals__["app"] = lambda standalone_mode: command()
 main()
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=120
+        [sys.executable, "-P", "-c", program], cwd=folder, capture_output=True, text=True, timeout=120
     )
     return done.returncode, done.stdout, done.stderr
 

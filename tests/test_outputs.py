@@ -169,7 +169,7 @@ from fasturl.cli import main
 main()
 """
     command = subprocess.Popen(
-        [sys.executable, "-c", program, *words.split(), "--json", "result.json", "--plot", "curve.png"],
+        [sys.executable, "-P", "-c", program, *words.split(), "--json", "result.json", "--plot", "curve.png"],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,

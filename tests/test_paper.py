@@ -69,7 +69,7 @@ def test_a_scale_shortens_every_run():
 
 def test_a_missing_matplotlib_is_told_before_anything_is_computed(tmp_path):
     program = "import sys; sys.modules['matplotlib'] = None; from fasturl.cli import main; main()"
-    command = [sys.executable, "-c", program, "reproduce", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-P", "-c", program, "reproduce", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     message = "fasturl: a reproduction needs matplotlib: pip install 'fasturl[experiments]'\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)

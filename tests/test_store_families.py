@@ -192,7 +192,7 @@ def test_one_name_with_two_kinds_is_a_number_or_a_text(tmp_path):
 def test_a_folder_is_read_where_its_classes_are_not_known(folder, frame):
     program = "import sys, fasturl; f = fasturl.load(sys.argv[1]); print(f.to_json(orient='split'))"
     done = subprocess.run(
-        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", program, str(folder)], capture_output=True, text=True, check=True
     )
     assert json.loads(done.stdout) == json.loads(frame.to_json(orient="split"))
 

@@ -81,7 +81,11 @@ def test_the_command_computes_on_the_cluster(cluster, tmp_path):
     )
     words = ["sweep", str(spec), "--out", str(tmp_path / "out"), "--dask", cluster.scheduler_address]
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-P", "-c", COMMAND, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 of 2 runs computed" in done.stdout

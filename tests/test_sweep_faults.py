@@ -74,6 +74,7 @@ class Sweep:
         self.allow(range(blocks))
         command = [
             sys.executable,
+            "-P",
             "-c",
             COMMAND,
             str(self.tickets),
@@ -257,7 +258,7 @@ def test_killed_at_every_step_of_writing_a_file(spec, undisturbed, tmp_path):
     ]
     out = tmp_path / "out"
     done = subprocess.run(
-        [sys.executable, "-c", KILLED_WHILE_WRITING, spec, out, *moments],
+        [sys.executable, "-P", "-c", KILLED_WHILE_WRITING, spec, out, *moments],
         capture_output=True,
         text=True,
         check=True,
@@ -284,5 +285,5 @@ next(results)
 
 def test_what_an_interrupted_sweep_leaves_is_removed_without_a_word():
     """Semaphores and folders of workers, by processes that outlive it for a moment."""
-    done = subprocess.run([sys.executable, "-c", LEAVE], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-c", LEAVE], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -194,7 +194,7 @@ main()
 
 def die_in_call(number, arguments, folder):
     victim = subprocess.run(
-        [sys.executable, "-c", DIES_IN_A_TRIAL, str(number), *arguments],
+        [sys.executable, "-P", "-c", DIES_IN_A_TRIAL, str(number), *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -208,7 +208,7 @@ def test_a_killed_search_is_completed(tmp_path):
     arguments = [*words.split(), *more.split()]
     die_in_call(6, arguments, tmp_path)  # six seeds make two calls a trial, or one where it is given up
     assert 0 < finished_trials(tmp_path / "study.db") < 5
-    program = [sys.executable, "-c", "from fasturl.cli import main; main()", *arguments]
+    program = [sys.executable, "-P", "-c", "from fasturl.cli import main; main()", *arguments]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
     problem = Problem.make(
         "lock-bernoulli",

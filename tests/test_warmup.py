@@ -67,9 +67,9 @@ def test_warmup_fills_the_cache_with_every_kernel():
     done = fasturl_alone("warmup", env=environment)
     assert re.search(r"kernels compiled in [\d.]+ s, kept in ", done.stdout)
     assert re.search(r"warm: \d+ compiled kernels are kept", fasturl_alone("info", env=environment).stdout)
-    done = subprocess.run([sys.executable, "-c", EVERY_KERNEL], **options)
+    done = subprocess.run([sys.executable, "-P", "-c", EVERY_KERNEL], **options)
     assert done.stdout == ""
-    done = subprocess.run([sys.executable, "-c", C_FACE, str(Path(__file__).parent)], **options)
+    done = subprocess.run([sys.executable, "-P", "-c", C_FACE, str(Path(__file__).parent)], **options)
     assert done.stdout == "[]\n[]\n"
 
 

@@ -238,7 +238,7 @@ def _run_apart(words, place):
     if any("\0" in word for word in words):
         return 2, "", "fasturl: no system starts a process with such a word\n"
     done = subprocess.run(
-        [sys.executable, "-c", "from fasturl.cli import main; main()", *words],
+        [sys.executable, "-P", "-c", "from fasturl.cli import main; main()", *words],
         capture_output=True,
         stdin=subprocess.DEVNULL,
         cwd=place,

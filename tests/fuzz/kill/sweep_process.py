@@ -43,7 +43,18 @@ class SweepProcess:
 
     def __init__(self, spec, out, temporary, *, words, slow=0, block_seeds=4):
         settings = json.dumps({"slow": slow, "block_seeds": block_seeds})
-        command = [sys.executable, "-c", PROGRAM, settings, "sweep", str(spec), "--out", str(out), *words]
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            PROGRAM,
+            settings,
+            "sweep",
+            str(spec),
+            "--out",
+            str(out),
+            *words,
+        ]
         environment = os.environ | {"TMPDIR": str(temporary), "JOBLIB_TEMP_FOLDER": str(temporary)}
         self.process = subprocess.Popen(
             command,
