@@ -30,7 +30,7 @@ def fasturl(*words, cwd=".", **environment):
 
 
 def fasturl_alone(*words, **options):
-    """The same of a process of its own, of the package that is installed (-P: not of a checkout around here)."""
+    """The same of a process of its own, of the package that is installed and no checkout (-P)."""
     return subprocess.run(
         [sys.executable, "-P", "-c", "from fasturl.cli import main; main()", *map(str, words)],
         capture_output=True,
