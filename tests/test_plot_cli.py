@@ -67,7 +67,7 @@ def test_a_page_on_standard_output(folder, fasturl, tmp_path):
     assert out == (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kind", ["regret", "success", "scaling"])
+@pytest.mark.parametrize("kind", ["regret", "success", "scaling", "seconds"])
 def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp_path):
     assert fasturl("plot", str(folder), "--kind", kind) == (0, f"drawn in {kind}.png\n", "")
     assert (tmp_path / f"{kind}.png").read_bytes().startswith(b"\x89PNG")
@@ -79,7 +79,7 @@ def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp
         ("plot missing", "there are no results in missing"),
         (
             "plot {} --kind pie",
-            "kind must be one of 'curves', 'regret', 'success', 'scaling', 'heatmap', got 'pie'",
+            "kind must be one of 'curves', 'regret', 'success', 'scaling', 'seconds', 'heatmap', got 'pie'",
         ),
         ("plot {} --band sem", "band must be one of 'std', 'ci', got 'sem'"),
         ("plot {} --kind success --band sem", "band must be one of 'std', 'ci', got 'sem'"),
@@ -97,10 +97,10 @@ def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp
         ),
         ("plot {} --kind heatmap --x horizon", "a heat map needs --x and --y"),
         ("plot {} --kind scaling --y switch", "--y is for --kind heatmap"),
-        ("plot {} --x switch", "--x is for --kind success, scaling and heatmap"),
+        ("plot {} --x switch", "--x is for --kind success, scaling, seconds and heatmap"),
         (
             "plot {} --kind regret --x switch",
-            "--x is for --kind success, scaling and heatmap: regret is drawn",
+            "--x is for --kind success, scaling, seconds and heatmap: regret is drawn",
         ),
         ("plot {} --kind regret --y switch", "--y is for --kind heatmap"),
         ("plot {} --where horizon=7", "there are no results with horizon 7; horizon is 2, 3"),

@@ -292,6 +292,23 @@ def test_scaling_finds_the_exponent():
     assert "median over 7 seeds" in texts(figure)
 
 
+def test_seconds_are_those_of_a_run_whatever_the_files_they_lie_in():
+    frame = quadratic((4, 8, 16))
+    cells = frame.drop_duplicates("cell").set_index("horizon")["cell"]
+    about = [
+        {"cell": cells[horizon], "wall_seconds": 0.01 * horizon**3 * len(seeds), "seeds": seeds}
+        for horizon in cells.index
+        for seeds in (range(5), range(5, 7))
+    ]
+    figure = plots.seconds(frame, about)
+    (axes,) = figure.axes
+    (points,) = [line for line in axes.lines if len(line.get_xdata()) == 3]
+    np.testing.assert_allclose(points.get_ydata(), [0.64, 5.12, 40.96])
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["slope 3.00 ± 0.00"]
+    assert "mean over 7 seeds" in texts(figure)
+    assert_legible(figure)
+
+
 def test_too_few_seeds_for_an_interval_have_no_bars():
     frame = quadratic((4, 8))
     few = frame[frame["seed"] < 5]

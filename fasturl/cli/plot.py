@@ -19,7 +19,7 @@ fasturl plot results --kind regret
 fasturl plot results --kind scaling --where switch=0.2
 
 fasturl plot results --kind heatmap --x learning_rate --y confidence --where agent=oracleq-lat"""
-KINDS = ("curves", "regret", "success", "scaling", "heatmap")
+KINDS = ("curves", "regret", "success", "scaling", "seconds", "heatmap")
 AGAINST_TRAJECTORIES = ("curves", "regret")
 """The kinds that have trajectories on the x axis, and a band."""
 
@@ -70,8 +70,8 @@ def plot_command(
         ),
     ] = None,
 ) -> None:
-    """Draw stored results: learning curves, regret, success rates, scaling with the horizon, or a heat
-    map."""
+    """Draw stored results: learning curves, regret, success rates, scaling with the horizon, seconds, or a
+    heat map."""
     from ..experiments.analysis import figures as plots
     from ..experiments.analysis import style, summaries
     from ..experiments.running import store
@@ -94,6 +94,8 @@ def plot_command(
             figure = plots.success(frame, x=x or "horizon")
         elif kind == "scaling":
             figure = plots.scaling(frame, x=x or "horizon")
+        elif kind == "seconds":
+            figure = plots.seconds(frame, store.Store(folder).about(), x=x or "horizon")
         else:
             figure = plots.heatmap(frame, str(x), str(y), of=of or "average-reward")
         assert draft is not None
@@ -110,7 +112,7 @@ def _check_options(kind: str, *, x: str | None, y: str | None, of: str | None, b
     if kind in AGAINST_TRAJECTORIES and x is not None:
         drawn = "learning curves are" if kind == "curves" else "regret is"
         raise ValueError(
-            f"--x is for --kind success, scaling and heatmap: {drawn} drawn against trajectories"
+            f"--x is for --kind success, scaling, seconds and heatmap: {drawn} drawn against trajectories"
         )
     if kind != "heatmap" and of is not None:
         raise ValueError("--of is for --kind heatmap")

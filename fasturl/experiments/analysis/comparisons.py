@@ -1,10 +1,13 @@
-"""Results against a setting: the share of near-optimal seeds, and the trajectories it takes to get there."""
+"""Results against a setting: the share of near-optimal seeds, the trajectories it takes to get there, and the
+seconds that a run takes."""
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -78,6 +81,43 @@ def scaling(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
     there an arrow stands at the number of trajectories that were played.
     """
     comparison = _comparison(frame, x)
+    arrows = "arrows: at least half of the seeds did not get there"
+    bars = _bars_in_words(comparison.table["needed_low"])
+    words = f"Points: median over {seeds_in_words(frame)}; {bars}; {arrows}."
+    return _power_laws(comparison, x, _draw_needed, "trajectories to near-optimal", words)
+
+
+def seconds(frame: pandas.DataFrame, about: list[dict[str, Any]], *, x: str = "horizon") -> Figure:
+    """Seconds a run against a setting on logarithmic axes: the mean over seeds, and the slope b of x^b.
+
+    frame
+        Results, from `fasturl.experiments.load`.
+    about
+        What the store knows of each file of them (`Store.about`).
+    x
+        The setting on the x axis.
+
+    They are of the machine that the runs were played on, with whatever else it had to do. Each run plays the
+    trajectories that it was told to, whether or not it needs them.
+    """
+    taken: dict[str, float] = defaultdict(float)
+    runs: dict[str, int] = defaultdict(int)
+    for block in about:
+        taken[block["cell"]] += block["wall_seconds"]
+        runs[block["cell"]] += len(block["seeds"])
+    draw = partial(_draw_seconds, {cell: taken[cell] / runs[cell] for cell in runs})
+    words = f"Points: mean over {seeds_in_words(frame)}, a run on one core."
+    return _power_laws(_comparison(frame, x), x, draw, "seconds a run", words)
+
+
+def _power_laws(
+    comparison: _Comparison,
+    x: str,
+    draw: Callable[[Axes, pandas.DataFrame, str, float, str, LineStyle], list[tuple[Any, str]]],
+    y_name: str,
+    words: str,
+) -> Figure:
+    """A figure with logarithmic axes; `draw` draws the points of a line and gives it its slope."""
     if (comparison.table[comparison.across] <= 0).any():
         raise ValueError(f"{x} is not always positive in these results: it cannot be a logarithmic axis")
     figure, all_axes, groups = _panels(
@@ -87,13 +127,10 @@ def scaling(frame: pandas.DataFrame, *, x: str = "horizon") -> Figure:
         for axes, rows in zip(all_axes, groups, strict=True):
             slopes: list[tuple[Any, str]] = []
             for label, line, shift in _series(rows, comparison, logarithmic=True):
-                slopes += _draw_needed(axes, line, comparison.across, shift, label, comparison.styles[label])
+                slopes += draw(axes, line, comparison.across, shift, label, comparison.styles[label])
             _finish_scaling(axes, comparison.across, slopes)
             _set_ticks(axes, rows[comparison.across])
-        arrows = "arrows: at least half of the seeds did not get there"
-        bars = _bars_in_words(comparison.table["needed_low"])
-        words = f"Points: median over {seeds_in_words(frame)}; {bars}; {arrows}."
-        finish(figure, all_axes, comparison.labels, "", "trajectories to near-optimal", words)
+        finish(figure, all_axes, comparison.labels, "", y_name, words)
         write_titles(figure, dict(zip(all_axes, map(title, groups), strict=True)))
     return figure
 
@@ -158,23 +195,14 @@ def _draw_share(axes: Axes, xs: Any, line: pandas.DataFrame, label: str, line_st
 def _draw_needed(
     axes: Axes, line: pandas.DataFrame, across: str, shift: float, label: str, line_style: LineStyle
 ) -> list[tuple[Any, str]]:
-    """Gives the line that was fitted and its slope in words; nothing where there are too few points."""
+    """Medians with their intervals, and an arrow where runs do not get there."""
     transforms = optional.need("matplotlib.transforms", "experiments", "a figure")
     points = _point_style(line_style)
     xs = line[across].to_numpy(float)
     shifted = xs * math.exp(shift)
     needed, played = line["needed"].to_numpy(), line["trajectories"].to_numpy()
     there = np.isfinite(needed)
-    # named here, so that legends show line and marker; the points themselves are drawn below
-    (fitted,) = axes.plot(
-        [], [], linestyle=line_style.dashes, linewidth=0.9, label=label, markevery=[], **points
-    )
-    slopes = []
-    with contextlib.suppress(ValueError):
-        slope = statistics.log_log_slope(xs, needed)
-        ends = np.array([xs[there].min(), xs[there].max()])
-        fitted.set_data(ends, np.exp(slope.intercept) * ends**slope.slope)
-        slopes = [(fitted, f"slope {slope_in_words(slope)}")]
+    slopes = _draw_fit(axes, xs, needed, label, line_style)
     # an interval without an upper end reaches to the number of trajectories that were played; where there is
     # none (nan) no bar is drawn
     high = np.minimum(line["needed_high"].to_numpy(), played)
@@ -186,6 +214,37 @@ def _draw_needed(
     arrow: dict[str, Any] = {"marker": r"$\uparrow$", "markersize": 5, "color": line_style.colour}
     axes.plot(shifted[~there], played[~there], linestyle="none", transform=above, **arrow)
     return slopes
+
+
+def _draw_seconds(
+    seconds_by_cell: Mapping[str, float],
+    axes: Axes,
+    line: pandas.DataFrame,
+    across: str,
+    shift: float,
+    label: str,
+    line_style: LineStyle,
+) -> list[tuple[Any, str]]:
+    xs, taken = line[across].to_numpy(float), line["cell"].map(seconds_by_cell).to_numpy(float)
+    slopes = _draw_fit(axes, xs, taken, label, line_style)
+    axes.plot(xs * math.exp(shift), taken, linestyle="none", **_point_style(line_style))
+    return slopes
+
+
+def _draw_fit(axes: Axes, xs: Any, ys: Any, label: str, line_style: LineStyle) -> list[tuple[Any, str]]:
+    """The line that was fitted and its slope in words; nothing where there are too few points."""
+    # named here, so that legends show line and marker; the points themselves are drawn by the caller
+    points = _point_style(line_style)
+    (fitted,) = axes.plot(
+        [], [], linestyle=line_style.dashes, linewidth=0.9, label=label, markevery=[], **points
+    )
+    with contextlib.suppress(ValueError):
+        slope = statistics.log_log_slope(xs, ys)
+        there = xs[np.isfinite(ys)]
+        ends = np.array([there.min(), there.max()])
+        fitted.set_data(ends, np.exp(slope.intercept) * ends**slope.slope)
+        return [(fitted, f"slope {slope_in_words(slope)}")]
+    return []
 
 
 def slope_in_words(slope: statistics.Slope) -> str:

@@ -1,10 +1,10 @@
-"""Figures from stored results, for papers: `curves`, `regret`, `success`, `scaling` and `heatmap` take a
-frame from `fasturl.experiments.load`, and say which measure of spread is drawn.
+"""Figures from stored results, for papers: `curves`, `regret`, `success`, `scaling`, `seconds` and `heatmap`
+take a frame from `fasturl.experiments.load`, and say which measure of spread is drawn.
 
 A kind of figure is one file beside this one; `panels` has what they share, `style` their colours and sizes.
 """
 
-from .comparisons import scaling, success
+from .comparisons import scaling, seconds, success
 from .curves import caption, curve_panel, curves
 from .heatmaps import QUANTITIES, heatmap
 from .panels import title
@@ -18,6 +18,7 @@ __all__ = [
     "heatmap",
     "regret",
     "scaling",
+    "seconds",
     "success",
     "title",
 ]
