@@ -35,8 +35,9 @@ def test_the_horizons_of_the_example_are_those_of_long_locks():
     spec = read_spec(EXAMPLES / "horizons.toml")
     settings = {(cell.environment().horizon, cell.env, cell.agent) for cell in spec.cells}
     horizons, locks = (5, 10, 20, 50, 100, 200, 500, 1000), ("lock-bernoulli", "lock-gaussian")
-    assert settings == set(itertools.product(horizons, locks, ("oracleq-lat", "url")))
-    assert (len(spec.cells), spec.seeds) == (32, list(range(20)))
+    agents = ("oracleq-lat", "pooled-ucbvi-lat", "url")
+    assert settings == set(itertools.product(horizons, locks, agents))
+    assert (len(spec.cells), spec.seeds) == (48, list(range(20)))
 
 
 def test_the_example_of_every_seed_has_all_settings_of_the_papers_figures():
