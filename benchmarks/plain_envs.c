@@ -2,8 +2,9 @@
    which points to its rows of the arrays that all share, and a loop that steps one after the other. The yardstick of
    the vector environments in test_bench_plain_envs.py. An episode that is over is reset by the step after it. */
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
+
+#include "plain_random.h"
 
 enum { STATES = 3, ACTIONS = 4, DEAD = 2, LAYERS = 256 };
 
@@ -19,23 +20,6 @@ typedef struct {
     int horizon, level, state;
     uint8_t *ways; /* [horizon][STATES][ACTIONS]: 0 the way on, 1 the flipped one, 2 the way out */
 } Lock;
-
-static uint64_t draw(uint64_t s[4])
-{
-    uint64_t sum = s[0] + s[3], bits = ((sum << 23) | (sum >> 41)) + s[0], shifted = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= shifted;
-    s[3] = (s[3] << 45) | (s[3] >> 19);
-    return bits;
-}
-
-static double uniform(uint64_t s[4])
-{
-    return (double)(draw(s) >> 11) * 0x1.0p-53;
-}
 
 /* Normals by the ziggurat of Marsaglia and Tsang (2000): layers of equal area, of which the lowest has the tail. */
 static float edges[LAYERS + 1], heights[LAYERS + 1];

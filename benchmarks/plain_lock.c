@@ -1,25 +1,8 @@
 /* OracleQ on the latent states of a lock, as one writes it by hand for this problem and no other: the yardstick of
    test_bench_plain_c.py. It draws as fasturl does, so that the two give the same bits. */
-#include <stdint.h>
+#include "plain_random.h"
 
 enum { STATES = 3, ACTIONS = 4, DEAD = 2 };
-
-static uint64_t draw(uint64_t s[4])
-{
-    uint64_t sum = s[0] + s[3], bits = ((sum << 23) | (sum >> 41)) + s[0], shifted = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= shifted;
-    s[3] = (s[3] << 45) | (s[3] >> 19);
-    return bits;
-}
-
-static double uniform(uint64_t s[4])
-{
-    return (double)(draw(s) >> 11) * 0x1.0p-53;
-}
 
 static int below(uint64_t s[4], uint64_t bound)
 {
