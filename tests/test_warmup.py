@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from command_line import fasturl_alone
+import pytest
+from command_line import fasturl, fasturl_alone
+
+from fasturl.cli import warmup
 
 EVERY_KERNEL = """
 from importlib import import_module
@@ -71,6 +74,14 @@ def test_warmup_fills_the_cache_with_every_kernel():
     assert done.stdout == ""
     done = subprocess.run([sys.executable, "-P", "-c", C_FACE, str(Path(__file__).parent)], **options)
     assert done.stdout == "[]\n[]\n"
+
+
+@pytest.mark.parametrize("folder", [None, Path("somewhere")])
+def test_a_number_of_processes_that_cannot_be_is_refused_with_or_without_a_cache(folder, monkeypatch):
+    monkeypatch.setattr(warmup, "CACHE_FOLDER", folder)
+    done = fasturl("warmup", "--n-jobs", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "fasturl: n_jobs must be an integer >= 1, got 0\n"
 
 
 def test_a_cache_without_kernels_is_cold(tmp_path):

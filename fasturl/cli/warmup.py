@@ -59,13 +59,14 @@ def warmup_command(
 def compile_kernels(n_jobs: int | None = None) -> float:
     """Compile or load all kernels and the functions of the C face; returns the seconds it took.
 
-    Several processes share what they compile through the cache folder. Without one this process needs
-    everything itself.
+    So many processes share what they compile through the cache folder; all cores if `n_jobs` is not given.
+    Without a folder nothing would be left of what others compile, so there is one process.
     """
     from ..experiments.running.backends import Local
 
     begin = time.perf_counter()
-    for _ in Local(n_jobs if CACHE_FOLDER else 1).map(_call_all, _groups()):
+    workers = Local(n_jobs).workers()
+    for _ in Local(workers if CACHE_FOLDER else 1).map(_call_all, _groups()):
         pass
     return time.perf_counter() - begin
 
@@ -89,6 +90,7 @@ def _groups() -> list[list[Callable[[], object]]]:
 
 
 def _call_all(group: list[Callable[[], object]]) -> None:
+    """The work of one process."""
     for function in group:
         function()
 
