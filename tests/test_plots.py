@@ -360,7 +360,7 @@ def test_long_names_leave_room_for_the_panels():
         for switch in (0, 0.2, 0.5)
     ]
     for draw in (plots.scaling, plots.success, plots.curves, plots.regret):
-        figure = draw(quadratic((4, 8), variants=settings))
+        figure = draw(quadratic((4, 8), points=30, variants=settings))
         figure.draw_without_rendering()
         for axes in figure.axes:
             box = axes.get_window_extent()
