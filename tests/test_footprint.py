@@ -207,7 +207,8 @@ def test_the_memory_of_a_history_is_what_its_arrays_take(env, monkeypatch):
     fu.train(env, fu.URL(), 120, n_jobs=1)
     arrays = [kept[0].labels, kept[0].actions, kept[0].rewards, kept[0].observations]
     assert fu.URL().history_bytes(env.describe(), 120) == sum(array.nbytes for array in arrays)
-    assert fu.URL().history_bytes(env.describe(), 10**6) < history.MOST_BYTES + 10**6 * 11 * 41
+    most = history.MOST_BYTES + history.MOST_RARE_BYTES
+    assert fu.URL().history_bytes(env.describe(), 10**6) < most + 10**6 * 11 * 41
 
 
 def test_trajectories_that_do_not_fit_are_refused(with_memory):

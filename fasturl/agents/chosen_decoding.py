@@ -60,7 +60,8 @@ class ChosenDecoding(LevelDecoding):
     def _follow(self) -> None:
         """Believe what the present way to decode does."""
         now = self._now
-        self.decoder, self.levels, self.most_observations = now.decoder, now.levels, now.most_observations
+        self.decoder, self.levels = now.decoder, now.levels
+        self.most_observations, self.keeps_rare = now.most_observations, now.keeps_rare
         self.last_change = max(now.last_change, self._switched_at)
         self.fits = self._pooled.fits + self._separate.fits
 
@@ -97,6 +98,6 @@ class ChosenDecoding(LevelDecoding):
             return False
         if better is self._pooled:
             names, agreement = history.relabel(together)
-            self._pooled.adopt(decoder.relabelled(names), agreement, played)
+            self._pooled.adopt(decoder.relabelled(names), agreement, history)
         self._now, self._switched_at = better, played
         return True

@@ -4,11 +4,13 @@ Labels, actions and rewards of all of them are kept. Observations take most of t
 limit: where it is reached, those of every second trajectory are let go, and from then on every second one is
 looked at. A trajectory without observations keeps the labels that it was given last, and labels of a new
 decoder are named after those of the old one, so they go on to mean the same.
+
+On a long lock most observations are of one state, and trajectories that are let go would take with them what
+little was seen of the others. So single observations of labels that few are left of are kept beside
+(`RareObservations`).
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ from ..learners.playing import take_in
 from ..problems.description import Description
 from .game import Game, Trajectories
 from .label_matching import match_labels
+from .rare_observations import MOST_RARE_BYTES, RareObservations
+from .rows import Rows
 
 MOST_BYTES = 2**29
 """Upper limit on the memory that observations take, 512 MB."""
@@ -32,18 +36,24 @@ class History:
     observations
         Array [n, H+1, D], of the n trajectories that were looked at; `observed_labels` [n, H+1],
         `observed_actions` [n, H] and `observed_rewards` [n, H] are theirs.
+    rare
+        Single observations of labels that few are left of; `rare_labels` [m] are theirs.
     most_observations
         Upper limit on the observations that are kept, besides that on the bytes that they take.
+    keeps_rare
+        Whether a label means the same at all levels, so that rare ones are worth keeping.
     """
 
     def __init__(self, horizon: int, n_labels: int, n_actions: int) -> None:
         self.n_labels, self.n_actions = n_labels, n_actions
         self.most_observations: int | None = None
-        self._labels = _Rows((horizon + 1,), np.dtype(np.uint8))
-        self._actions = _Rows((horizon,), np.min_scalar_type(n_actions - 1))
-        self._rewards = _Rows((horizon,), np.dtype(np.float64))
-        self._observed = _Rows((), np.dtype(np.int64))
-        self._observations: _Rows | None = None
+        self.keeps_rare = False
+        self.rare = RareObservations()
+        self._labels = Rows((horizon + 1,), np.dtype(np.uint8))
+        self._actions = Rows((horizon,), np.min_scalar_type(n_actions - 1))
+        self._rewards = Rows((horizon,), np.dtype(np.float64))
+        self._observed = Rows((), np.dtype(np.int64))
+        self._observations: Rows | None = None
         self._looked_at = 1.0
 
     @property
@@ -94,15 +104,45 @@ class History:
         self._labels.add(trajectories.labels)
         self._actions.add(trajectories.actions)
         self._rewards.add(trajectories.rewards)
-        observations = trajectories.observations(int(np.ceil(self._looked_at * len(trajectories.actions))))
+        n_looked_at = int(np.ceil(self._looked_at * len(trajectories.actions)))
+        observations = trajectories.observations(n_looked_at)
         if self._observations is None:
-            self._observations = _Rows(observations.shape[1:], observations.dtype)
-        self._observed.add(np.arange(first, first + len(observations)))
+            self._observations = Rows(observations.shape[1:], observations.dtype)
+        self._observed.add(np.arange(first, first + n_looked_at))
         self._observations.add(observations)
+        if self.keeps_rare and n_looked_at < len(trajectories.actions):
+            self.rare.keep_of_trajectories(trajectories, n_looked_at, first, self._label_counts)
         while len(self.observations) > self._most_trajectories:
-            self._observations.thin()
-            self._observed.thin()
-            self._looked_at /= 2
+            self._thin()
+
+    def _thin(self) -> None:
+        """Let every second trajectory with observations go."""
+        assert self._observations is not None
+        left, gone = self._observed.rows[::2], self._observed.rows[1::2]
+        if self.keeps_rare:
+            counts = self._counts_of(self.labels[left]) + self._counts_of(self.rare_labels)
+            self.rare.keep_of_rows(self._observations.rows[1::2], self.labels[gone], gone, counts)
+        self._observations.thin()
+        self._observed.thin()
+        self._looked_at /= 2
+
+    @property
+    def _label_counts(self) -> Ints:
+        """How many observations of each label are left."""
+        return self._counts_of(self.observed_labels) + self._counts_of(self.rare_labels)
+
+    def _counts_of(self, labels: NDArray[np.integer]) -> Ints:
+        return np.bincount(labels.ravel(), minlength=self.n_labels)
+
+    @property
+    def rare_labels(self) -> NDArray[np.integer]:
+        trajectories, levels = self.rare.cells.T
+        return np.asarray(self.labels[trajectories, levels])
+
+    def set_rare_labels(self, labels: NDArray[np.integer]) -> None:
+        """Give the rare observations these labels [m]."""
+        trajectories, levels = self.rare.cells.T
+        self.labels[trajectories, levels] = labels
 
     @property
     def _most_trajectories(self) -> int:
@@ -168,31 +208,5 @@ def history_bytes(known: Description, trajectories: int) -> float:
     levels, of_action = known.horizon + 1, np.min_scalar_type(known.n_actions - 1).itemsize
     of_coordinate = 1 if known.observations.discrete else 4
     of_observations = trajectories * levels * known.observations.dimension * of_coordinate
-    return min(MOST_BYTES, of_observations) + trajectories * (levels + (8 + of_action) * known.horizon)
-
-
-class _Rows:
-    """An array that grows by rows."""
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self._array = np.empty((64, *shape), dtype)
-        self._size = 0
-
-    @property
-    def rows(self) -> NDArray[Any]:
-        return self._array[: self._size]
-
-    def add(self, rows: NDArray[Any]) -> None:
-        end = self._size + len(rows)
-        if end > len(self._array):
-            larger = np.empty((max(end, 2 * len(self._array)), *self._array.shape[1:]), self._array.dtype)
-            larger[: self._size] = self.rows
-            self._array = larger
-        self._array[self._size : end] = rows
-        self._size = end
-
-    def thin(self) -> None:
-        """Let every second row go."""
-        left = self.rows[::2].copy()
-        self._array[: len(left)] = left
-        self._size = len(left)
+    rare = MOST_RARE_BYTES if of_observations > MOST_BYTES else 0
+    return min(MOST_BYTES, of_observations) + rare + trajectories * (levels + (8 + of_action) * known.horizon)

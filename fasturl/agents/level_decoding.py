@@ -48,6 +48,8 @@ class LevelDecoding(ABC):
     decoder: Decoder
     most_observations: int | None = None
     """How many observations it makes use of; None for all."""
+    keeps_rare: bool = False
+    """Whether it makes use of single observations of labels that are rare."""
     levels: str
     """As `URL` has it, "pooled" or "separate"."""
 

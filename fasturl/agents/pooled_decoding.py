@@ -40,6 +40,7 @@ class PooledDecoding(LevelDecoding):
 
     levels = POOLED
     most_observations = 2**17
+    keeps_rare = True
 
     def __init__(self, oracle: Any, n_states: int, seeds: np.random.Generator, batch: int) -> None:
         super().__init__(oracle, n_states, seeds)
@@ -57,18 +58,20 @@ class PooledDecoding(LevelDecoding):
         history.make_room(decoder.n_labels)
         before = history.observed_labels
         names, agreement = history.relabel(labels)
-        self.adopt(decoder.relabelled(names), agreement, len(history.labels))
+        self.adopt(decoder.relabelled(names), agreement, history)
         return not np.array_equal(before, names[labels])
 
     def fitted_on_history(self, history: History) -> tuple[Decoder, Ints]:
-        """A decoder for all observations of the history, and their labels [n, H+1]."""
+        """A decoder for all observations of the history, and the labels [n, H+1] of those of whole
+        trajectories."""
         observations = history.observations
         rows = observations.reshape(-1, observations.shape[-1])
-        believed = _decoded(self.decoder, rows) if self._fitted else None
+        seen = [rows, history.rare.observations] if len(history.rare) else [rows]
+        believed = np.concatenate([_decoded(self.decoder, part) for part in seen]) if self._fitted else None
         together = np.zeros(len(rows), np.int64) if believed is None else believed
         seed = self._draw_seed()
         chosen = balanced_choice(together, _FITTED, np.random.default_rng(seed))
-        decoder = self.fitted(rows[chosen], None if believed is None else believed[chosen], seed)
+        decoder = self.fitted(_rows_of(seen, chosen), None if believed is None else believed[chosen], seed)
         return decoder, _decoded(decoder, rows).reshape(observations.shape[:2])
 
     def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
@@ -81,13 +84,27 @@ class PooledDecoding(LevelDecoding):
         chosen = balanced_choice(labels, _SAMPLED, self._seeds)
         yield observations.reshape(-1, observations.shape[-1])[chosen], labels[chosen]
 
-    def adopt(self, decoder: Decoder, agreement: float, played: int) -> None:
+    def adopt(self, decoder: Decoder, agreement: float, history: History) -> None:
         """Believe in a decoder that agrees so well with the one before."""
-        self.decoder, self._fitted = decoder, True
+        self.decoder, self._fitted, played = decoder, True, len(history.labels)
+        if len(history.rare):
+            history.set_rare_labels(_decoded(decoder, history.rare.observations))
         self._growth = next_growth(self._growth, agreement)
         self._next = math.ceil(self._growth * played)
         if agreement < STABLE_AGREEMENT:
             self.last_change = played
+
+
+def _rows_of(parts: list[NDArray[np.generic]], chosen: NDArray[np.int64] | slice) -> NDArray[np.generic]:
+    """Some rows of several arrays [n, D], numbered through; all of them are never put together, where they
+    are many."""
+    if isinstance(chosen, slice):
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+    ends = np.cumsum([len(part) for part in parts])
+    pieces = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
+    return np.concatenate(
+        [part[piece - end + len(part)] for part, piece, end in zip(parts, pieces, ends, strict=True)]
+    )
 
 
 def _decoded(decoder: Decoder, rows: NDArray[np.generic]) -> Ints:

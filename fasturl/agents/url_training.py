@@ -65,6 +65,7 @@ class URLTraining:
         with self._phases.timed("oracle"):
             changed = self._decoding.refit(self._history)
             self._history.most_observations = self._decoding.most_observations
+            self._history.keeps_rare = self._decoding.keeps_rare
             self._ledger.pause()
         self._relabellings += changed
         believed_after = self._decoding.believed_after(self._history)

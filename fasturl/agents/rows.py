@@ -1,0 +1,35 @@
+"""Arrays that grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Rows:
+    """An array that grows by rows."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self._array = np.empty((64, *shape), dtype)
+        self._size = 0
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        return self._array[: self._size]
+
+    def add(self, rows: NDArray[Any]) -> None:
+        end = self._size + len(rows)
+        if end > len(self._array):
+            larger = np.empty((max(end, 2 * len(self._array)), *self._array.shape[1:]), self._array.dtype)
+            larger[: self._size] = self.rows
+            self._array = larger
+        self._array[self._size : end] = rows
+        self._size = end
+
+    def thin(self) -> None:
+        """Let every second row go."""
+        left = self.rows[::2].copy()
+        self._array[: len(left)] = left
+        self._size = len(left)

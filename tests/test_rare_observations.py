@@ -1,0 +1,94 @@
+"""What is kept of states that few observations show, where whole trajectories are let go."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import fasturl as fu
+from fasturl.agents import rare_observations
+from fasturl.agents.history import History
+from fasturl.agents.pooled_decoding import PooledDecoding
+from fasturl.agents.url_training import URLTraining
+
+HORIZON, DIMENSION, BLOCK = 8, 5, 10
+ENOUGH = 2 * DIMENSION
+
+
+def block(first):
+    """Trajectories from the number `first` on, whose observations are their number and level. Label 1 is met
+    once in each, label 2 at every second level, label 0 elsewhere."""
+    labels = np.zeros((BLOCK, HORIZON + 1), np.int64)
+    labels[:, 1::2] = 2
+    labels[:, 4] = 1
+    numbers = first + np.arange(BLOCK, dtype=np.float32)
+    observations = np.zeros((BLOCK, HORIZON + 1, DIMENSION), np.float32)
+    observations[..., 0], observations[..., 1] = numbers[:, None], np.arange(HORIZON + 1)
+    return SimpleNamespace(
+        labels=labels,
+        actions=np.zeros((BLOCK, HORIZON), np.int64),
+        rewards=np.zeros((BLOCK, HORIZON)),
+        observations=lambda count: observations[:count],
+        observations_at=lambda level: observations[:, level - 1],
+    )
+
+
+def filled(n_blocks=12, *, keeps_rare=True):
+    """A history with room for the observations of four trajectories."""
+    history = History(HORIZON, 3, 2)
+    history.most_observations, history.keeps_rare = 4 * (HORIZON + 1), keeps_rare
+    for number in range(n_blocks):
+        history.add(block(number * BLOCK))
+    return history
+
+
+def test_enough_observations_of_a_label_are_kept_and_no_more_than_a_block_beyond():
+    history = filled()
+    left = np.bincount(history.rare_labels, minlength=3) + np.bincount(
+        history.observed_labels.ravel(), minlength=3
+    )
+    assert ENOUGH <= left[1] <= ENOUGH + BLOCK
+    assert len(history.observations) <= 4
+
+
+def test_an_observation_is_that_of_its_cell():
+    history = filled()
+    np.testing.assert_array_equal(history.rare.observations[:, :2], history.rare.cells)
+    assert len(np.unique(history.rare.cells, axis=0)) == len(history.rare)
+
+
+def test_nothing_is_kept_twice():
+    """Neither beside itself nor beside the trajectory that it belongs to."""
+    history = filled()
+    looked_at = set(history.observations[:, 0, 0].astype(int).tolist())
+    assert looked_at.isdisjoint(history.rare.cells[:, 0].tolist())
+
+
+def test_labels_of_single_observations_can_be_set():
+    history = filled()
+    history.set_rare_labels(np.arange(len(history.rare)) % 3)
+    np.testing.assert_array_equal(history.rare_labels, np.arange(len(history.rare)) % 3)
+    trajectory, level = history.rare.cells[2]
+    assert history.labels[trajectory, level] == 2
+
+
+def test_nothing_is_kept_where_labels_mean_something_else_at_every_level():
+    assert len(filled(keeps_rare=False).rare) == 0
+
+
+def test_the_memory_that_they_take_is_limited(monkeypatch):
+    monkeypatch.setattr(rare_observations, "MOST_RARE_BYTES", 4 * DIMENSION * 4)
+    assert len(filled().rare) == 4
+
+
+@pytest.mark.parametrize("env", [fu.LockBernoulli(12), fu.LockGaussian(12, noise=0.1)])
+def test_in_a_run_their_labels_are_those_of_the_present_decoder(env, monkeypatch):
+    runs, play = [], URLTraining.run
+    monkeypatch.setattr(URLTraining, "run", lambda self: (runs.append(self), play(self))[1])
+    monkeypatch.setattr(PooledDecoding, "most_observations", 13 * 20)
+    run = fu.train(env, fu.URL(levels="pooled"), 800, n_jobs=1)
+    history, decoder = runs[0]._history, runs[0]._decoding.decoder
+    assert len(history.rare) > 0
+    assert len(history.observations) <= 20
+    np.testing.assert_array_equal(history.rare_labels, decoder.decode(history.rare.observations))
+    assert run.success_rate == 1.0
