@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels import hindsight as _hindsight
 from ..learners.learner import Floats, Ints
 from .history import History
 from .label_matching import moved_labels
@@ -181,17 +182,19 @@ class _Part:
     """Some of the trajectories, as if labels were states."""
 
     def __init__(self, history: History, chosen: slice) -> None:
-        self._labels = history.labels[chosen].astype(np.int64)
-        self._rewards = history.rewards[chosen]
+        self._labels, self._actions, self._rewards = (
+            np.ascontiguousarray(steps[chosen])
+            for steps in (history.labels, history.actions, history.rewards)
+        )
         self._shape = history.n_labels, history.n_actions
-        self._pairs = self._labels[:, :-1] * history.n_actions + history.actions[chosen]
         # what follows an action that was never taken is no better than the worst that was seen
-        ahead = self._rewards[:, ::-1].cumsum(axis=1)[:, ::-1]
-        self._worst = ahead.min(axis=0) if len(ahead) else np.zeros(ahead.shape[1])
+        self._worst = np.zeros(self._actions.shape[1])
+        if len(self._labels):
+            _hindsight.least_returns(self._rewards, self._worst)
 
     def best_actions(self) -> Ints:
         """The actions of greatest estimated value: [H, K]."""
-        horizon = self._pairs.shape[1]
+        horizon = self._actions.shape[1]
         values, best = np.zeros(self._shape[0]), np.empty((horizon, self._shape[0]), np.int64)
         for h in reversed(range(horizon)):
             q = self._q(h, values)
@@ -207,9 +210,6 @@ class _Part:
 
     def _q(self, h: int, values: Floats) -> Floats:
         """Estimated values of the actions [K, A], from those of the labels of the next level."""
-        size = self._shape[0] * self._shape[1]
-        pairs, gains = self._pairs[:, h], self._rewards[:, h] + values[self._labels[:, h + 1]]
-        visits = np.bincount(pairs, minlength=size)
-        sums = np.bincount(pairs, gains, minlength=size)
-        means = np.where(visits > 0, sums / np.maximum(visits, 1), self._worst[h])
-        return means.reshape(self._shape)
+        visits, gains = np.empty(self._shape, np.int64), np.empty(self._shape)
+        _hindsight.level_gains(self._labels, self._actions, self._rewards, h, values, visits, gains)
+        return np.where(visits > 0, gains / np.maximum(visits, 1), self._worst[h])
