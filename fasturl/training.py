@@ -373,10 +373,10 @@ def _single_threaded_libraries() -> Iterator[Callable[[], object]]:
     """One thread for each call into BLAS and OpenMP while seeds run in parallel; yields what a worker calls
     at its start.
 
-    Their pools would fight with ours for the cores, and their sums depend on the number of threads. Where
-    scikit-learn has not been imported by now, no agent is going to use it.
+    Their pools would fight with ours for the cores, and their sums depend on the number of threads. Where no
+    oracle has been imported by now, no agent is going to use them.
     """
-    if "sklearn" not in sys.modules:
+    if "fasturl.oracles" not in sys.modules:
         yield lambda: None
         return
     libraries = _thread_pools(len(sys.modules))

@@ -76,19 +76,34 @@ def test_importing_fasturl_compiles_nothing(imported):
 COMMAND = """
 import json, sys
 from fasturl.cli.main import main
-command = "train lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 10 --seeds 1"
-sys.argv = ["fasturl", *command.split()]
+sys.argv = ["fasturl", *sys.argv[1].split()]
 main()
 print(json.dumps(list(sys.modules)))
 """
 
 
-def test_the_command_line_loads_only_what_it_shows_and_what_the_work_needs():
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        ("lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 10", set()),
+        ("lock-bernoulli --horizon 2 --episodes 50", {"scipy.special"}),
+        ("lock-gaussian --horizon 2 --episodes 50", {"scipy.special"}),
+        ("lock-bernoulli --horizon 2 --episodes 50 --oracle full-gmm", {"scipy.special", "sklearn"}),
+    ],
+)
+def test_the_command_line_loads_only_what_it_shows_and_what_the_work_needs(arguments, needed):
+    """scikit-learn takes a second to import, and brings pandas along."""
+    command = f"train {arguments} --seeds 1"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", COMMAND], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-P", "-c", COMMAND, command],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
-    assert loaded & set(HEAVY) == {"typer", "rich"}
+    brought_along = {"joblib", "pandas", "pyarrow"} if "sklearn" in needed else set()
+    assert (loaded & set(HEAVY)) - brought_along == {"typer", "rich"} | needed
 
 
 KERNELS = sorted((Path(fu.__file__).parent / "_kernels").rglob("*.py"))

@@ -8,7 +8,7 @@ import pytest
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels import fitting, pcid
-from fasturl._kernels.records import KMeansWorkspace, Trajectories
+from fasturl._kernels.records import Trajectories
 
 pytestmark = pytest.mark.kernel
 
@@ -86,50 +86,3 @@ def test_embed_equals_its_reference(draw, dimension, n_axes, n):
     naive.fitting.embed(slopes, offset, columns, ref)
     fitting.embed(slopes, offset, columns, comp)
     np.testing.assert_allclose(ref, comp, rtol=1e-12, atol=1e-12)
-
-
-def clustered(kernel, stream, points, n_clusters, starts=3, iterations=20):
-    n_axes, n = points.shape
-    (centres, trial), sizes = np.full((2, n_clusters, n_axes), np.nan, np.float32), np.full(n_clusters, -1)
-    labels, last_labels = np.empty((2, n), np.int32)
-    workspace = KMeansWorkspace(
-        trial,
-        np.empty(n_clusters, bool),
-        labels,
-        last_labels,
-        np.empty(n, np.float32),
-        np.empty((n_clusters, n), np.float32),
-    )
-    points = points.astype(np.float32)
-    kernel(stream, points, np.ascontiguousarray(points.T), starts, iterations, workspace, centres, sizes)
-    return centres, sizes
-
-
-@FEW
-@hypothesis.given(
-    DRAWS, GENERATORS, st.integers(1, 4), st.integers(1, 6), st.integers(1, 20), st.sampled_from([1, 20])
-)
-@hypothesis.example(np.random.default_rng(0), [1, 2, 3, 4], 4, 2, 20, 20)  # points change their cluster
-def test_kmeans_equals_its_reference(draw, state, n_clusters, n_axes, n, iterations):
-    points, stream = draw.normal(size=(n_axes, n)), row(state)
-    ref = clustered(naive.fitting.kmeans, state, points, n_clusters, iterations=iterations)
-    comp = clustered(fitting.kmeans, stream, points, n_clusters, iterations=iterations)
-    for expected, given in zip(ref, comp, strict=True):
-        np.testing.assert_array_equal(expected, given)
-    assert stream.tolist() == state
-
-
-def test_kmeans_finds_clusters_that_are_far_apart():
-    draw = np.random.default_rng(1)
-    true = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
-    points = np.repeat(true, [10, 20, 30], axis=0) + draw.normal(0, 0.1, (60, 2))
-    centres, sizes = clustered(fitting.kmeans, row([1, 2, 3, 4]), np.ascontiguousarray(points.T), 3)
-    order = np.argsort(sizes)
-    assert sizes[order].tolist() == [10, 20, 30]
-    np.testing.assert_allclose(centres[order], true, atol=0.2)
-
-
-def test_kmeans_leaves_clusters_empty_where_points_are_equal():
-    centres, sizes = clustered(fitting.kmeans, row([1, 2, 3, 4]), np.ones((2, 12)), 3)
-    assert sizes.tolist() == [12, 0, 0]
-    np.testing.assert_array_equal(centres, 1.0)

@@ -161,14 +161,30 @@ class VotingWorkspace(NamedTuple):
 
 
 class KMeansWorkspace(NamedTuple):
-    """Scratch of `fitting.kmeans` for n samples in R dimensions and K clusters."""
+    """Scratch of `clustering.kmeans` for n samples in R dimensions and K clusters; reals are of the kind of
+    the samples."""
 
-    trial: np.ndarray  # float32[K, R]
+    trial: np.ndarray  # [K, R]
     stale: np.ndarray  # bool[K]
+    totals: np.ndarray  # float64[K]
     labels: np.ndarray  # int32[n]
     last_labels: np.ndarray  # int32[n]
-    closest: np.ndarray  # float32[n]
-    distances: np.ndarray  # float32[K, n]
+    closest: np.ndarray  # [n]
+    distances: np.ndarray  # [K, n]
+
+
+def kmeans_workspace(points: np.ndarray, n_clusters: int) -> KMeansWorkspace:
+    """A workspace for so many clusters of points [R, n]."""
+    n_axes, n = points.shape
+    return KMeansWorkspace(
+        trial=np.empty((n_clusters, n_axes), points.dtype),
+        stale=np.empty(n_clusters, np.bool_),
+        totals=np.empty(n_clusters),
+        labels=np.empty(n, np.int32),
+        last_labels=np.empty(n, np.int32),
+        closest=np.empty(n, points.dtype),
+        distances=np.empty((n_clusters, n), points.dtype),
+    )
 
 
 class AdagradWorkspace(NamedTuple):

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._kernels import clustering as _clustering
 from .._kernels import decoding as _decoding
-from .._kernels import fitting as _fitting
 from .._kernels import packed_decoding as _packed
-from .._kernels.records import KMeansWorkspace
+from .._kernels.records import kmeans_workspace
 from ..decoders.affine import best_of_bits
 from ..decoders.decoder import Decoder, Labels, Reals, block_of, in_rows, observations_of, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
@@ -131,18 +131,10 @@ def cluster(rng: NDArray[np.uint64], predictions: Floats, n_clusters: int) -> Fl
     time, with which every cluster has at least 30 samples."""
     points = predictions.astype(np.float32)  # twice as fast, and far finer than the noise of a regression
     rows = np.ascontiguousarray(points.T)
-    n_axes, n = points.shape
+    weights = np.ones(len(rows), np.float32)
     for size in range(n_clusters, 1, -1):
-        centres, sizes = np.empty((size, n_axes), np.float32), np.empty(size, np.int64)
-        workspace = KMeansWorkspace(
-            trial=np.empty_like(centres),
-            stale=np.empty(size, np.bool_),
-            labels=np.empty(n, np.int32),
-            last_labels=np.empty(n, np.int32),
-            closest=np.empty(n, np.float32),
-            distances=np.empty((size, n), np.float32),
-        )
-        _fitting.kmeans(rng, points, rows, STARTS, MOVES, workspace, centres, sizes)
-        if (sizes >= LEAST_SAMPLES).all():
+        centres, workspace = np.empty((size, len(points)), np.float32), kmeans_workspace(points, size)
+        _clustering.kmeans(rng, points, rows, weights, STARTS, 1, MOVES, workspace, centres)
+        if np.bincount(workspace.labels, minlength=size).min() >= LEAST_SAMPLES:
             return centres.astype(np.float64)
     return np.asarray(predictions.mean(axis=1)[None])

@@ -14,11 +14,10 @@ spends its narrow layer on frequent states: those of a few per cent are often mi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neural_network import MLPRegressor
 
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
@@ -50,6 +49,8 @@ class AutoencoderSimHash(DecodingOracle):
     True
     """
 
+    libraries: ClassVar[tuple[str, ...]] = ("sklearn.neural_network",)
+
     n_code: int | None = setting(
         None, least=1, none="n_states - 1", help="Units of the narrow layer.", kw_only=True
     )
@@ -79,6 +80,8 @@ class AutoencoderSimHash(DecodingOracle):
         return {"decoder_": decoder, "hashes_": kept}
 
     def _trained(self, rows: Floats, generator: np.random.Generator) -> _Encoder:
+        from sklearn.neural_network import MLPRegressor
+
         centre, spread = rows.mean(axis=0), rows.std(axis=0)
         if not ((rows == 0.0) | (rows == 1.0)).all():
             # noise of reals is not to count as much as what tells states apart

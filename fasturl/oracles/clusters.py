@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans as _SklearnKMeans
 
 from .._base.schema import setting
+from .._kernels import clustering as _clustering
+from .._kernels.records import kmeans_workspace
 from ..decoders.affine import AffineDecoder
 from .counting import CountingOracle, LabelCriterion
 from .oracle import Oracle
@@ -18,6 +20,8 @@ from .projection import Floats, Observations, Projection
 MIN_SEPARATION = 3.25
 """In standard deviations: above what k-means makes of one Gaussian, below what separates the states of a lock
 with noise 0.3."""
+_MOVES = 300
+"""Most moves of the centres from one start."""
 
 
 @dataclass(eq=False, repr=False)
@@ -50,15 +54,33 @@ def weighted_kmeans(
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Centres [n_states, axes] and labels of weighted k-means; where there are fewer distinct points, some
     centres are the same."""
-    n_clusters = n_distinct(projection.points, n_states)
+    points = projection.points
+    n_clusters = n_distinct(points, n_states)
     if n_clusters == 1:
-        return np.tile(projection.points[0], (n_states, 1)), np.zeros(len(projection.points), np.int64)
-    kmeans = _SklearnKMeans(n_clusters, n_init=n_init, random_state=random_state)
-    kmeans.fit(projection.points, sample_weight=projection.weights)
-    centres = kmeans.cluster_centers_
-    return np.concatenate([centres, np.tile(centres[:1], (n_states - n_clusters, 1))]), kmeans.labels_.astype(
-        np.int64
-    )
+        return as_many_centres(points[:1], n_states), np.zeros(len(points), np.int64)
+    centres, labels = cluster_points(points, projection.weights, n_clusters, n_init, random_state)
+    return as_many_centres(centres, n_states), labels
+
+
+def as_many_centres(centres: Floats, n_states: int) -> Floats:
+    """Centres [n_states, axes], of which the first stands for those that are missing."""
+    return np.concatenate([centres, np.tile(centres[:1], (n_states - len(centres), 1))])
+
+
+def cluster_points(
+    points: Floats, weights: Floats | None, n_clusters: int, n_init: int, random_state: int | None
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Centres [n_clusters, R] and labels [n] of k-means, by the best of n_init starts: points [n, R] count
+    alike, or with weights [n]."""
+    rows = np.ascontiguousarray(points, np.float64)
+    columns = np.ascontiguousarray(rows.T)
+    counted = np.ones(len(rows)) if weights is None else np.ascontiguousarray(weights)
+    centres, workspace = np.empty((n_clusters, rows.shape[1])), kmeans_workspace(columns, n_clusters)
+    # as many as scikit-learn's k-means tries
+    trials = 2 + int(math.log(n_clusters))
+    rng = np.random.default_rng(random_state).integers(1, 2**64, 4, np.uint64, endpoint=False)
+    _clustering.kmeans(rng, columns, rows, counted, n_init, trials, _MOVES, workspace, centres)
+    return centres, workspace.labels.astype(np.int64)
 
 
 def n_distinct(points: Observations, most: int) -> int:

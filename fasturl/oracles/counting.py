@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
-from sklearn.base import clone
 
 from .._base import checks
 from .._base.schema import setting
@@ -100,7 +99,7 @@ class CountingOracle(DecodingOracle):
         best: dict[str, Any] = {"decoder_": ConstantDecoder(2), "n_clusters_": 1}
         least, in_vain = self._criterion_of_one(data), 0
         for number in range(2, min(self.max_states, len(data)) + 1):
-            candidate = clone(self).set_params(n_states=number, max_states=None)
+            candidate = self.unfitted().set_params(n_states=number, max_states=None)
             learned = candidate._learn(data)
             criterion = candidate._criterion(data, learned)
             in_vain += 1

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import DBSCAN as _SklearnDBSCAN
-from sklearn.svm import SVC
 
 from .._base import checks
 from .._base.schema import setting
@@ -41,6 +40,8 @@ class DBSCAN(Oracle):
     >>> bool(np.mean((labels == labels[0]) == (states == states[0])) > 0.99)
     True
     """
+
+    libraries: ClassVar[tuple[str, ...]] = ("sklearn.cluster", "sklearn.svm")
 
     eps: float | None = setting(
         None,
@@ -88,6 +89,8 @@ class DBSCAN(Oracle):
                 )
             )
             data, points = data[chosen], points[chosen]
+        from sklearn.svm import SVC
+
         labels = self._clusters(points)
         clustered = (labels >= 0) & (labels < self._n_clusters)
         classifier = SVC(kernel="rbf", gamma="scale").fit(points[clustered], labels[clustered])
@@ -97,10 +100,12 @@ class DBSCAN(Oracle):
 
     def _clusters(self, points: Floats) -> NDArray[np.int64]:
         """Labels of points by the size of their cluster, largest first; -1 is noise."""
+        from sklearn.cluster import DBSCAN as SklearnDBSCAN
+
         min_samples = max(self.min_samples, int(self.min_share * points.shape[0]))
         trials = []
         for eps in EPS if self.eps is None else (self.eps,):
-            labels = _SklearnDBSCAN(eps=eps, min_samples=min_samples).fit(points).labels_
+            labels = SklearnDBSCAN(eps=eps, min_samples=min_samples).fit(points).labels_
             if self.eps is None:
                 labels = self._whole(points, labels)
             sizes = np.bincount(labels[labels >= 0])

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import copy
+import importlib
+import sys
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
 from ..decoders.checked import check_decoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS, Decoder
 from ..decoders.predict import PredictDecoder, predicted_labels
 from .counting import is_auto
+from .estimator import Estimator
 from .oracle import OneCluster
 
 
@@ -62,11 +63,8 @@ def fit_decoder(
     (3, 3)
     """
     fitted = _fresh_copy(oracle, random_state, n_states)
-    # ours have checked their settings and the data by the time scikit-learn would check them again, for a
-    # good part of the time
-    trusted = bool(getattr(fitted, "checks_its_data", False))
     try:
-        with config_context(assume_finite=trusted or None, skip_parameter_validation=trusted or None):
+        with _checked_once(fitted):
             if getattr(fitted, "takes_history", False):
                 fitted.fit(X, believed, groups=groups)
             else:
@@ -119,7 +117,12 @@ def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
     """An oracle that can be fitted, with what it was not told filled in."""
     if not hasattr(oracle, "get_params"):
         return copy.deepcopy(oracle)
-    fresh = clone(oracle)
+    if isinstance(oracle, Estimator):
+        fresh: Any = oracle.unfitted()
+    else:
+        from sklearn.base import clone
+
+        fresh = clone(oracle)
     settings = fresh.get_params()
     unset = [name for name, value in settings.items() if value is None]
     seeds = {name: random_state for name in unset if name.endswith("random_state")}
@@ -127,10 +130,23 @@ def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
     return fresh.set_params(**seeds, **({bound: n_states} if bound in unset else {}))
 
 
+def _checked_once(oracle: Any) -> AbstractContextManager[Any]:
+    """Ours have checked their settings and the data by the time scikit-learn would check them again, for a
+    good part of the time."""
+    if "sklearn" not in sys.modules or not getattr(oracle, "checks_its_data", False):
+        return nullcontext()
+    from sklearn import config_context
+
+    checked_once: AbstractContextManager[Any] = config_context(
+        assume_finite=True, skip_parameter_validation=True
+    )
+    return checked_once
+
+
 def n_labels_of(oracle: Any) -> int | None:
     """How many labels an oracle gives, if it says so."""
     clusterer = oracle
-    while isinstance(clusterer, Pipeline):
+    while hasattr(clusterer, "steps"):  # a pipeline
         # earlier steps may have clusters and components too, but give no labels
         clusterer = clusterer.steps[-1][1]
     names = ["n_states", "n_clusters"]
@@ -144,7 +160,9 @@ def n_labels_of(oracle: Any) -> int | None:
 
 def check_oracle(oracle: Any, n_states: int, dimension: int) -> None:
     """Refuse settings with which no observations of so many coordinates could be fitted, where the oracle can
-    tell."""
+    tell, and load what it needs."""
+    for library in getattr(oracle, "libraries", ()):
+        importlib.import_module(library)
     if callable(getattr(oracle, "check_settings", None)):
         _fresh_copy(oracle, 0, n_states).check_settings(dimension)
 

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.mixture import GaussianMixture
 
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
 from .clusters import n_distinct
-from .gmm import mixture_decoder
+from .gaussian_mixture import GaussianMixture
 from .principal import PublishedOracle
 from .projection import Observations
-
-
-class _Mixture(GaussianMixture):  # type: ignore[misc]  # scikit-learn carries no types
-    """A mixture whose iterations are limited on purpose, so that nobody is warned."""
-
-    @property
-    def converged_(self) -> bool:
-        return True
-
-    @converged_.setter
-    def converged_(self, value: bool) -> None:
-        pass
 
 
 @dataclass(eq=False, repr=False)
@@ -46,6 +33,8 @@ class FullGMM(PublishedOracle):
     True
     """
 
+    libraries: ClassVar[tuple[str, ...]] = ("sklearn.mixture",)
+
     max_iter: int = setting(
         100, least=1, help="Most iterations of expectation and maximisation.", kw_only=True
     )
@@ -55,6 +44,9 @@ class FullGMM(PublishedOracle):
         n_components = n_distinct(points, self._n_clusters)
         if n_components == 1:
             return {"decoder_": ConstantDecoder(2)}
-        mixture = _Mixture(n_components, max_iter=self.max_iter, random_state=self.random_state)
+        from .limited_estimators import LimitedMixture
+
+        mixture = LimitedMixture(n_components, max_iter=self.max_iter, random_state=self.random_state)
         mixture.fit(points)
-        return {"mixture_": mixture, "decoder_": mixture_decoder(mixture)}
+        fitted = GaussianMixture(mixture.weights_, mixture.means_, mixture.covariances_, "full")
+        return {"mixture_": mixture, "decoder_": fitted.decoder()}

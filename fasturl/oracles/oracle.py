@@ -15,12 +15,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import NotFittedError
 
 from .._base import checks
 from .._base.schema import setting, settings_of
 from ..decoders.decoder import MAX_LABELS, Decoder
+from .estimator import Estimator
 from .projection import KINDS, Observations, Projection, dependence
 
 ENOUGH = 50
@@ -50,7 +49,7 @@ class Attempt(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carries no types
+class DecodingOracle(Estimator, ABC):
     """An oracle that learns a compiled decoder. Subclasses implement `_learn`; checks and prediction are
     here.
 
@@ -74,6 +73,8 @@ class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
     )
     checks_its_data: ClassVar[bool] = True
     """Settings and observations are checked by `fit` itself: scikit-learn need not check them again."""
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Modules that `fit` imports: they are loaded before workers start, so that their threads are limited."""
     takes_history: ClassVar[bool] = False
     """Whether `fit` takes what is known of each observation beside its look: `y`, the label that it had so
     far, and `groups`, whole numbers that say what came before it."""
@@ -101,6 +102,8 @@ class DecodingOracle(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """The label of each observation."""
         if not hasattr(self, "decoder_"):
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError(f"this {type(self).__name__} has not been fitted: call fit first")
         data = _table(X)
         if data.shape[1] != self.n_features_in_:

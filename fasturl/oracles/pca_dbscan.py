@@ -8,11 +8,9 @@ another.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.cluster import DBSCAN as _SklearnDBSCAN
-from sklearn.svm import SVC
 
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
@@ -20,13 +18,6 @@ from ..decoders.decoder import MAX_LABELS, Decoder
 from ..decoders.support_vector import SupportVectorDecoder
 from .principal import PrincipalOracle
 from .projection import Observations, Projection
-
-
-class _Classifier(SVC):  # type: ignore[misc]  # scikit-learn carries no types
-    """A support vector classifier whose iterations are limited on purpose, so that nobody is warned."""
-
-    def _warn_from_fit_status(self) -> None:
-        pass
 
 
 @dataclass(eq=False, repr=False)
@@ -48,6 +39,8 @@ class PCADBSCAN(PrincipalOracle):
     >>> bool(np.mean((labels == labels[0]) == (states == states[0])) > 0.99)
     True
     """
+
+    libraries: ClassVar[tuple[str, ...]] = ("sklearn.cluster", "sklearn.svm")
 
     n_states: int | None = setting(
         None,
@@ -71,8 +64,10 @@ class PCADBSCAN(PrincipalOracle):
     )
 
     def _learn(self, data: Observations) -> dict[str, Any]:
+        from sklearn.cluster import DBSCAN
+
         projection = self._project(data)
-        clusters = _SklearnDBSCAN(eps=self.eps, min_samples=self.min_samples).fit(projection.points).labels_
+        clusters = DBSCAN(eps=self.eps, min_samples=self.min_samples).fit(projection.points).labels_
         labels = np.where(clusters < MAX_LABELS - 1, clusters + 1, 0)
         return {"decoder_": self._decoder(projection, labels)}
 
@@ -81,5 +76,7 @@ class PCADBSCAN(PrincipalOracle):
         if present.size == 1:
             names = np.array([present[0], present[0]])
             return ConstantDecoder(2).relabelled(names)
-        classifier = _Classifier(max_iter=self.max_iter).fit(projection.points, labels)
+        from .limited_estimators import LimitedClassifier
+
+        classifier = LimitedClassifier(max_iter=self.max_iter).fit(projection.points, labels)
         return SupportVectorDecoder(projection.matrix, projection.offset, classifier).relabelled(present)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .._base.schema import setting
-from .clusters import nearest_centre_decoder, weighted_kmeans
+from .clusters import as_many_centres, n_distinct, nearest_centre_decoder
 from .principal import PrincipalOracle
 from .projection import Observations
 
@@ -29,11 +29,17 @@ class PCAKMeans(PrincipalOracle):
     True
     """
 
+    libraries: ClassVar[tuple[str, ...]] = ("sklearn.cluster",)
+
     n_init: int = setting(
         10, least=1, help="Number of starts of k-means; ten was scikit-learn's default in 2020.", kw_only=True
     )
 
     def _learn(self, data: Observations) -> dict[str, Any]:
+        from sklearn.cluster import KMeans
+
         projection = self._project(data)
-        centres, _ = weighted_kmeans(projection, self._n_clusters, self.n_init, self.random_state)
+        n_clusters = n_distinct(projection.points, self._n_clusters)
+        kmeans = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(projection.points)
+        centres = as_many_centres(kmeans.cluster_centers_, self._n_clusters)
         return {"decoder_": nearest_centre_decoder(centres, projection)}

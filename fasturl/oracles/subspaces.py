@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from sklearn.cluster import KMeans as _SklearnKMeans
 
 from .._base import checks
 from .._base.schema import setting
 from ..decoders.quadratic import QuadraticDecoder
+from .clusters import cluster_points
 from .oracle import DecodingOracle
 from .projection import Floats, Observations
 
@@ -106,8 +106,7 @@ class Subspaces(DecodingOracle):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         # few distinct rows give fewer distinct points than clusters; a little noise makes them enough
         points = vectors / np.where(norms > 0.0, norms, 1.0) + 1e-9 * generator.standard_normal(vectors.shape)
-        kmeans = _SklearnKMeans(self._n_clusters, n_init=5, random_state=self.random_state)
-        labels = kmeans.fit(points).labels_
+        _, labels = cluster_points(points, None, self._n_clusters, 5, self.random_state)
         return np.stack([self._leading(rows[labels == k]) for k in range(self._n_clusters)])
 
     def _cluster(self, rows: Floats, bases: Floats) -> _Clusters:

@@ -2,14 +2,16 @@
 
 One file for each module of kernels. A generator is a list of four Python integers. Tables are numpy arrays,
 read and written one entry at a time, so that a reference can be called with the very arguments of its kernel
-(generators apart). The references of `evaluation`, `fitting`, `hashing`, `learning`, `mixtures`, `networks`,
-`pcid`, `q_table`, `splitting`, `variates` and `vector`, some of which share names with others, are called as
-`naive.hashing.play`, and so are the slow learners and agents.
+(generators apart). Some files share names with others: these, and the slow learners and agents, are called as
+`naive.hashing.play`.
 """
 
+from . import clustering as clustering
 from . import evaluation as evaluation
 from . import fitting as fitting
+from . import gaussians as gaussians
 from . import hashing as hashing
+from . import hindsight as hindsight
 from . import learning as learning
 from . import mixtures as mixtures
 from . import networks as networks

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 
-from fasturl._kernels.records import KMeansWorkspace
+from fasturl._kernels.records import kmeans_workspace
 
+from .clustering import kmeans
 from .dynamics import start_state, step
-from .fitting import kmeans
 from .networks import adagrad_network, adam_network
 from .planning import optimal_q
 from .rng import below, uniform
@@ -46,19 +46,10 @@ def count(before, taken, gained, after, counts, sums):
 def _cluster(rng, predictions, n_clusters):
     """One cluster fewer while any has under 30 samples."""
     for size in range(n_clusters, 1, -1):
-        centres, sizes = np.empty((size, predictions.shape[1])), np.empty(size, int)
-        n = len(predictions)
-        kmeans(
-            rng,
-            predictions.T,
-            None,
-            10,
-            300,
-            KMeansWorkspace(None, None, np.empty(n, int), None, np.empty(n), None),
-            centres,
-            sizes,
-        )
-        if min(sizes) >= 30:
+        centres, points = np.empty((size, predictions.shape[1])), predictions.T
+        workspace = kmeans_workspace(points, size)
+        kmeans(rng, points, None, np.ones(len(predictions)), 10, 1, 300, workspace, centres)
+        if np.bincount(workspace.labels, minlength=size).min() >= 30:
             return centres
     return predictions.mean(axis=0)[None]
 

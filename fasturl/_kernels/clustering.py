@@ -1,0 +1,221 @@
+"""Weighted k-means by Lloyd's iterations, from starts of k-means++.
+
+Everything is summed in the order that is written here, so clusters do not depend on a library or its number
+of threads. Samples are the fastest axis of `points`, so that loops over samples become vector instructions.
+Reals are float32 or float64, all of one kind.
+"""
+
+import numpy as np
+
+from .compiling import inlined, kernel
+from .rng import below, uniform
+
+
+@inlined
+def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.ndarray) -> None:
+    """out[k, i] = |points[:, i] - centres[k]|^2, four coordinates at a time, so that a sum is
+    loaded and stored once for four."""
+    n_axes, n_samples = points.shape
+    for i in range(n_samples):
+        out[k, i] = 0.0
+    r = 0
+    while r + 3 < n_axes:
+        c0, c1, c2, c3 = centres[k, r], centres[k, r + 1], centres[k, r + 2], centres[k, r + 3]
+        for i in range(n_samples):
+            g0, g1, g2, g3 = (
+                points[r, i] - c0,
+                points[r + 1, i] - c1,
+                points[r + 2, i] - c2,
+                points[r + 3, i] - c3,
+            )
+            out[k, i] = out[k, i] + g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3
+        r += 4
+    while r < n_axes:
+        c0 = centres[k, r]
+        for i in range(n_samples):
+            g0 = points[r, i] - c0
+            out[k, i] += g0 * g0
+        r += 1
+
+
+@inlined
+def _draw(rng: np.ndarray, weights: np.ndarray, closest: np.ndarray) -> int:
+    """A sample, in proportion to its weight and to its squared distance from the nearest centre."""
+    total = 0.0
+    for i in range(closest.size):
+        total += weights[i] * closest[i]
+    goal = uniform(rng) * total
+    chosen = 0
+    running = np.float64(weights[0] * closest[0])
+    while running <= goal and chosen < closest.size - 1:
+        chosen += 1
+        running += weights[chosen] * closest[chosen]
+    return chosen
+
+
+@inlined
+def _put_centre(points: np.ndarray, i: int, centres: np.ndarray, k: int, distances: np.ndarray) -> None:
+    """Make sample i the centre k."""
+    for r in range(points.shape[0]):
+        centres[k, r] = points[r, i]
+    _square_distances(points, centres, k, distances)
+
+
+@inlined
+def _spread(
+    rng: np.ndarray,
+    points: np.ndarray,
+    weights: np.ndarray,
+    trials: int,
+    centres: np.ndarray,
+    closest: np.ndarray,
+    distances: np.ndarray,
+) -> None:
+    """k-means++ (Arthur and Vassilvitskii, 2007): the first centre is any sample, each further one is drawn
+    among those far from the centres so far; of several trials the one that leaves the least is kept."""
+    n_samples = closest.size
+    _put_centre(points, below(rng, n_samples), centres, 0, distances)
+    for i in range(n_samples):
+        closest[i] = distances[0, i]
+    for k in range(1, centres.shape[0]):
+        best, least = -1, np.inf
+        for _ in range(trials):
+            chosen = _draw(rng, weights, closest)
+            left = 0.0
+            if trials > 1:
+                _put_centre(points, chosen, centres, k, distances)
+                for i in range(n_samples):
+                    left += weights[i] * min(closest[i], distances[k, i])
+            if best < 0 or left < least:
+                best, least = chosen, left
+        _put_centre(points, best, centres, k, distances)
+        for i in range(n_samples):
+            closest[i] = min(closest[i], distances[k, i])
+
+
+@inlined
+def _assign(distances: np.ndarray, labels: np.ndarray, closest: np.ndarray) -> None:
+    """Give every sample its nearest centre, the first of equals; two centres at a time, so that the best so
+    far is stored half as often."""
+    for i in range(closest.size):
+        closest[i] = distances[0, i]
+        labels[i] = np.int32(0)
+    k = 1
+    while k + 1 < distances.shape[0]:
+        first, second = np.int32(k), np.int32(k + 1)
+        for i in range(closest.size):
+            near, label, d0, d1 = closest[i], labels[i], distances[k, i], distances[k + 1, i]
+            label = first if d0 < near else label
+            near = d0 if d0 < near else near
+            labels[i] = second if d1 < near else label
+            closest[i] = d1 if d1 < near else near
+        k += 2
+    while k < distances.shape[0]:
+        first = np.int32(k)
+        for i in range(closest.size):
+            near, label, d0 = closest[i], labels[i], distances[k, i]
+            labels[i] = first if d0 < near else label
+            closest[i] = d0 if d0 < near else near
+        k += 1
+
+
+@inlined
+def _move(
+    rows: np.ndarray,
+    weights: np.ndarray,
+    labels: np.ndarray,
+    stale: np.ndarray,
+    centres: np.ndarray,
+    totals: np.ndarray,
+) -> None:
+    """Put the centre of every stale cluster at the mean of its samples; one of no weight stays where it
+    is."""
+    n_axes = rows.shape[1]
+    for k in range(totals.size):
+        totals[k] = 0.0
+    for i in range(labels.size):
+        totals[labels[i]] += weights[i]
+    for k in range(centres.shape[0]):
+        if stale[k] and totals[k] > 0.0:
+            for r in range(n_axes):
+                centres[k, r] = 0.0
+    for i in range(labels.size):
+        k = labels[i]
+        if stale[k] and totals[k] > 0.0:
+            for r in range(n_axes):
+                centres[k, r] += weights[i] * rows[i, r]
+    for k in range(centres.shape[0]):
+        if stale[k] and totals[k] > 0.0:
+            for r in range(n_axes):
+                centres[k, r] /= totals[k]
+
+
+@inlined
+def _iterate(
+    points: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    iterations: int,
+    workspace: tuple,
+    centres: np.ndarray,
+) -> None:
+    """Lloyd's iterations from labels that are those of the centres, until no label changes.
+
+    A cluster that neither won nor lost a sample is where it was, so only the others, which are stale, are
+    looked at.
+    """
+    stale, labels, last_labels = workspace.stale, workspace.labels, workspace.last_labels
+    for k in range(centres.shape[0]):
+        stale[k] = True
+    moves, changed = 0, True
+    while changed and moves < iterations:
+        _move(rows, weights, labels, stale, centres, workspace.totals)
+        for k in range(centres.shape[0]):
+            if stale[k]:
+                _square_distances(points, centres, k, workspace.distances)
+            stale[k] = False
+        for i in range(labels.size):
+            last_labels[i] = labels[i]
+        _assign(workspace.distances, labels, workspace.closest)
+        changed = False
+        for i in range(labels.size):
+            if labels[i] != last_labels[i]:
+                changed = stale[labels[i]] = stale[last_labels[i]] = True
+        moves += 1
+
+
+@kernel
+def kmeans(
+    rng: np.ndarray,
+    points: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    starts: int,
+    trials: int,
+    iterations: int,
+    workspace: tuple,
+    centres: np.ndarray,
+) -> None:
+    """The best of several starts: centres [K, R].
+
+    points [R, n] and rows [n, R] hold the same samples, weights [n] what each counts. Each further centre of
+    a start is the best of several trials; a start ends when no label changes, or after so many iterations.
+    `workspace` is a `KMeansWorkspace`; in the end it has the labels, and how near each sample is to its
+    centre.
+    """
+    least = np.inf
+    for _ in range(starts):
+        _spread(rng, points, weights, trials, workspace.trial, workspace.closest, workspace.distances)
+        _assign(workspace.distances, workspace.labels, workspace.closest)
+        _iterate(points, rows, weights, iterations, workspace, workspace.trial)
+        inertia = 0.0
+        for i in range(weights.size):
+            inertia += weights[i] * workspace.closest[i]
+        if inertia < least:
+            least = inertia
+            for k in range(centres.shape[0]):
+                for r in range(centres.shape[1]):
+                    centres[k, r] = workspace.trial[k, r]
+    for k in range(centres.shape[0]):
+        _square_distances(points, centres, k, workspace.distances)
+    _assign(workspace.distances, workspace.labels, workspace.closest)

@@ -1,0 +1,111 @@
+"""Gaussian mixtures: the steps of expectation and maximisation.
+
+Component k of n_axes coordinates, with proportion p, mean m and covariance matrix C, gives a point x the
+log-likelihood
+
+    log p - n_axes / 2 log(2 pi) + log det F - |F (x - m)|^2 / 2,        F' F = C^-1,
+
+where F is lower triangular, or diagonal where coordinates are independent given the component. `constants` is
+all of it that does not depend on x. Everything is float64, and summed in the order that is written here, so a
+fit does not depend on a BLAS library or its number of threads.
+"""
+
+import math
+
+import numpy as np
+
+from .compiling import inlined, kernel
+
+
+@inlined
+def _share(scores: np.ndarray, i: int) -> float:
+    """Turn the scores of point i into probabilities, and return the logarithm of what they added up to."""
+    n_components = scores.shape[1]
+    greatest = scores[i, 0]
+    for k in range(1, n_components):
+        greatest = max(greatest, scores[i, k])
+    total = 0.0
+    for k in range(n_components):
+        scores[i, k] = math.exp(scores[i, k] - greatest)
+        total += scores[i, k]
+    for k in range(n_components):
+        scores[i, k] /= total
+    return greatest + math.log(total)
+
+
+@kernel
+def diagonal_expectation(
+    points: np.ndarray, constants: np.ndarray, means: np.ndarray, factors: np.ndarray, shares: np.ndarray
+) -> float:
+    """The log-likelihood of points [n, R], for constants [K], means [K, R] and the diagonals factors [K, R];
+    shares [n, K] are set to the probabilities that a point comes from a component."""
+    log_likelihood = 0.0
+    for i in range(points.shape[0]):
+        for k in range(constants.size):
+            square = 0.0
+            for r in range(points.shape[1]):
+                z = factors[k, r] * (points[i, r] - means[k, r])
+                square += z * z
+            shares[i, k] = constants[k] - 0.5 * square
+        log_likelihood += _share(shares, i)
+    return log_likelihood
+
+
+@kernel
+def full_expectation(
+    points: np.ndarray, constants: np.ndarray, means: np.ndarray, factors: np.ndarray, shares: np.ndarray
+) -> float:
+    """As `diagonal_expectation`, for lower triangular factors [K, R, R]."""
+    log_likelihood = 0.0
+    for i in range(points.shape[0]):
+        for k in range(constants.size):
+            square = 0.0
+            for r in range(points.shape[1]):
+                z = 0.0
+                for s in range(r + 1):
+                    z += factors[k, r, s] * (points[i, s] - means[k, s])
+                square += z * z
+            shares[i, k] = constants[k] - 0.5 * square
+        log_likelihood += _share(shares, i)
+    return log_likelihood
+
+
+@kernel
+def shared_means(points: np.ndarray, shares: np.ndarray, sizes: np.ndarray, means: np.ndarray) -> None:
+    """sizes [K] = the expected numbers of points, means [K, R] = the means of points [n, R], each counting
+    with its share [n, K]. A component of no point keeps the mean 0."""
+    sizes[:] = 0.0
+    means[:] = 0.0
+    for i in range(points.shape[0]):
+        for k in range(sizes.size):
+            sizes[k] += shares[i, k]
+            for r in range(points.shape[1]):
+                means[k, r] += shares[i, k] * points[i, r]
+    for k in range(sizes.size):
+        if sizes[k] > 0.0:
+            for r in range(points.shape[1]):
+                means[k, r] /= sizes[k]
+
+
+@kernel
+def diagonal_scatter(points: np.ndarray, shares: np.ndarray, means: np.ndarray, scatter: np.ndarray) -> None:
+    """scatter[k, r] = the sum of shares [n, K] times squared differences from the mean."""
+    scatter[:] = 0.0
+    for i in range(points.shape[0]):
+        for k in range(means.shape[0]):
+            for r in range(points.shape[1]):
+                z = points[i, r] - means[k, r]
+                scatter[k, r] += shares[i, k] * z * z
+
+
+@kernel
+def full_scatter(points: np.ndarray, shares: np.ndarray, means: np.ndarray, scatter: np.ndarray) -> None:
+    """scatter[k, r, s] = the sum of shares [n, K] times products of differences from the mean, for s <= r
+    alone: the rest is the same."""
+    scatter[:] = 0.0
+    for i in range(points.shape[0]):
+        for k in range(means.shape[0]):
+            for r in range(points.shape[1]):
+                weighted = shares[i, k] * (points[i, r] - means[k, r])
+                for s in range(r + 1):
+                    scatter[k, r, s] += weighted * (points[i, s] - means[k, s])
