@@ -20,7 +20,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._kernels import hindsight as _hindsight
 from ..learners.learner import Floats, Ints
@@ -130,10 +129,8 @@ def labels_with_a_past(history: History) -> int:
     found = 0
     for h in range(1, actions.shape[1]):
         past = labels[:, h - 1] * history.n_actions + actions[:, h - 1]
-        for label in np.unique(labels[:, h]):
-            here = labels[:, h] == label
-            if here.sum() >= _FREQUENT * here.size:
-                found += _past_tells(past[here], actions[here, h], followers[here, h])
+        pairs = labels[:, h] * history.n_actions + actions[:, h]
+        found += _n_with_a_past(pairs, past, followers[:, h], history.n_labels, history.n_actions)
     return found
 
 
@@ -145,29 +142,34 @@ def _followers(next_labels: Ints, rewards: Floats) -> Ints:
     return np.asarray(next_labels * (values.size + 1) + np.searchsorted(values, rewards))
 
 
-def _past_tells(past: Ints, actions: Ints, followers: Ints) -> bool:
-    """Whether the past [n] tells what follows each action [n]."""
+def _n_with_a_past(pairs: Ints, past: Ints, followers: Ints, n_labels: int, n_actions: int) -> int:
+    """How many frequent labels have a past that tells what follows; pairs [n] are labels and actions."""
     from scipy.special import chdtrc  # which would be a third of what `import fasturl` takes
 
-    likelihood_ratio, freedom = 0.0, 0
-    for action in np.unique(actions):
-        taken = actions == action
-        table = _contingency(past[taken], followers[taken])
-        expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
-        seen = table > 0
-        likelihood_ratio += 2.0 * float(np.sum(table[seen] * np.log(table[seen] / expected[seen])))
-        freedom += (table.shape[0] - 1) * (table.shape[1] - 1)
-    # what noise alone would tell
-    information = (likelihood_ratio - freedom) / (2.0 * past.size)
-    return information >= _PAST_INFORMATION and float(chdtrc(freedom, likelihood_ratio)) < _ERROR_RATE
+    n_pasts, n_followers = int(past.max()) + 1, int(followers.max()) + 1
+    sizes = np.bincount(pairs // n_actions, minlength=n_labels)
+    # n log n, summed over the cells, rows and columns of the table of pasts and followers that each pair has
+    cells, _ = _log_sums(
+        (pairs * n_pasts + past) * n_followers + followers, n_pasts * n_followers, sizes.size, n_actions
+    )
+    rows, n_rows = _log_sums(pairs * n_pasts + past, n_pasts, sizes.size, n_actions)
+    columns, n_columns = _log_sums(pairs * n_followers + followers, n_followers, sizes.size, n_actions)
+    tables, n_tables = _log_sums(pairs, 1, sizes.size, n_actions)
+    likelihood_ratio = 2.0 * (cells - rows - columns + tables)
+    freedom = ((n_rows - n_tables) * (n_columns - n_tables)).reshape(-1, n_actions).sum(axis=1)
+    # less what noise alone would tell
+    information = (likelihood_ratio - freedom) / (2.0 * np.maximum(sizes, 1))
+    tells = (sizes >= _FREQUENT * pairs.size) & (information >= _PAST_INFORMATION)
+    return int(np.sum(chdtrc(freedom[tells], likelihood_ratio[tells]) < _ERROR_RATE))
 
 
-def _contingency(rows: Ints, columns: Ints) -> NDArray[np.float64]:
-    """How often each row comes with each column."""
-    _, rows = np.unique(rows, return_inverse=True)
-    _, columns = np.unique(columns, return_inverse=True)
-    shape = int(rows.max()) + 1, int(columns.max()) + 1
-    return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+def _log_sums(codes: Ints, per_pair: int, n_labels: int, n_actions: int) -> tuple[Floats, Ints]:
+    """The sum of n log n over the codes of each label, where n is how often a code occurs, and how many codes
+    each pair of label and action has; there are `per_pair` codes for each pair."""
+    distinct, counts = np.unique(codes, return_counts=True)
+    pairs = distinct // per_pair
+    sums = np.bincount(pairs // n_actions, counts * np.log(counts), minlength=n_labels)
+    return np.asarray(sums, np.float64), np.bincount(pairs, minlength=n_labels * n_actions).astype(np.int64)
 
 
 def promised_return(history: History) -> float:
