@@ -7,8 +7,8 @@ from conftest import Work, best_seconds, report, row
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl._kernels import fitting, networks, pcid
-from fasturl._kernels.records import AdagradWorkspace, AdamWorkspace, KMeansWorkspace, Trajectories
+from fasturl._kernels import clustering, fitting, networks, pcid
+from fasturl._kernels.records import AdagradWorkspace, AdamWorkspace, Trajectories, kmeans_workspace
 from fasturl.agents.past_decoding import PastDecoder
 from fasturl.agents.pcid import default_samples
 from fasturl.problems.environment import emission_rngs
@@ -50,30 +50,14 @@ def counting(_):
     return before, taken, np.ones(10_000), after, np.zeros((3, 4, 3)), np.zeros((3, 4, 3))
 
 
-def clustering(stream):
+def finding_clusters(stream):
     """Plain Python has no float32, so its points are those of float64."""
     compiled = stream is row
     kind = np.float32 if compiled else np.float64
     points = np.ascontiguousarray((np.eye(12)[CODES % 3] + DRAW.normal(0, 0.1, (SAMPLES, 12))).T, kind)
-    (centres, trial), (labels, last_labels) = np.empty((2, 3, 12), kind), np.empty((2, SAMPLES), np.int32)
-    workspace = KMeansWorkspace(
-        trial,
-        np.empty(3, bool),
-        labels,
-        last_labels,
-        np.empty(SAMPLES, kind),
-        np.empty((3, SAMPLES), kind),
-    )
-    return (
-        stream(POLICY_RNG),
-        points,
-        np.ascontiguousarray(points.T),
-        10,
-        300,
-        workspace,
-        centres,
-        np.empty(3, int),
-    )
+    rows, centres = np.ascontiguousarray(points.T), np.empty((3, 12), kind)
+    workspace = kmeans_workspace(points, 3)
+    return stream(POLICY_RNG), points, rows, np.ones(SAMPLES, kind), 10, 1, 300, workspace, centres
 
 
 def regressing(_):
@@ -123,7 +107,7 @@ WORK = {
     "pcid: explore": Work(pcid.explore, naive.pcid.explore, exploring, EPISODES * HORIZON),
     "pcid: count transitions": Work(pcid.count, naive.pcid.count, counting, 10_000),
     "pcid: least squares": Work(fitting.least_squares, naive.fitting.least_squares, regressing, SAMPLES),
-    "pcid: k-means, ten starts": Work(fitting.kmeans, naive.fitting.kmeans, clustering, SAMPLES),
+    "pcid: k-means, ten starts": Work(clustering.kmeans, naive.clustering.kmeans, finding_clusters, SAMPLES),
     "pcid: network, 100 epochs": Work(
         networks.adagrad_network, naive.networks.adagrad_network, training, 12 * EPOCHS
     ),
