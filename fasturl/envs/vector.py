@@ -30,7 +30,7 @@ from ..problems.buffers import (
     StoredObservations,
 )
 from ..problems.environment import Environment, emission_rngs
-from ..problems.vector_tables import checked_tables
+from ..problems.vector_tables import checked_tables, read_only
 from . import arguments, footprint, spaces
 from .episode_length import SpecWithLength, check_limit
 from .ladder import Ladder
@@ -46,8 +46,8 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
     num_envs
         Number of environments, 1 or more.
     copy
-        Whether each call returns observations in an array of its own, or the same array every time,
-        overwritten.
+        Whether each call returns arrays of its own. If not, observations are the same array every time,
+        overwritten, and what no step changes in `info` is one array that cannot be written.
     autoreset_mode
         One of Gymnasium's three. NEXT_STEP: the step after the last begins the next episode and ignores the
         action. SAME_STEP: the last step of an episode begins the next one, and `info` holds `final_obs` and
@@ -113,6 +113,8 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
             levels=np.zeros(self.num_envs, np.int64),
             states=np.zeros(self.num_envs, np.int64),
         )
+        everybody = read_only(np.ones(self.num_envs, np.bool_))
+        self._everybody = {f"_{key}": everybody for key in ("level", "latent_state", "optimal_value")}
         self._seeds: list[int | None] = [None] * self.num_envs
         self._buffer: ObservationBuffer | None = None
         self._reused: Observations = np.empty(0)
@@ -160,6 +162,7 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
                 redraw[e] = True
         if redraw.any():
             self._tables.draw(redraw)
+            self._optimal_values = read_only(self._tables.optimal_values.copy())
             self._fit_buffer()
         assert self._buffer is not None, "the first reset draws all instances"
         observations = self._empty(self._buffer)
@@ -300,19 +303,18 @@ class VectorEnv(vector.VectorEnv[Any, Any, Any]):
 
     def _infos(self, mask: Mask | None) -> dict[str, Any]:
         """The info of all environments, or of those in the mask: each key has a mask of its own beside it."""
-        values = {
+        infos: dict[str, Any] = {
             "level": self._players.levels + 1,
             "latent_state": self._players.states.copy(),
-            "optimal_value": self._tables.optimal_values.copy(),
+            "optimal_value": self._optimal_values.copy() if self.copy else self._optimal_values,
         }
-        masks = np.ones((len(values), self.num_envs), np.bool_)
-        if mask is not None:
-            masks[:] = mask
-        infos: dict[str, Any] = {}
-        for (key, value), where in zip(values.items(), masks, strict=True):
-            infos[key] = value if mask is None else np.where(mask, value, value.dtype.type(0))
-            infos[f"_{key}"] = where
-        return infos
+        if mask is None:
+            everybody = (
+                {key: one.copy() for key, one in self._everybody.items()} if self.copy else self._everybody
+            )
+            return infos | everybody
+        shown = {key: np.where(mask, value, value.dtype.type(0)) for key, value in infos.items()}
+        return shown | {f"_{key}": mask.copy() for key in infos}
 
     def _final(self, observations: Observations, ended: Mask) -> NDArray[np.object_]:
         """The last observations of episodes that ended, None for the others."""
