@@ -250,7 +250,7 @@ def _installed(kind: str) -> dict[str, Component]:
             )
         if reason or entry.name in components:  # an installation that is listed twice says the same twice
             continue
-        version = entry.dist.version if entry.dist else None
+        version = _name_and_version(entry.dist)[1] if entry.dist else None
         components[entry.name] = Component(
             kind, entry.name, _package(entry), version, False, entry.value, entry.load
         )
@@ -301,7 +301,13 @@ def _top(path: str) -> str:
 
 
 def _package(entry: metadata.EntryPoint) -> str:
-    return entry.dist.name if entry.dist else _top(entry.value)
+    return _name_and_version(entry.dist)[0] if entry.dist else _top(entry.value)
+
+
+@cache
+def _name_and_version(distribution: metadata.Distribution) -> tuple[str, str]:
+    """Kept, since each of them reads and takes apart a file."""
+    return distribution.name, distribution.version
 
 
 def _package_of(cls: type) -> tuple[str, str | None]:

@@ -36,8 +36,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
-from scipy.special import chdtrc, gammaln, xlogy
 
 from .likelihoods import Reals, divergence
 from .noise import MOST_ROWS, Noise, largest_eigenvalue, squared_trace
@@ -195,7 +195,8 @@ def _mean_ratios(size: int, n: int, both: Floats) -> Floats:
     ones = np.arange(size + 1)[:, None]
     others = np.clip((n * both - ones) / (n - size), 0.0, 1.0)
     ratios = _likelihood_ratios(size, n - size, ones / size, others, both)
-    chances = np.exp(log_choose(size, ones) + xlogy(ones, both) + xlogy(size - ones, 1.0 - both))
+    of_ones, of_zeros = scipy.special.xlogy(ones, both), scipy.special.xlogy(size - ones, 1.0 - both)
+    chances = np.exp(log_choose(size, ones) + of_ones + of_zeros)
     return np.asarray(np.maximum((chances * ratios).sum(axis=0), 1.0))
 
 
@@ -218,10 +219,11 @@ def _improbability(sums: Floats, freedom: NDArray[np.int64]) -> Floats:
     probability is below what a float can hold."""
     ratio = np.maximum(sums / np.maximum(freedom, 1), 1.0)
     bound = freedom / 2 * (ratio - 1.0 - np.log(ratio))
-    chance = chdtrc(freedom, np.maximum(sums, 0.0))
+    chance = scipy.special.chdtrc(freedom, np.maximum(sums, 0.0))
     return np.where(chance > 1e-290, -np.log(np.maximum(chance, 1e-290)), bound)
 
 
 def log_choose(n: NDArray[np.int64] | int, k: Floats | NDArray[np.int64] | int) -> Floats:
     """log (n choose k)."""
-    return np.asarray(gammaln(np.add(n, 1.0)) - gammaln(np.add(k, 1.0)) - gammaln(np.subtract(n, k) + 1.0))
+    log_factorials = [scipy.special.gammaln(np.add(m, 1.0)) for m in (n, k, np.subtract(n, k))]
+    return np.asarray(log_factorials[0] - log_factorials[1] - log_factorials[2])

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from .._base import checks
 from .._base.schema import setting
@@ -102,7 +102,8 @@ class Subspaces(DecodingOracle):
         joined += joined.T
         degrees = np.sqrt(joined.sum(axis=1))
         n = len(rows)
-        vectors = eigh(joined / np.outer(degrees, degrees), subset_by_index=[n - self._n_clusters, n - 1])[1]
+        leading = [n - self._n_clusters, n - 1]
+        vectors = scipy.linalg.eigh(joined / np.outer(degrees, degrees), subset_by_index=leading)[1]
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         # few distinct rows give fewer distinct points than clusters; a little noise makes them enough
         points = vectors / np.where(norms > 0.0, norms, 1.0) + 1e-9 * generator.standard_normal(vectors.shape)
