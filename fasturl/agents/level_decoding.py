@@ -87,5 +87,6 @@ def balanced_choice(labels: Ints, most: int, generator: np.random.Generator) -> 
     state is not lost."""
     if labels.size <= most:
         return slice(None)
-    _, numbers, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    return np.flatnonzero(generator.random(labels.size) < (most / sizes.size / sizes)[numbers])
+    sizes = np.bincount(labels)
+    shares = most / np.count_nonzero(sizes) / np.maximum(sizes, 1)
+    return np.flatnonzero(generator.random(labels.size) < shares[labels])

@@ -26,13 +26,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from .._base import checks
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS
+from .likelihoods import numbered
 from .oracle import DecodingOracle
 from .projection import Floats, Observations
 
@@ -126,15 +127,18 @@ class LabelCriterion:
     def __init__(self, data: Observations) -> None:
         self._rows = np.asarray(data, np.float64)
         self._of_bits = bool(((self._rows == 0.0) | (self._rows == 1.0)).all())
-        self._least_variance = _LEAST_VARIANCE * (float(self._rows.var(axis=0).mean()) or 1.0)
+        if not self._of_bits:
+            self._rows = self._rows - self._rows.mean(axis=0)
+            self._moments = self._rows.T @ self._rows
+            variance = self._moments.trace() / self._rows.size
+            self._least_variance = _LEAST_VARIANCE * (float(variance) or 1.0)
 
     def __call__(self, labels: NDArray[np.integer]) -> float:
-        present, clusters = np.unique(labels, return_inverse=True)
-        n = len(self._rows)
+        clusters, n = numbered(labels), len(self._rows)
         sizes = np.bincount(clusters)
-        means = np.stack([self._rows[clusters == k].mean(axis=0) for k in range(present.size)])
-        of_observations = self._bits(means, sizes) if self._of_bits else self._reals(means[clusters], sizes)
-        of_labels = -2.0 * xlogy(sizes, sizes / n).sum() + (present.size - 1) * math.log(n)
+        means = np.eye(sizes.size)[clusters].T @ self._rows / sizes[:, None]
+        of_observations = (self._bits if self._of_bits else self._reals)(means, sizes)
+        of_labels = -2.0 * (sizes * np.log(sizes / n)).sum() + (sizes.size - 1) * math.log(n)
         return float(of_observations + of_labels)
 
     def _bits(self, shares: Floats, sizes: NDArray[np.integer]) -> float:
@@ -145,8 +149,7 @@ class LabelCriterion:
 
     def _reals(self, centres: Floats, sizes: NDArray[np.integer]) -> float:
         n, dimension = self._rows.shape
-        noise = self._rows - centres
-        covariance = noise.T @ noise / n
+        covariance = (self._moments - (centres.T * sizes) @ centres) / n
         # with fewer rows than coordinates the matrix itself is singular
         shrinkage = min(1.0, dimension / n)
         sphere = covariance.trace() / dimension * np.eye(dimension)
@@ -157,4 +160,4 @@ class LabelCriterion:
 
 def _entropies(shares: Floats) -> Floats:
     """Of bits that are 1 with these probabilities."""
-    return np.asarray(-(xlogy(shares, shares) + xlogy(1.0 - shares, 1.0 - shares)))
+    return np.asarray(scipy.special.entr(shares) + scipy.special.entr(1.0 - shares))

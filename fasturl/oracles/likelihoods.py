@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
@@ -98,6 +98,12 @@ def clusters_of(rows: Reals, labels: Labels, n_clusters: int, *, of_bits: bool) 
     return Clusters(rows, np.eye(n_clusters, dtype=np.float32)[labels], of_bits=of_bits)
 
 
+def numbered(labels: NDArray[np.integer]) -> Labels:
+    """Labels 0, 1, ... in place of those that occur, in their order."""
+    occurs = np.bincount(labels) > 0
+    return np.asarray((np.cumsum(occurs) - 1)[labels])
+
+
 def second_moments(rows: Reals) -> Floats:
     """The sum of x x' over the rows: [D, D]."""
     return np.asarray((rows.T @ rows).astype(np.float64))
@@ -151,5 +157,5 @@ def log_odds(shares: Floats) -> tuple[Floats, Floats]:
 def divergence(share: Floats, of: Floats) -> Floats:
     """Kullback and Leibler's divergence of one coin from another."""
     return np.asarray(
-        xlogy(share, share / of) + xlogy(1.0 - share, (1.0 - share) / (1.0 - of)),
+        scipy.special.rel_entr(share, of) + scipy.special.rel_entr(1.0 - share, 1.0 - of),
     )

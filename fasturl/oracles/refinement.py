@@ -21,7 +21,7 @@ import numpy as np
 from ..decoders.decoder import Decoder
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
-from .likelihoods import Labels, Reals, are_bits, centred, refined
+from .likelihoods import Labels, Reals, are_bits, centred, numbered, refined
 from .projection import Floats, Observations, merged, separation
 from .split_evidence import SplitRule
 from .splits import split_further
@@ -48,12 +48,12 @@ def fit_and_refine(
     found = fitted.decode(observations)
     candidates = [fitted]
     for labels in [found] if believed is None else [found, believed]:
-        distinct, numbers = np.unique(labels, return_inverse=True)
-        if distinct.size > 1:
+        numbers = numbered(labels)
+        if numbers.max() > 0:
             candidates.append(refined(observations, numbers))
     objections = [criterion(candidate.decode(judged)) for candidate in candidates]
     best, least = candidates[int(np.argmin(objections))], min(objections)
-    labels = np.unique(best.decode(observations), return_inverse=True)[1]
+    labels = numbered(best.decode(observations))
     other = _merged_and_split(observations, labels, n_labels, random_state)
     if other.max() > 0 and not np.array_equal(other, labels):
         divided = refined(observations, other)
@@ -96,8 +96,7 @@ def _merged_and_split(observations: Observations, labels: Labels, n_labels: int,
     n_found = int(labels.max()) + 1
     every = -(-len(rows) // _JUDGED)
     apart = separation(rows[::every].astype(np.float64), labels[::every], n_found)
-    labels = merged(n_found, apart, _SPLIT_RULE.min_separation)[labels]
-    labels = np.unique(labels, return_inverse=True)[1]
+    labels = numbered(merged(n_found, apart, _SPLIT_RULE.min_separation)[labels])
     if labels.max() + 1 == n_labels:
         return labels
     generator = np.random.default_rng(random_state)
