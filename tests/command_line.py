@@ -10,6 +10,9 @@ from unittest import mock
 
 from fasturl.cli import main
 
+WARM = "FASTURL_TESTS_ARE_WARM"
+"""The variable that says that all kernels were compiled before the first test."""
+
 
 def fasturl(*words, cwd=".", **environment):
     """Exit code, output and complaints of a command in this process."""

@@ -10,7 +10,7 @@ import hypothesis
 import numba
 import numpy as np
 import pytest
-from command_line import fasturl_alone
+from command_line import WARM, fasturl_alone
 from registrations import passing_registrations
 
 os.environ["MPLBACKEND"] = "Agg"
@@ -33,6 +33,16 @@ LONGEST = ("test_warmup.py", "test_plugin_package.py", "test_docs_commands.py", 
 alone."""
 
 
+def pytest_ignore_collect(collection_path, config):
+    """A file without any of the marks that are asked for is not even imported."""
+    asked_for = config.option.markexpr
+    if not asked_for or "not" in asked_for.split() or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    has_none = not any(f"mark.{name}" in text for name in asked_for.split() if name not in ("and", "or"))
+    return True if has_none else None  # None lets others decide
+
+
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
@@ -45,7 +55,8 @@ def pytest_sessionstart(session):
     whole = config.args_source is config.ArgsSource.TESTPATHS and not config.option.markexpr
     spread = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
     if whole and spread and not numba.config.DISABLE_JIT:
-        fasturl_alone("warmup")
+        fasturl_alone("warmup").check_returncode()
+        os.environ[WARM] = "1"
 
 
 @pytest.fixture(autouse=bool(numba.config.DISABLE_JIT))

@@ -25,6 +25,8 @@ LESS_WORK = {
     "sweep": {"--seeds": "2"},
 }
 """Options that take the place of those that a page gives."""
+IN_ONE_PROCESS = ("reproduce", "sweep")
+"""Commands that would start workers, each of which takes longer to start than to work here."""
 FASTURL = f"""#!{sys.executable}
 import re, sys
 from pathlib import Path
@@ -35,6 +37,8 @@ if "--example" not in sys.argv:
             place = sys.argv.index(option)
             del sys.argv[place : place + 2]
         sys.argv += [option, value]
+    if sys.argv[1] in {IN_ONE_PROCESS} and not {{"--dask", "--ray", "--n-jobs"}} & set(sys.argv):
+        sys.argv += ["--n-jobs", "1"]
 for spec in map(Path, sys.argv):
     if spec.suffix == ".toml":
         text = spec.read_text().replace("horizon = 1_000", "horizon = 13")

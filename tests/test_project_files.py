@@ -71,7 +71,7 @@ def test_the_hooks_before_a_commit_are_the_linters_of_ci():
     entries = " ".join(hook["entry"] for hook in repository["hooks"])
     for command in ("ruff check", "ruff format", "mypy", "lint-imports"):
         assert command in entries
-        assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+        assert command in (ROOT / ".ci" / "beside").read_text(encoding="utf-8")
 
 
 def test_the_citation_is_of_this_version():
