@@ -18,8 +18,13 @@ for name in ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE", "COLUMNS", "PYTHONWAR
     os.environ.pop(name, None)  # commands that tests run print what they print off a terminal
 
 # The same examples every time, and no deadline: the first example of a kernel pays for its compilation.
+# What is not compiled is slow, and the same program as its reference but for the loops: half of them will do.
 hypothesis.settings.register_profile(
-    "fasturl", deadline=None, derandomize=True, max_examples=50, database=None
+    "fasturl",
+    deadline=None,
+    derandomize=True,
+    max_examples=25 if numba.config.DISABLE_JIT else 50,
+    database=None,
 )
 hypothesis.settings.load_profile("fasturl")
 

@@ -1,9 +1,9 @@
 """Kernels stay within their arrays at sizes on the edges: one level, one state, one action, 256 labels, words
 of 63 to 65 and 127 to 129 bits, batches of nothing.
 
-`NUMBA_BOUNDSCHECK=1 pytest -m 'kernel or bounds'` runs them, and all comparisons of kernels with their
-references, with every index checked: one beyond its array is an error there, and elsewhere would be somebody
-else's memory.
+`NUMBA_BOUNDSCHECK=1 pytest -m bounds` runs them with every index checked: one beyond its array is an error
+there, and elsewhere would be somebody else's memory. `-m 'kernel or bounds'` also checks the comparisons of
+kernels with their references so, whose indices NumPy checks where nothing is compiled.
 """
 
 import numba
