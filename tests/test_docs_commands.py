@@ -22,7 +22,7 @@ LESS_WORK = {
     "train": {"--horizon": "3", "--episodes": "100", "--seeds": "2"},
     "tune": {"--horizon": "2", "--episodes": "20", "--seeds": "100:101", "--trials": "2"},
     "reproduce": {"--seeds": "1", "--episodes-scale": "0.01", "--only": "fig1"},
-    "sweep": {"--seeds": "2"},
+    "sweep": {"--seeds": "1"},
 }
 """Options that take the place of those that a page gives."""
 IN_ONE_PROCESS = ("reproduce", "sweep")

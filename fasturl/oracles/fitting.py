@@ -16,7 +16,6 @@ from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS, Decoder
 from ..decoders.predict import PredictDecoder, predicted_labels
 from .counting import is_auto
-from .estimator import Estimator
 from .oracle import OneCluster
 
 
@@ -117,8 +116,8 @@ def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
     """An oracle that can be fitted, with what it was not told filled in."""
     if not hasattr(oracle, "get_params"):
         return copy.deepcopy(oracle)
-    if isinstance(oracle, Estimator):
-        fresh: Any = oracle.unfitted()
+    if "sklearn" not in sys.modules:  # nothing of it can be among the settings
+        fresh: Any = type(oracle)(**copy.deepcopy(oracle.get_params(deep=False)))
     else:
         from sklearn.base import clone
 

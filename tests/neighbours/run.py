@@ -2,9 +2,9 @@
 
     python tests/neighbours/run.py [--only NAME] [--list]
 
-makes an environment for each set of neighbours, installs the package as its users do, and checks that nothing
-fails there because of it. Where the registry of packages cannot be reached it says so and ends well: a
-machine without a network tests what it can.
+makes an environment for each set of neighbours with the package in it, and checks that nothing fails there
+because of it. Where the registry of packages cannot be reached it says so and ends well: a machine without a
+network tests what it can.
 
 Without a name, the sets run that replace one small package of the environment which the script runs in: they
 are layers over it, and take seconds. rlberry-scool and stable-baselines3 bring a hundred packages and PyTorch
@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 
 class Neighbours(NamedTuple):
     """What is installed beside fasturl, group by group, and the script that is then run. A layer takes all
-    other packages from the environment of this interpreter."""
+    other packages from the environment of this interpreter, fasturl and its compiled kernels among them."""
 
     packages: list[list[str]]
     script: str
@@ -89,15 +89,19 @@ def check(name: str, neighbours: Neighbours) -> int:
             options.append("--no-deps")
             below = [path for path in sys.path if Path(path).name == "site-packages"]
             (own,) = Path(folder, "venv", "lib").glob("python*/site-packages")
-            Path(own, "layer_below.pth").write_text("\n".join(below), encoding="utf-8")
-        for packages in [*neighbours.packages[:-1], [str(ROOT), *neighbours.packages[-1]]]:
+            lines = [f"import site; site.addsitedir({path!r})" for path in below]
+            Path(own, "layer_below.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        ours = [] if neighbours.layer else [str(ROOT)]
+        for packages in [*neighbours.packages[:-1], [*ours, *neighbours.packages[-1]]]:
             pip = [python, "-m", "pip", "install", *options, "--ignore-installed", *packages]
             installed = subprocess.run(pip, capture_output=True, text=True)
             if installed.returncode != 0:
                 print(f"neighbours: {name} cannot be installed: {installed.stderr.strip()[-2000:]}")
                 return 1
         ready = time.perf_counter()
-        settings = {"FASTURL_CACHE_DIR": str(Path(folder, "cache")), "PYTHONPATH": ""}
+        settings = {"PYTHONPATH": ""}
+        if not neighbours.layer:
+            settings["FASTURL_CACHE_DIR"] = str(Path(folder, "cache"))
         script = [python, "-P", HERE / neighbours.script]
         done = subprocess.run(script, cwd=folder, env=os.environ | settings)
     seconds = f"{ready - begin:.0f} s to install, {time.perf_counter() - ready:.0f} s to run"

@@ -1,19 +1,19 @@
 """An oracle: Lloyd's algorithm from centres that are far apart, with a decoder that runs compiled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 
 import fasturl as fu
 from fasturl.decoders import AffineDecoder
 
 
 @dataclass(eq=False)
-class NearestCentre(ClusterMixin, BaseEstimator):
+class NearestCentre:
     """Each observation belongs to the nearest of `n_states` centres.
 
     Where `n_states` or `random_state` is None, the agent that fits the oracle fills it in, by `set_params`.
+    scikit-learn's `BaseEstimator` has that too, and takes a second to import.
     """
 
     n_states: int | None = fu.setting(
@@ -21,6 +21,13 @@ class NearestCentre(ClusterMixin, BaseEstimator):
     )
     rounds: int = fu.setting(10, least=1, search=(5, 10, 20), help="How often the centres are moved.")
     random_state: int | None = fu.setting(None, least=0, none="drawn from the run's stream", help="Seed.")
+
+    def get_params(self, deep=True):
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def set_params(self, **settings):
+        vars(self).update(settings)
+        return self
 
     def fit(self, X, y=None):
         data = np.asarray(X, np.float64)
