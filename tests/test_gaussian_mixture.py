@@ -30,16 +30,21 @@ def drawn(draw, n, n_components, dimension):
     return draw.normal(size=(n, dimension)), shares / shares.sum(axis=1, keepdims=True)
 
 
+def shape_of(name, _, n_components, dimension):
+    """Of factors and scatter, as kernels of this name take them."""
+    return (n_components, dimension) if name.startswith("diagonal") else (n_components, dimension, dimension)
+
+
 @pytest.mark.kernel
 @pytest.mark.parametrize("name", ["diagonal_expectation", "full_expectation"])
 @hypothesis.given(DRAWS, SIZES)
 def test_expectation_equals_its_reference(name, draw, sizes):
     n, n_components, dimension = sizes
     points, _ = drawn(draw, *sizes)
-    shape = (n_components, dimension) if name.startswith("diagonal") else (n_components, dimension, dimension)
+    shape = shape_of(name, *sizes)
     factors = np.tril(draw.normal(size=shape)) if len(shape) == 3 else draw.normal(size=shape)
     arguments = points, draw.normal(size=n_components), draw.normal(size=(n_components, dimension)), factors
-    (expected, given), shares = np.empty(2), np.empty((2, n, n_components))
+    shares = np.empty((2, n, n_components))
     expected = getattr(naive.gaussians, name)(*arguments, shares[0])
     given = getattr(gaussians, name)(*arguments, shares[1])
     np.testing.assert_allclose(given, expected, rtol=1e-10)
@@ -69,7 +74,7 @@ def test_scatter_equals_its_reference(name, draw, sizes):
     _, n_components, dimension = sizes
     points, shares = drawn(draw, *sizes)
     means = draw.normal(size=(n_components, dimension))
-    shape = (n_components, dimension) if name.startswith("diagonal") else (n_components, dimension, dimension)
+    shape = shape_of(name, *sizes)
     expected, given = np.full((2, *shape), np.nan)
     getattr(naive.gaussians, name)(points, shares, means, expected)
     getattr(gaussians, name)(points, shares, means, given)
