@@ -17,6 +17,8 @@ import fasturl as fu
 
 HEAVY = [
     "scipy.special",
+    "scipy.linalg",
+    "scipy.optimize",
     "sklearn",
     "matplotlib",
     "pandas",
@@ -92,7 +94,8 @@ print(json.dumps(list(sys.modules)))
     ],
 )
 def test_the_command_line_loads_only_what_it_shows_and_what_the_work_needs(arguments, needed):
-    """scikit-learn takes a second to import, and brings pandas along."""
+    """scikit-learn takes a second to import, and brings pandas along. Kernels that are kept come without
+    what Numba compiles with, SciPy's linear algebra among it."""
     command = f"train {arguments} --seeds 1"
     done = subprocess.run(
         [sys.executable, "-P", "-c", COMMAND, command],
@@ -102,7 +105,8 @@ def test_the_command_line_loads_only_what_it_shows_and_what_the_work_needs(argum
         timeout=300,
     )
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
-    brought_along = {"joblib", "pandas", "pyarrow"} if "sklearn" in needed else set()
+    with_sklearn = {"joblib", "pandas", "pyarrow", "scipy.linalg", "scipy.optimize"}
+    brought_along = with_sklearn if "sklearn" in needed else set()
     assert (loaded & set(HEAVY)) - brought_along == {"typer", "rich"} | needed
 
 

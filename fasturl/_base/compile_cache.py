@@ -101,9 +101,10 @@ def keep_kernels() -> None:
     for_each_kernel(lambda kernel: numba_internals.keep_kernel(kernel, lambda: folder()))
 
 
-def keep_tagged(kernel: Any, tag: str) -> None:
-    """As `keep_kernels`, for a kernel with a user's functions inside: the tag tells them apart."""
-    numba_internals.keep_kernel(kernel, lambda: folder(), tag)
+def keep_tagged(kernel: Any, tag: str, *, with_users: bool) -> None:
+    """As `keep_kernels`, for a kernel with other functions inside, a user's or ours: the tag tells them
+    apart."""
+    numba_internals.keep_kernel(kernel, lambda: folder(), tag, with_users=with_users)
 
 
 def _numbas_root() -> Path | None:

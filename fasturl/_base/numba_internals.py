@@ -102,13 +102,20 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
     damaged, gone, or unwritable: `KernelFiles` gives back what was written or nothing. What is loaded must
     have the signature that was asked for, since a file is found by the names of types.
 
+    Numba would fill its registries before it loads anything, with SciPy's linear algebra among them, which
+    takes longer than to load all kernels of a run. What compiles fills them itself; what is loaded needs them
+    only where a user's functions are inside, which may allocate memory or call extensions of Numba.
+
     A function that has others inside, by closure, has a tag that tells them apart. Numba would tell them
     apart by their pickles, which are others in each process. Its records may be of a user's own classes: they
     are known by name and fields, since a class of the main program comes out of a pickle as another one.
     """
 
-    def __init__(self, py_func: Any, find_folder: Callable[[], Path | None], tag: str = "") -> None:
+    def __init__(
+        self, py_func: Any, find_folder: Callable[[], Path | None], tag: str = "", *, with_users: bool = False
+    ) -> None:
         self._py_func, self._find_folder, self._tag, self._is_open = py_func, find_folder, tag, False
+        self._with_users = with_users
 
     def _open(self) -> None:
         if self._is_open:
@@ -142,8 +149,10 @@ class KernelCache(_FunctionCache):  # type: ignore[misc, valid-type]  # numba ca
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         self._open()
+        if self._with_users:
+            target_context.refresh()
         try:
-            loaded = super().load_overload(sig, target_context)
+            loaded = self._load_overload(sig, target_context)
         except Exception:  # whole, and still not what this Numba can read
             return None
         if loaded is None or tuple(loaded.signature.args) == tuple(sig):
@@ -176,11 +185,13 @@ class _CallbackCache(KernelCache):
         super().save_overload(sig.args, data)
 
 
-def keep_kernel(kernel: Any, find_folder: Callable[[], Path | None], tag: str = "") -> None:
-    """Let a kernel keep its machine code in the folder that is found when it is first called; None is
-    nowhere."""
+def keep_kernel(
+    kernel: Any, find_folder: Callable[[], Path | None], tag: str = "", *, with_users: bool = False
+) -> None:
+    """Let a kernel, with a user's functions inside or without, keep its machine code in the folder that is
+    found when it is first called; None is nowhere."""
     if not numba.config.DISABLE_JIT:
-        kernel._cache = KernelCache(kernel.py_func, find_folder, tag)
+        kernel._cache = KernelCache(kernel.py_func, find_folder, tag, with_users=with_users)
 
 
 def cache_subfolder(source: Path) -> str:

@@ -18,7 +18,8 @@ _BY_MODULE = {
     "numba.core.caching": (
         "the cache of kernels",
         "CompileResultCacheImpl.get_filename_base FunctionCache.disable FunctionCache.flush "
-        "FunctionCache._index_key FunctionCache.load_overload FunctionCache.save_overload "
+        "FunctionCache._index_key FunctionCache._load_overload FunctionCache.load_overload "
+        "FunctionCache.save_overload "
         "UserProvidedCacheLocator.ensure_cache_path UserProvidedCacheLocator.get_suitable_cache_subpath",
     ),
     "numba.core.serialize": ("the cache of kernels", "dumps"),

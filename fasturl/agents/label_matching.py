@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels import assignment as _assignment
 from .._kernels import labels as _labels
 
 
@@ -38,8 +39,23 @@ def _best_match(
     old: NDArray[np.integer], new: NDArray[np.integer], n_labels: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How often each old label [rows] comes with each new one [columns], and the column of each row."""
-    from scipy.optimize import linear_sum_assignment
-
     counts = np.empty((n_labels, n_labels), np.int64)
     _labels.count_pairs(old.astype(np.uint8), new.astype(np.uint8), counts)
-    return counts, linear_sum_assignment(counts, maximize=True)[1]
+    return counts, best_columns(counts)
+
+
+def best_columns(gains: NDArray[np.number]) -> NDArray[np.int64]:
+    """The column of each row, no column twice, that gives the greatest sum of gains [n, m >= n]."""
+    n, m = gains.shape
+    columns = np.empty(n, np.int64)
+    _assignment.assign(
+        np.ascontiguousarray(gains, np.float64),
+        columns,
+        np.empty(m + 1, np.int64),
+        np.empty(n),
+        np.empty(m + 1),
+        np.empty(m + 1),
+        np.empty(m + 1, np.int64),
+        np.empty(m + 1, np.bool_),
+    )
+    return columns

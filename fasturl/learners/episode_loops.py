@@ -78,7 +78,7 @@ class EpisodeLoops:
             if numba.config.DISABLE_JIT:
                 return loop
             dispatcher = numba.njit(**OPTIONS)(loop)
-            compile_cache.keep_tagged(dispatcher, tag)
+            compile_cache.keep_tagged(dispatcher, tag, with_users=not self._trusted)
             return dispatcher
 
         return _learning.make_loops(functions, compile_loop, not self._trusted)

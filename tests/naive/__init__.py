@@ -6,6 +6,7 @@ read and written one entry at a time, so that a reference can be called with the
 `naive.hashing.play`.
 """
 
+from . import assignment as assignment
 from . import clustering as clustering
 from . import evaluation as evaluation
 from . import fitting as fitting
