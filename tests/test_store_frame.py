@@ -1,5 +1,8 @@
 """The columns of the frame of all results."""
 
+import math
+
+import pandas as pd
 import pyarrow.parquet
 import pytest
 
@@ -49,3 +52,21 @@ def test_every_run_has_an_id_that_its_rows_and_its_file_give_back(tmp_path):
     assert [f"{run.cell}-{run.seed}" for run in runs.itertuples()] == [cell.run_id(5), cell.run_id(8)]
     (about,) = Store(tmp_path).about()
     assert Cell.from_config(about["config"]) == cell
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([0.1, 0.1, math.nan, 1e-7], index=[5, 3, 2, 9]),
+        pd.Series([20, 5, 20], dtype="Int64"),
+        pd.Series([True, None, False], dtype="boolean"),
+        pd.Series(["kmeans", None, "true", "kmeans"], dtype="string"),
+        pd.Series([True, 1, 1.0, "1", None], dtype=object),
+        pd.Series([], dtype=float),
+    ],
+    ids=["numbers", "whole numbers", "yes or no", "words", "of all sorts", "none"],
+)
+def test_columns_of_settings_are_shown_value_by_value(values):
+    pd.testing.assert_series_equal(
+        summaries.shown(values).astype(object), values.map(summaries.show).astype(object), check_names=False
+    )

@@ -13,7 +13,7 @@ from ..._base import optional
 from ..._base.schema import PARTS
 from . import summaries
 from .style import PANEL_HEIGHT, STYLE, TEXT_LINE, TEXT_WIDTH, folded, inches, panels
-from .summaries import in_words, setting_rank, show
+from .summaries import in_words, setting_rank, show, shown
 
 if TYPE_CHECKING:
     import pandas
@@ -44,7 +44,7 @@ def title(rows: pandas.DataFrame) -> str:
     for name in summaries.env_settings(rows):
         if name == "horizon" and not any(_is_known_by_horizon(env) for env in rows["env"].unique()):
             continue
-        values = rows[name].map(show).unique()
+        values = shown(rows[name]).unique()
         if len(values) == 1 and not missing(rows[name].iloc[0]):
             words.append(f"{'H =' if name == 'horizon' else in_words(name)} {values[0]}")
     return ", ".join(words)
@@ -68,11 +68,11 @@ def missing(value: Any) -> bool:
 def varying(frame: pandas.DataFrame) -> list[str]:
     """The settings of the environments that have more than one value, in the order of their declaration. A
     family that lacks a setting does not make it vary."""
-    return [name for name in summaries.env_settings(frame) if frame[name].dropna().map(show).nunique() > 1]
+    return [name for name in summaries.env_settings(frame) if shown(frame[name].dropna()).nunique() > 1]
 
 
 def varies(frame: pandas.DataFrame, name: str) -> bool:
-    return bool(frame[name].map(show).nunique() > 1)
+    return bool(shown(frame[name]).nunique() > 1)
 
 
 def agents_of(frame: pandas.DataFrame, labels: Mapping[str, str]) -> dict[str, str]:
@@ -118,7 +118,7 @@ def rows_by(frame: pandas.DataFrame, keys: list[str]) -> list[pandas.DataFrame]:
     """The rows of each combination of the values of some columns: numbers by size, words by the alphabet."""
     if not keys:
         return [frame]
-    places = list(zip(*(frame[key].map(show) for key in keys), strict=True))
+    places = list(zip(*(shown(frame[key]) for key in keys), strict=True))
     order = {key: list(frame[key].cat.categories) for key in keys if hasattr(frame[key], "cat")}
 
     def rank(place: tuple[str, ...]) -> list[Any]:
@@ -133,7 +133,7 @@ def rows_by(frame: pandas.DataFrame, keys: list[str]) -> list[pandas.DataFrame]:
 
 
 def _columns(frame: pandas.DataFrame, keys: list[str], n_panels: int) -> int:
-    several = [frame[key].map(show).nunique() for key in keys if varies(frame, key)]
+    several = [shown(frame[key]).nunique() for key in keys if varies(frame, key)]
     fits = bool(several) and several[-1] <= _MOST_COLUMNS and n_panels == math.prod(several)
     return several[-1] if fits and len(several) > 1 else _USUAL_COLUMNS
 

@@ -266,8 +266,10 @@ def folded(words: str, room: float, size: float) -> str:
 @functools.cache
 def inches(words: str, size: float) -> float:
     """How wide words are that are so many points high."""
-    module = optional.need("matplotlib.textpath", "experiments", "a figure")
-    return float(module.TextPath((0, 0), words, size=size).get_extents().width) / 72
+    textpath = optional.need("matplotlib.textpath", "experiments", "a figure")
+    font = textpath.FontProperties(size=size)
+    width, _, _ = textpath.text_to_path.get_text_width_height_descent(words, font, ismath=False)
+    return float(width) / 72
 
 
 def count_axis(axes: Axes) -> None:

@@ -133,6 +133,16 @@ def show(value: Any) -> str:
         return str(value)
 
 
+def shown(column: pandas.Series) -> pandas.Series:
+    """`show` of every value. There is one for each point of a curve, so equal ones are shown once."""
+    pd = optional.need("pandas", "experiments", "a table of results")
+    if column.dtype == object:  # where True and 1 would be equal
+        return column.map(show)
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    texts: pandas.Series = pd.Series([show(value) for value in values], dtype=object).take(codes)
+    return texts.set_axis(column.index)
+
+
 def labels(frame: pandas.DataFrame) -> dict[str, str]:
     """A name for each cell: its agent, and the settings it takes to tell it from other cells of that agent in
     the same environment.
