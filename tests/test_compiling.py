@@ -119,7 +119,7 @@ def test_a_kernel_that_is_compiled_anew_by_hand_forgets_its_files(compiled, tmp_
 @pytest.mark.parametrize(
     "error", [OSError("disk is full"), PermissionError("read-only"), FileNotFoundError("folder is gone")]
 )
-@pytest.mark.parametrize("method", ["load_overload", "save_overload"])
+@pytest.mark.parametrize("method", ["_load_overload", "save_overload"])
 def test_a_folder_that_fails_costs_a_compilation_and_not_the_run(compiled, monkeypatch, method, error):
     calls = []
 
@@ -136,7 +136,7 @@ def test_a_damaged_folder_that_cannot_be_cleared_costs_a_compilation_and_not_the
     def fail(*_):
         raise PermissionError("read-only")
 
-    for method in ("load_overload", "flush"):
+    for method in ("_load_overload", "flush"):
         monkeypatch.setattr(FunctionCache, method, fail)
     assert compiled()(1) == 2
 
