@@ -114,7 +114,7 @@ def test_sweeps(folder):
 def test_figures(folder):
     grid = 'env = {name = "lock-bernoulli", horizon = [2, 3], switch = 0.2}\nagent = {name = "oracleq-lat"}\n'
     learner = "learner = {learning_rate = [0.1, 0.3], confidence = [0.001, 0.01]}\n"
-    (folder / "spec.toml").write_text("episodes = 200\n" + grid + learner)
+    (folder / "spec.toml").write_text("episodes = 200\nseeds = 5\n" + grid + learner)
     (commands,) = blocks("docs/figures.md", "bash")
     run("fasturl sweep spec.toml --out results\n" + commands, folder)
     assert {"curves.png", "curves.pdf", "success.png", "scaling.png", "heatmap.png", "report.html"} <= {

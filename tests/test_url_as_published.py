@@ -22,16 +22,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 @pytest.mark.parametrize("oracle", ORACLES)
 @pytest.mark.parametrize(
-    "env",
+    ("env", "seed"),
     [
-        fu.LockBernoulli(3, 0.2),
-        fu.LockBernoulli(4, 0.5),
-        fu.LockGaussian(3, 0.2, 0.1),
-        fu.LockGaussian(4, 0.0, 0.2),
+        (fu.LockBernoulli(3, 0.2), 0),
+        (fu.LockBernoulli(4, 0.5), 1),
+        (fu.LockGaussian(3, 0.2, 0.1), 2),
+        (fu.LockGaussian(4, 0.0, 0.2), 3),
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("seed", [0, 1])
 def test_every_return_is_that_of_the_appendix_with_the_steps_of_scikit_learn(env, oracle, seed):
     agent = fu.URLAsPublished(oracle, fu.OracleQ(**LEARNER), batch=30, iterations=3)
     ref = naive.url_as_published(env, ORACLES[oracle], 250, seed, batches=[30] * 3, **LEARNER)
