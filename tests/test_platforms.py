@@ -55,9 +55,11 @@ def test_where_the_system_does_not_tell_no_memory_is_refused(monkeypatch, tmp_pa
 
     monkeypatch.setattr(builtins, "__import__", without_resource)
     monkeypatch.setattr(memory, "_MEMBERSHIP", tmp_path / "missing")
+    memory._least_limit_of_groups.cache_clear()
     monkeypatch.delattr(os, "sysconf", raising=False)
     assert memory.memory_limit() == math.inf
     memory.refuse_beyond_limit("horizon", 10**9, "a run", 1e30)
+    memory._least_limit_of_groups.cache_clear()
 
 
 def test_on_windows_nobody_asks_by_a_signal_whether_a_process_lives(monkeypatch):

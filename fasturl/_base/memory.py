@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 MUCH = 2**30
@@ -46,7 +47,7 @@ def _limits() -> Iterator[float]:
     if hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= os.sysconf_names.keys():
         yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     yield from _limits_of_process()
-    yield from _limits_of_groups()
+    yield _least_limit_of_groups()
 
 
 def _limits_of_process() -> Iterator[float]:
@@ -58,6 +59,12 @@ def _limits_of_process() -> Iterator[float]:
         soft, _ = resource.getrlimit(kind)
         if soft != resource.RLIM_INFINITY:
             yield soft
+
+
+@cache
+def _least_limit_of_groups() -> float:
+    """What the control groups of this process allow, looked up once: that takes longer than a short run."""
+    return min(_limits_of_groups(), default=math.inf)
 
 
 def _limits_of_groups() -> Iterator[float]:
