@@ -105,6 +105,8 @@ def test_the_name_of_the_kind_is_the_name_of_the_file(kind, folder, fasturl, tmp
         ("plot {} --kind regret --y switch", "--y is for --kind heatmap"),
         ("plot {} --where horizon=7", "there are no results with horizon 7; horizon is 2, 3"),
         ("plot {} --where horizon", "a condition is written NAME=VALUE"),
+        ("plot {} --where horizon=", "a condition is written NAME=VALUE"),
+        ("plot {} --where =2", "a condition is written NAME=VALUE"),
         ("plot {} --out missing/curves.png", "cannot write missing/curves.png: No such file or directory"),
         ("plot {} --out curves.doc", "cannot write curves.doc: write .png, .pdf or .svg"),
         ("report missing", "there are no results in missing"),

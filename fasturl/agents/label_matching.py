@@ -51,6 +51,7 @@ def best_columns(gains: NDArray[np.number]) -> NDArray[np.int64]:
     _assignment.assign(
         np.ascontiguousarray(gains, np.float64),
         columns,
+        # room to work in
         np.empty(m + 1, np.int64),
         np.empty(n),
         np.empty(m + 1),

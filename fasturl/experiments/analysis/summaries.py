@@ -106,7 +106,7 @@ def select(frame: pandas.DataFrame, conditions: Iterable[str]) -> pandas.DataFra
     cells = _cells(frame)
     for condition in asked:
         name, equals, text = condition.partition("=")
-        if not equals:
+        if not (name and equals and text):
             raise ValueError(f"a condition is written NAME=VALUE, for example horizon=10, got {condition!r}")
         present = {show(value) for column in columns_called(frame, name) for value in cells[column]}
         if show(text) not in present:
