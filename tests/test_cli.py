@@ -7,15 +7,11 @@ import subprocess
 import sys
 
 import pytest
-import typer
 from command_line import fasturl, fasturl_alone
 
 import fasturl as fu
-from fasturl._base.schema import Setting
 from fasturl.agents.guarantee import power_law
-from fasturl.cli.main import app, main
-from fasturl.cli.options import parsed_value
-from fasturl.registry import SettingNames
+from fasturl.cli.main import main
 
 QUICK = [
     "train",
@@ -141,125 +137,6 @@ def test_version():
 def test_info_names_versions_cores_and_cache():
     out = fasturl("info").stdout
     assert all(word in out for word in ("numba", "scikit-learn", "cores", "cache folder"))
-
-
-@pytest.mark.parametrize("command", [[], ["train"]])
-def test_help_teaches_by_example(command):
-    done = fasturl(*command, "--help", COLUMNS="200")
-    assert done.returncode == 0
-    assert "fasturl train lock-bernoulli --horizon 20" in done.stdout
-
-
-def test_help_of_train_says_how_to_see_the_settings():
-    done = fasturl("train", "--help", COLUMNS="200")
-    assert "fasturl train ENV --agent NAME --help" in done.stdout
-    assert "true or false is written with its value, as --lit true" in done.stdout
-    assert "How many runs are computed at the same time." in done.stdout
-    assert "--horizon  " not in done.stdout
-
-
-@pytest.mark.parametrize(
-    "words", ["--agent url --help", "--help --agent url", "--agent url --horizon 3 --help"]
-)
-def test_help_shows_the_settings_of_what_is_named(words):
-    done = fasturl("train", "lock-bernoulli", *words.split(), COLUMNS="200")
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
-    for title in ("lock-bernoulli", "url", "oracle kmeans", "learner pooled-ucbvi"):
-        assert any(f"Settings of {title} " in line for line in lines)
-    for option, *texts in (
-        ("--horizon", ">= 1", "Number of levels that are acted in.", "[default: 20]"),
-        ("--switch", ">= 0 and <= 1", "[default: 0]"),
-        ("--n-states", "<= 256"),
-        ("--oracle.n-states", "integer from 2 to 256 or auto"),
-        ("--n-init", "[default: 3]"),
-        ("--deviations", ">= 0", f"[default: {fu.URL().learner.deviations:g}]"),
-        ("--novelty", ">= 0", f"[default: {fu.URL().learner.novelty:g}]"),
-    ):
-        (line,) = [line for line in lines if f"{option}  " in line]
-        assert all(text in line for text in texts)
-
-
-def test_help_shows_the_choices_of_a_setting():
-    words = "train lock-bernoulli --learner oracleq --help"
-    done = fasturl(*words.split(), COLUMNS="200")
-    (line,) = [line for line in done.stdout.splitlines() if "--schedule  " in line]
-    assert "constant, jin or spread" in line
-    assert f"[default: {fu.OracleQ().schedule}]" in line
-
-
-def test_help_shows_the_named_oracle_and_learner_instead_of_the_defaults():
-    words = "train lock-gaussian --oracle dbscan --learner qlearning --help"
-    done = fasturl(*words.split(), COLUMNS="200")
-    assert "--eps " in done.stdout
-    assert "--exploration-fraction" in done.stdout
-    assert "Settings of oracle dbscan" in done.stdout
-    assert "Settings of learner qlearning" in done.stdout
-    assert "Number of starts of k-means" not in done.stdout
-    assert "Standard errors that an estimate is raised by" not in done.stdout
-
-
-def test_the_options_of_train_are_those_that_settings_are_told_apart_from():
-    params = typer.main.get_command(app).commands["train"].params
-    options = {option.removeprefix("--").replace("-", "_") for param in params for option in param.opts}
-    assert options - {"env"} | {"help"} == SettingNames.OPTIONS
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "--horizon 3 --switch 0.2 --agent url --oracle kmeans --n-init 5 --learner oracleq --confidence 1e-4",
-        "--env.horizon 3 --env.switch=0.2 --agent.oracle kmeans --oracle.n-init 5 --learner oracleq "
-        "--learner.confidence 1e-4",
-        "--n_init=5 --env.horizon=3 --confidence=1e-4 --switch=0.2 --learner=oracleq --agent=url",
-    ],
-)
-def test_a_setting_may_be_written_with_its_owner_and_with_underscores(words):
-    done = fasturl(
-        "train", *words.split(), "lock-bernoulli", "--episodes", "300", "--seeds", "2", "--json", "-"
-    )
-    agent = fu.URL(oracle={"name": "kmeans", "n_init": 5}, learner=fu.OracleQ(confidence=1e-4))
-    expected = fu.train(fu.LockBernoulli(3, 0.2), agent, 300, seeds=2)
-    assert done.stderr == ""
-    assert json.loads(done.stdout)["curve"]["mean"] == expected.average_reward.mean(axis=0).tolist()
-
-
-@pytest.mark.parametrize(
-    ("declared", "text", "value"),
-    [
-        (Setting("n", int), "3", 3),
-        (Setting("n", int, None), "None", None),
-        (Setting("x", float), "1e-4", 1e-4),
-        (Setting("f", bool), "true", True),
-        (Setting("f", bool), "No", False),
-        (Setting("t", str, choices=("a", "none")), "none", "none"),
-        (Setting("a", None), "3", 3),
-        (Setting("a", None), "0.5", 0.5),
-        (Setting("a", None), "false", False),
-        (Setting("a", None), "all", "all"),
-        (Setting("o", "oracle", None), "gmm", "gmm"),
-        (Setting("o", "oracle", None), "none", None),
-    ],
-)
-def test_a_text_becomes_the_value_that_is_declared(declared, text, value):
-    parsed = parsed_value(declared, text)
-    assert (type(parsed), parsed) == (type(value), value)
-
-
-@pytest.mark.parametrize(
-    ("declared", "text", "message"),
-    [
-        (Setting("n", int, least=1), "1.5", "n must be an integer >= 1, got '1.5'"),
-        (Setting("n", int, least=1), "none", "n must be an integer >= 1, got 'none'"),
-        (Setting("n", int, least=1), "9" * 5000, "n must be an integer >= 1, got '999"),
-        (Setting("x", float, least=0, below=1), "1", r"x must be a number in \[0, 1\), got 1.0"),
-        (Setting("x", float), "far", "x must be a number in .*, got 'far'"),
-        (Setting("f", bool), "maybe", "f must be True or False, got 'maybe'"),
-    ],
-)
-def test_a_text_that_is_not_what_is_declared_is_refused(declared, text, message):
-    with pytest.raises(ValueError, match=message):
-        parsed_value(declared, text)
 
 
 @pytest.mark.parametrize(

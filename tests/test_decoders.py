@@ -12,7 +12,6 @@ from fasturl.decoders import (
     AffineDecoder,
     CDecoder,
     ConstantDecoder,
-    Decoder,
     LevelDecoder,
     PredictDecoder,
     QuadraticDecoder,
@@ -333,105 +332,6 @@ def test_decoders_have_from_2_to_256_labels(n_labels):
         PredictDecoder(NearestCentre(np.zeros((1, 2))), n_labels)
 
 
-# --- predictions that cannot be used ---
-
-
-class Says:
-    def __init__(self, labels):
-        self.labels = labels
-
-    def predict(self, X):
-        return self.labels
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        ([0, 1, 3], "must give labels from 0 to 2, got 3"),
-        ([0, -1, 2], "must give labels from 0 to 2, got -1"),
-        ([0, 0.5, 2], "must give labels from 0 to 2, got 0.5"),
-        ([0.0, np.nan, 2.0], "must give labels from 0 to 2, got nan"),
-        ([0.0, np.inf, 2.0], "must give labels from 0 to 2, got inf"),
-        (["a", "b", "c"], "must give whole numbers, got <U1"),
-        ([0, 1], r"must give one label for each of 3 observations, got shape \(2,\)"),
-        ([[0], [1], [2]], r"must give one label for each of 3 observations, got shape \(3, 1\)"),
-        (0, r"must give one label for each of 3 observations, got shape \(\)"),
-        (None, "must give one label for each of 3 observations"),
-    ],
-)
-def test_labels_that_cannot_be_used_are_refused_by_name(labels, message):
-    with pytest.raises(ValueError, match=f"predict of Says {message}"):
-        PredictDecoder(Says(labels), 3).decode(np.zeros((3, 2), np.float32))
-
-
-def test_labels_may_come_as_floats_or_small_integers():
-    for labels in ([0.0, 1.0, 1.0], np.array([0, 1, 1], np.int8)):
-        assert PredictDecoder(Says(labels), 2).decode(np.zeros((3, 2), np.float32)).tolist() == [0, 1, 1]
-
-
-def test_predict_is_called_once_for_a_block():
-    calls = []
-
-    class Counts(NearestCentre):
-        def predict(self, X):
-            calls.append(X.shape)
-            return super().predict(X)
-
-    PredictDecoder(Counts(np.eye(3, 8)), 3).table(LockBits(5).draw(emission_rngs(Streams(9)), 10))
-    assert calls == [(10 * 6 * 3, 8)]
-
-
-# --- decoders that a user wrote ---
-
-
-class Written(Decoder):
-    """Gives out what it is told to, whatever it sees."""
-
-    def __init__(self, label, n_labels=3, shape=None):
-        super().__init__(n_labels)
-        self.label, self.shape = label, shape
-
-    def table(self, block):
-        return np.full(self.shape or (block.n_episodes, block.n_levels, block.n_states), self.label)
-
-
-@pytest.mark.parametrize(
-    ("decoder", "message"),
-    [
-        (Written(np.uint8(200)), "labels from 0 to 2, got 200"),
-        (Written(np.int64(-5)), "labels from 0 to 2, got -5"),
-        (Written(0.5), "labels from 0 to 2, got 0.5"),
-        (Written("a"), "whole numbers, got <U1"),
-        (Written(np.uint8(0), shape=(2, 2)), r"labels of shape \(4, 3, 3\), got shape \(2, 2\)"),
-    ],
-    ids=["too large", "below 0", "no whole number", "no number", "other shape"],
-)
-def test_labels_of_a_decoder_that_a_user_wrote_are_checked(decoder, message):
-    block = LockBits(2).draw(emission_rngs(Streams(0)), 4)
-    with pytest.raises(ValueError, match=f"table of Written must give {message}"):
-        check_decoder(decoder).table(block)
-    with pytest.raises(ValueError, match="of Written must give"):
-        LevelDecoder([decoder] * 3).table(block)
-
-
-def test_a_decoder_that_a_user_wrote_gives_its_labels_under_any_name():
-    decoder = check_decoder(Written(np.int64(1))).relabelled([2, 0, 1])
-    block = LockBits(2).draw(emission_rngs(Streams(0)), 4)
-    assert decoder.table(block).dtype == np.uint8
-    assert not decoder.table(block).any()
-    assert not decoder.level_table(block.level(1), 2).any()
-    assert decoder.decode(np.zeros((5, 5), np.uint8)).tolist() == [0] * 5
-
-
-def test_a_decoder_that_never_said_how_many_labels_it_has_is_refused():
-    class Silent(Written):
-        def __init__(self):
-            self.label, self.shape = 0, None
-
-    with pytest.raises(ValueError, match="n_labels must be an integer from 2 to 256, got None"):
-        check_decoder(Silent())
-
-
 def test_built_in_decoders_are_trusted():
     decoder = AffineDecoder(np.eye(3), np.zeros(3))
     assert check_decoder(decoder) is decoder
@@ -465,34 +365,13 @@ def test_an_offset_without_a_matrix_is_refused():
         QuadraticDecoder(np.eye(3), [np.eye(3)] * 3, np.zeros(3), offset=np.ones(3))
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ([0.5, 0, 1], "must hold labels from 0 to 255, got 0.5"),
-        ([0, 1, 300], "must hold labels from 0 to 255, got 300"),
-        ([0, 1, -1], "must hold labels from 0 to 255, got -1"),
-        ([0, 1], r"must have an entry for each label up to 2, got shape \(2,\)"),
-        (0, r"must have an entry for each label up to 2, got shape \(\)"),
-    ],
-)
-def test_names_that_are_no_labels_are_refused(names, message):
-    with pytest.raises(ValueError, match=f"permutation {message}"):
-        AffineDecoder(np.eye(3), np.zeros(3)).relabelled(names)
+def test_predict_is_called_once_for_a_block():
+    calls = []
 
-
-def test_two_labels_may_get_one_name():
-    decoder = AffineDecoder(np.eye(3), np.zeros(3)).relabelled([0, 0, 1])
-    assert decoder.decode(np.eye(3, dtype=np.float32)).tolist() == [0, 0, 1]
-
-
-def test_labels_that_turn_up_late_share_one():
-    class Echo:
+    class Counts(NearestCentre):
         def predict(self, X):
-            return X[:, 0].astype(int)
+            calls.append(X.shape)
+            return super().predict(X)
 
-    decoder = PredictDecoder(Echo(), 2, open_ended=True).relabelled([3, 1, 0])
-    assert decoder.decode(np.array([[0.0], [1.0]])).tolist() == [3, 1]
-    assert decoder.decode(np.array([[2.0], [0.0], [4.0], [255.0]])).tolist() == [0, 3, 0, 0]
-    assert decoder.n_labels == 4
-    with pytest.raises(ValueError, match="predict of Echo must give labels from 0 to 255, got 256"):
-        decoder.decode(np.array([[256.0]]))
+    PredictDecoder(Counts(np.eye(3, 8)), 3).table(LockBits(5).draw(emission_rngs(Streams(9)), 10))
+    assert calls == [(10 * 6 * 3, 8)]

@@ -1,6 +1,5 @@
 """Figures: what is drawn are the numbers that are stored, and the figure says what it shows."""
 
-import itertools
 import math
 
 import matplotlib.pyplot as plt
@@ -11,18 +10,14 @@ from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from stored_results import AGENTS, frame_of, run_small_sweep, turning
+from plot_samples import SAMPLES, SUCCEEDED, quadratic
+from stored_results import AGENTS, frame_of, run_small_sweep
 
 import fasturl as fu
-from fasturl import registry
 from fasturl.experiments import load
 from fasturl.experiments.analysis import figures as plots
 from fasturl.experiments.analysis import statistics, summaries
 from fasturl.experiments.analysis import style as style
-
-GENERATOR = np.random.default_rng(11)
-SAMPLES = GENERATOR.random((12, 30)) / 2
-SUCCEEDED = np.arange(12) < 9
 
 
 @pytest.fixture(scope="module")
@@ -80,103 +75,6 @@ def test_a_figure_of_curves_says_which_band_is_drawn():
     assert "Shaded: 95% bootstrap confidence interval of the mean." in texts(
         plots.curves(frame, band="ci")
     ).replace("\n", " ")
-
-
-def test_cells_are_never_mixed_and_named_by_what_tells_them_apart():
-    frame = frame_of(
-        ({"agent.learning_rate": 0.1, "agent.confidence": 0.1}, SAMPLES, SUCCEEDED),
-        ({"agent.learning_rate": 0.3, "agent.confidence": 0.1}, SAMPLES + 1, SUCCEEDED),
-    )
-    axes = Figure().subplots()
-    plots.curve_panel(axes, frame)
-    drawn = lines(axes)
-    assert list(drawn) == ["oracleq-lat, learning rate 0.1", "oracleq-lat, learning rate 0.3"]
-    np.testing.assert_allclose(drawn["oracleq-lat, learning rate 0.3"].get_ydata(), SAMPLES.mean(axis=0) + 1)
-    assert [line.get_color() for line in drawn.values()] == [
-        "#005B8E",
-        "#0072B2",
-    ]  # its own colour, and that with black in it
-    assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in drawn.values()}) == 2
-
-
-def test_settings_that_go_along_with_others_stay_out_of_the_name():
-    frame = frame_of(
-        ({"agent": "pcid", "agent.model": "linear", "agent.batch": 10}, SAMPLES, SUCCEEDED),
-        ({"agent": "pcid", "agent.model": "neural", "agent.batch": 20}, SAMPLES, SUCCEEDED),
-        ({"agent": "pcid", "agent.model": "linear", "agent.batch": 30, "horizon": 10}, SAMPLES, SUCCEEDED),
-        ({"agent": "pcid", "agent.model": "neural", "agent.batch": 40, "horizon": 10}, SAMPLES, SUCCEEDED),
-    )
-    assert list(summaries.labels(frame).values()) == ["pcid, model linear"] * 2 + ["pcid, model neural"] * 2
-
-
-@pytest.mark.parametrize("column", ["agent.learning_rate", "episodes"])
-def test_variants_come_in_the_order_of_their_numbers(column):
-    numbers = [1000, 200, 3e-5, 10, 0.5]
-    frame = quadratic((4, 8), points=50, variants=[{column: number} for number in numbers])
-    expected = [f"{number:g}" for number in sorted(numbers)]
-    named = list(dict.fromkeys(summaries.labels(frame).values()))
-    assert [name.split()[-1] for name in named] == expected
-    assert summaries.cell_table(frame)[column].tolist() == sorted(numbers) * 2
-    for draw in (plots.scaling, plots.curves):
-        assert [text.get_text().split()[-1] for text in draw(frame).legends[0].get_texts()] == expected
-
-
-@pytest.mark.parametrize(
-    ("column", "words"), [("points", "points"), ("oracle.n_init", "n init"), ("episodes", "episodes")]
-)
-def test_cells_that_differ_in_one_thing_alone_are_told_apart(column, words):
-    frame = quadratic((4, 8), points=100, variants=[{column: 10}, {column: 200}])
-    assert list(dict.fromkeys(summaries.labels(frame).values())) == [
-        f"oracleq-lat, {words} 10",
-        f"oracleq-lat, {words} 200",
-    ]
-    for draw in (plots.scaling, plots.curves):
-        figure = draw(frame)
-        assert len(figure.legends[0].get_texts()) == 2
-        assert [axes.get_title() for axes in figure.axes][-1].startswith("lock-bernoulli, ")
-        assert words not in "".join(axes.get_title() for axes in figure.axes)
-    assert len(plots.heatmap(frame, "horizon", "learning_rate").axes) == 3  # two, and the colours
-
-
-def test_points_that_follow_from_the_axis_do_not_set_cells_apart():
-    frame = quadratic((4, 8))
-    assert len(plots.scaling(frame.assign(points=frame["horizon"] * 10)).legends[0].get_texts()) == 1
-
-
-def test_settings_of_an_oracle_have_names_of_their_own():
-    settings = [{"agent": "url", "oracle": "kmeans", "oracle.n_init": n} for n in (1, 5)]
-    frame = frame_of(*((one, SAMPLES, SUCCEEDED) for one in settings))
-    assert list(summaries.labels(frame).values()) == ["url, n init 1", "url, n init 5"]
-    assert len(summaries.select(frame, ["n_init=5"])) == len(frame) / 2
-    assert plots.success(frame, x="n_init").axes[0].lines[0].get_xdata().tolist() == [1, 5]
-
-
-def test_every_agent_of_ours_has_a_colour_of_its_own():
-    assert set(registry.agent_names()) <= set(style.COLOURS)
-    assert len(set(style.paints([*style.COLOURS, "theirs"]).values())) == len(style.COLOURS) + 1
-
-
-def test_agents_of_others_have_stable_colours_that_nobody_shares():
-    names = [f"agent-{number}" for number in range(2 * len(style.OTHER_COLOURS))]
-    for first, second in itertools.combinations(names, 2):
-        assert style.paints([first, second])[first] != style.paints([first, second])[second]
-    together = style.paints([*names, *style.COLOURS])
-    assert style.paints(reversed([*names, *style.COLOURS])) == together
-    for shade in ("light", "dark"):
-        assert len({getattr(paint, shade) for paint in together.values()}) == len(together)
-    assert len({style.paints([name])[name] for name in names}) > len(style.OTHER_COLOURS) / 2
-
-
-def test_a_plug_in_s_agents_are_told_apart_in_every_figure():
-    agents = ("theirs", "others", "url", "third-party")
-    frame = frame_of(
-        *(({"agent": agent, "horizon": h}, SAMPLES, SUCCEEDED) for agent in agents for h in (4, 8))
-    )
-    for draw in (plots.curves, plots.regret, plots.success, plots.scaling):
-        figure = draw(frame)
-        (legend,) = figure.legends
-        assert {text.get_text() for text in legend.get_texts()} == set(agents)
-        assert len({line.get_color() for line in legend.findobj(Line2D)}) == 4
 
 
 def test_a_curve_is_drawn_the_same_from_a_run_and_from_stored_results():
@@ -270,16 +168,6 @@ def test_success_rates_with_wilson_intervals():
     ends = [segment[:, 1] for segment in bars.lines[2][0].get_segments()]
     np.testing.assert_allclose(ends, [statistics.wilson_interval(9, 12), statistics.wilson_interval(3, 12)])
     assert "95% Wilson interval, 12 seeds" in texts(figure)
-
-
-def quadratic(horizons, points=400, variants=({},)):
-    """Cells whose runs turn optimal after 10 H^2 trajectories, give or take."""
-    runs = {
-        h: [turning(10 * h * h + shift, points) for shift in (-20, -10, 0, 0, 0, 10, 20)] for h in horizons
-    }
-    return frame_of(
-        *(({"horizon": h, **settings}, runs[h], [True] * 7) for h in horizons for settings in variants)
-    )
 
 
 def test_scaling_finds_the_exponent():
@@ -381,68 +269,11 @@ def test_words_keep_clear_of_each_other_and_of_the_edges(draw, switches):
     assert_legible(draw(quadratic((4,) if draw is plots.curves else (4, 8), points=30, variants=settings)))
 
 
-def grid(width, height):
-    settings = [
-        {"agent.learning_rate": (i + 1) / 1000, "agent.confidence": (j + 1) / 1000}
-        for i in range(width)
-        for j in range(height)
-    ]
-    cells = [
-        (one | {"switch": switch}, SAMPLES[:2, -1:], SUCCEEDED[:2])
-        for one in settings
-        for switch in (0, 0.2, 0.5)
-    ]
-    return plots.heatmap(frame_of(*cells), "learning_rate", "confidence")
-
-
-def test_numbers_of_a_heat_map_are_as_small_and_as_few_as_its_cells_ask_for():
-    sizes = {}
-    for shape in [(2, 2), (10, 2), (1, 30), (30, 1)]:
-        figure = grid(*shape)
-        assert_legible(figure)
-        sizes[shape] = [text.get_fontsize() for text in figure.axes[0].texts]
-        assert len(sizes[shape]) in (0, shape[0] * shape[1])
-    assert set(sizes[2, 2]) == {6}
-    assert 4 <= sizes[10, 2][0] < 6
-    assert sizes[1, 30] == sizes[30, 1] == []
-
-
-def test_more_lines_than_anybody_can_tell_apart_are_refused():
-    frame = quadratic(
-        (4, 8), points=20, variants=[{"agent.learning_rate": rate / 100} for rate in range(1, 14)]
-    )
-    for draw in (plots.success, plots.curves):
-        with pytest.raises(
-            ValueError,
-            match=r"there are 13 lines to plot in a panel: .*, for example --where learning_rate=0\.01",
-        ):
-            draw(frame)
-    plots.curves(frame[frame["agent.learning_rate"] < 0.13])
-
-
 def test_where_runs_do_not_get_there_an_arrow_stands_at_the_end():
     (axes,) = plots.scaling(quadratic((4, 8, 20))).axes
     arrows = [line for line in axes.lines if line.get_marker() == r"$\uparrow$"]
     assert [line.get_ydata().tolist() for line in arrows] == [[4000]]
     assert axes.containers[0].lines[0].get_ydata().tolist() == [160, 640]
-
-
-def test_a_heat_map_shows_the_mean_of_each_cell_and_leaves_gaps():
-    settings = [(0.1, 0.01), (0.1, 0.1), (0.3, 0.01)]
-    frame = frame_of(
-        *(
-            ({"agent.learning_rate": a, "agent.confidence": b}, SAMPLES + i, SUCCEEDED)
-            for i, (a, b) in enumerate(settings)
-        )
-    )
-    axes = plots.heatmap(frame, "learning_rate", "agent.confidence").axes[0]
-    shown = axes.images[0].get_array().filled(np.nan)
-    last = SAMPLES[:, -1].mean()
-    np.testing.assert_allclose(shown, [[last, last + 2], [last + 1, math.nan]])
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.1", "0.3"]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["0.01", "0.1"]
-    rates = plots.heatmap(frame, "learning_rate", "confidence", of="success-rate").axes[0]
-    assert rates.images[0].get_array().compressed().tolist() == [0.75] * 3
 
 
 def test_one_row_for_each_cell_with_its_figures():
