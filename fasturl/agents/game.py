@@ -33,7 +33,7 @@ from ..learners import playing
 from ..learners.compiled import CompiledMemory
 from ..learners.learner import Floats, Ints, Labels, Memory, Stream, Task
 from ..problems.block_mdp import BlockMDP, policy_table
-from ..problems.blocks import BitBlock, Block
+from ..problems.blocks import BitBlock, Block, along_paths
 from ..problems.description import Description
 from ..problems.environment import emission_rngs
 
@@ -69,8 +69,7 @@ class Trajectories:
     @cached_property
     def labels(self) -> Ints:
         """What the decoder said of each observation that was met: [E, H+1]."""
-        rows, levels = np.ogrid[: self._states.shape[0], : self._states.shape[1]]
-        return np.asarray(self._labels[rows, levels, self._states], np.int64)
+        return np.asarray(along_paths(self._labels, self._states), np.int64)
 
     def labels_at(self, level: int) -> Ints:
         """What the decoder said of the observation of one level, 1 to H + 1: [E]."""

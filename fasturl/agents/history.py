@@ -55,6 +55,8 @@ class History:
         self._observed = Rows((), np.dtype(np.int64))
         self._observations: Rows | None = None
         self._looked_at = 1.0
+        self._label_counts: Ints | None = None
+        """How many observations of each label are left, once somebody has asked, until labels change."""
 
     @property
     def labels(self) -> NDArray[np.integer]:
@@ -100,8 +102,8 @@ class History:
 
     def add(self, trajectories: Trajectories) -> None:
         """Keep trajectories that were played."""
-        first = len(self.labels)
-        self._labels.add(trajectories.labels)
+        first, labels = len(self.labels), trajectories.labels
+        self._labels.add(labels)
         self._actions.add(trajectories.actions)
         self._rewards.add(trajectories.rewards)
         n_looked_at = int(np.ceil(self._looked_at * len(trajectories.actions)))
@@ -110,14 +112,27 @@ class History:
             self._observations = Rows(observations.shape[1:], observations.dtype)
         self._observed.add(np.arange(first, first + n_looked_at))
         self._observations.add(observations)
+        if self._label_counts is not None:
+            self._label_counts = self._label_counts + self._counts_of(labels[:n_looked_at])
         if self.keeps_rare and n_looked_at < len(trajectories.actions):
-            self.rare.keep_of_trajectories(trajectories, n_looked_at, first, self._label_counts)
+            self._keep_rare(trajectories, n_looked_at, first)
         while len(self.observations) > self._most_trajectories:
             self._thin()
+
+    def _keep_rare(self, trajectories: Trajectories, first: int, first_number: int) -> None:
+        """Keep what is rare in the trajectories from `first` on, which are not looked at as a whole."""
+        if self._label_counts is None:
+            of_whole = self._counts_of(self.observed_labels)
+            self._label_counts = of_whole + self._counts_of(self.rare_labels)
+        n_before = len(self.rare)
+        self.rare.keep_of_trajectories(trajectories, first, first_number, self._label_counts)
+        if len(self.rare) > n_before:
+            self._label_counts = self._label_counts + self._counts_of(self.rare_labels[n_before:])
 
     def _thin(self) -> None:
         """Let every second trajectory with observations go."""
         assert self._observations is not None
+        self._label_counts = None
         left, gone = self._observed.rows[::2], self._observed.rows[1::2]
         if self.keeps_rare:
             counts = self._counts_of(self.labels[left]) + self._counts_of(self.rare_labels)
@@ -125,11 +140,6 @@ class History:
         self._observations.thin()
         self._observed.thin()
         self._looked_at /= 2
-
-    @property
-    def _label_counts(self) -> Ints:
-        """How many observations of each label are left."""
-        return self._counts_of(self.observed_labels) + self._counts_of(self.rare_labels)
 
     def _counts_of(self, labels: NDArray[np.integer]) -> Ints:
         return np.bincount(labels.ravel(), minlength=self.n_labels)
@@ -143,6 +153,7 @@ class History:
         """Give the rare observations these labels [m]."""
         trajectories, levels = self.rare.cells.T
         self.labels[trajectories, levels] = labels
+        self._label_counts = None
 
     @property
     def _most_trajectories(self) -> int:
@@ -155,10 +166,12 @@ class History:
     def make_room(self, n_labels: int) -> None:
         """Be ready for as many labels a level."""
         self.n_labels = max(n_labels, self.n_labels)
+        self._label_counts = None
 
     def set_labels(self, labels: NDArray[np.integer]) -> None:
         """Give all observations these labels [n, H+1]."""
         self.labels[self._observed.rows] = labels
+        self._label_counts = None
 
     def relabel(self, labels: NDArray[np.integer]) -> tuple[NDArray[np.uint8], float]:
         """Give all observations other labels [n, H+1], named after the old ones. Returns the new names, and
@@ -171,6 +184,7 @@ class History:
         """As `relabel`, for the observations of one level, 1 to H + 1: labels [n]."""
         names, agreement = match_labels(self.labels_at(level), labels, self.n_labels)
         self.labels[self._observed.rows, level - 1] = names[labels]
+        self._label_counts = None
         return names, agreement
 
     def visits(self) -> Ints:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..learners.learner import Floats
+from .._kernels import moments as _moments
+from ..learners.learner import Floats, Ints
 
 
 class Unexplained(NamedTuple):
@@ -34,8 +35,8 @@ class Unexplained(NamedTuple):
 def unexplained(observations: NDArray[np.generic], labels: NDArray[np.integer], n_labels: int) -> Unexplained:
     """The errors of labels [n, H+1] of observations [n, H+1, D], each half of the n trajectories being
     predicted from the other."""
-    centre = observations[0].mean(axis=0, dtype=np.float64).astype(np.float32)
-    halves = [_sums(observations[half::2], labels[half::2], n_labels, centre) for half in (0, 1)]
+    centre, numbers = observations[0].mean(axis=0, dtype=np.float64), labels.astype(np.int64)
+    halves = [_sums(observations, numbers, half, n_labels, centre) for half in (0, 1)]
     together = apart = 0.0
     for known, tested in (halves, halves[::-1]):
         of_all = _Sums(known.rows.sum(axis=0), known.sizes.sum(axis=0), known.squares)
@@ -64,18 +65,11 @@ class _Sums(NamedTuple):
 
 
 def _sums(
-    observations: NDArray[np.generic],
-    labels: NDArray[np.integer],
-    n_labels: int,
-    centre: NDArray[np.float32],
+    observations: NDArray[np.generic], labels: Ints, first: int, n_labels: int, centre: Floats
 ) -> _Sums:
-    """The sums of every level: [H+1, K, D] and [H+1, K]."""
-    each = np.eye(n_labels, dtype=np.float32)
-    rows, sizes, squares = [], [], 0.0
-    for h in range(observations.shape[1]):
-        level = observations[:, h].astype(np.float32) - centre
-        members = each[labels[:, h]]
-        rows.append(members.T @ level)
-        sizes.append(members.sum(axis=0))
-        squares += float(np.einsum("nd,nd->", level, level, dtype=np.float64))
-    return _Sums(np.stack(rows).astype(np.float64), np.stack(sizes).astype(np.float64), squares)
+    """The sums of every level, [H+1, K, D] and [H+1, K], over every second trajectory from the first on."""
+    _, n_levels, dimension = observations.shape
+    rows, sizes = np.empty((n_levels, n_labels, dimension)), np.empty((n_levels, n_labels))
+    squares = np.empty(dimension)
+    _moments.sum_by_label(observations, labels, first, 2, centre, rows, sizes, squares)
+    return _Sums(rows, sizes, float(squares.sum()))

@@ -47,8 +47,10 @@ class RareObservations:
         """Keep what is rare in the trajectories from `first` on, where counts [n_labels] are left of each
         label; the number of the first of all is `first_number`."""
         dimension = trajectories.observations(1).shape[-1]
-        labels = trajectories.labels[first:]
-        rare_episodes, rare_levels = np.nonzero(_is_rare(counts, dimension)[labels])
+        labels, rare = trajectories.labels[first:], _is_rare(counts, dimension)
+        if not rare.any():
+            return
+        rare_episodes, rare_levels = np.nonzero(rare[labels])
         for level in np.unique(rare_levels):
             episodes = first + rare_episodes[rare_levels == level]
             self._keep(

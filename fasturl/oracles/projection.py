@@ -17,9 +17,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._kernels import moments as _moments
 
 Floats = NDArray[np.float64]
 Observations = NDArray[np.generic]
@@ -39,37 +42,72 @@ guess at rare states."""
 class Projection:
     """z = A x + b: centred, scaled where asked, on the leading directions of fourth moments or of variance.
 
-    The data are read in chunks, as they are: a copy of all of them in double precision would be most of a
-    run's memory.
+    The data are read as they are: a copy of all of them in double precision would be most of a run's memory.
     """
 
     def __init__(self, data: Observations, n_axes: int, scale: bool | str, kind: str) -> None:
-        pieces = [data[first : first + _PIECE] for first in range(0, data.shape[0], _PIECE)]
-        centre = (
-            sum((piece.sum(axis=0, dtype=np.float64) for piece in pieces), np.zeros(data.shape[1]))
-            / data.shape[0]
-        )
+        rows = _summable(data)
+        n = len(rows)
+        centre = sums_of(rows, np.zeros(n, np.int64), 1).means[0]
         spread = np.ones_like(centre)
-        self.of_bits = all(((piece == 0) | (piece == 1)).all() for piece in (data[:1], *pieces))
+        self.of_bits = all(((piece == 0) | (piece == 1)).all() for piece in (data[:1], data))
         if self.of_bits if scale == "auto" else scale:
-            squares = sum(
-                (np.square(piece - centre).sum(axis=0) for piece in pieces), np.zeros(data.shape[1])
-            )
-            deviation = np.sqrt(squares / data.shape[0])
+            if self.of_bits:
+                variance = centre * (1.0 - centre)
+            else:
+                variance = sums_of(rows, np.zeros(n, np.int64), 1, centre).squares / n
+            deviation = np.sqrt(variance)
             spread = np.where(deviation > 0, deviation, 1.0)
-        moments = np.zeros((data.shape[1], data.shape[1]))
-        for piece in pieces:
-            z = (piece - centre) / spread
-            moments += (z if kind == "pca" else z * np.square(z).sum(axis=1, keepdims=True)).T @ z
+        moments = _products(rows, centre, 1.0 / spread, by_length=kind != "pca")
         if self.of_bits and kind == "moments":
             variance = centre * (1 - centre)
             excess = variance * (1 - 6 * variance) / spread**4  # E[z^4] - 3 E[z^2]^2 of a bit
-            moments -= np.diag((1 - _OWN_SHARE) * data.shape[0] * excess)
+            moments -= np.diag((1 - _OWN_SHARE) * n * excess)
         axes = np.linalg.eigh(moments)[1][:, ::-1][:, :n_axes].T
         self.matrix = axes / spread
         self.offset = -self.matrix @ centre
+        pieces = [rows[first : first + _PIECE] for first in range(0, n, _PIECE)]
         self.points = np.concatenate([piece @ self.matrix.T for piece in pieces]) + self.offset
         self.weights = None if kind == "pca" else np.square(self.points).sum(axis=1)
+
+
+def _summable(data: Observations) -> Observations:
+    """The data as kernels take them, which are compiled for three kinds of numbers."""
+    kind = data.dtype if data.dtype in (np.uint8, np.float32, np.float64) else np.float64
+    return np.ascontiguousarray(data, kind)
+
+
+class Sums(NamedTuple):
+    """What rows around a centre add up to, by label."""
+
+    rows: Floats  # [K, D]
+    sizes: Floats  # [K]
+    squares: Floats  # [D], of all rows
+
+    @property
+    def means(self) -> Floats:
+        return np.asarray(self.rows / np.maximum(self.sizes, 1.0)[:, None])
+
+
+def sums_of(
+    rows: Observations, labels: NDArray[np.int64], n_labels: int, centre: Floats | None = None
+) -> Sums:
+    """The sums of rows [n, D] with labels [n] around a centre [D], which is 0 if none is given."""
+    dimension = rows.shape[1]
+    around = np.zeros(dimension) if centre is None else centre
+    sums, sizes, squares = np.empty((1, n_labels, dimension)), np.empty((1, n_labels)), np.empty(dimension)
+    _moments.sum_by_label(rows[:, None], labels[:, None], 0, 1, around, sums, sizes, squares)
+    return Sums(sums[0], sizes[0], squares)
+
+
+def _products(rows: Observations, centre: Floats, scale: Floats, *, by_length: bool) -> Floats:
+    """The sum of z z', or of |z|^2 z z', where z = (x - centre) * scale: [D, D]."""
+    products, piece = np.zeros((centre.size, centre.size)), np.empty((min(len(rows), _PIECE), centre.size))
+    for first in range(0, len(rows), _PIECE):
+        standard = piece[: len(rows) - first]
+        _moments.standardise(rows[first : first + _PIECE], centre, scale, by_length, standard)
+        products += standard.T @ standard
+    return products
 
 
 def merged(n_clusters: int, distance: Callable[[Group, Group], float], least: float) -> NDArray[np.int64]:
@@ -87,21 +125,27 @@ def merged(n_clusters: int, distance: Callable[[Group, Group], float], least: fl
 
 
 def separation(
-    points: Floats, labels: NDArray[np.integer], n_clusters: int
+    points: Observations, labels: NDArray[np.int64], n_clusters: int
 ) -> Callable[[Group, Group], float]:
     """How many standard deviations lie between the centres of two groups, along the line through them."""
-    members = [points[labels == cluster] for cluster in range(n_clusters)]
+    rows = _summable(points)
+    sums = sums_of(rows, labels, n_clusters)
 
     def between(a: Group, b: Group) -> float:
-        first, second = (np.concatenate([members[cluster] for cluster in group]) for group in (a, b))
-        if not (len(first) and len(second)):
+        sizes = np.array([sums.sizes[group].sum() for group in (a, b)])
+        if not sizes.all():
             return math.inf
-        gap = first.mean(axis=0) - second.mean(axis=0)
-        distance = float(np.linalg.norm(gap))
+        first, second = (
+            sums.rows[group].sum(axis=0) / size for group, size in zip((a, b), sizes, strict=True)
+        )
+        distance = float(np.linalg.norm(first - second))
         if distance == 0.0:
             return 0.0
-        axis = gap / distance
-        variance = float((first @ axis).var() + (second @ axis).var()) / 2
+        axis = (first - second) / distance
+        sides, squares = np.full(n_clusters, -1), np.empty(2)
+        sides[a], sides[b] = 0, 1
+        _moments.squares_along(rows, labels, sides, axis, np.array([first @ axis, second @ axis]), squares)
+        variance = float((squares / sizes).sum()) / 2
         return distance / math.sqrt(variance) if variance > 0 else math.inf
 
     return between

@@ -95,7 +95,7 @@ def _merged_and_split(observations: Observations, labels: Labels, n_labels: int,
     rows, _, of_bits = centred(observations)
     n_found = int(labels.max()) + 1
     every = -(-len(rows) // _JUDGED)
-    apart = separation(rows[::every].astype(np.float64), labels[::every], n_found)
+    apart = separation(rows[::every], np.ascontiguousarray(labels[::every]), n_found)
     labels = numbered(merged(n_found, apart, _SPLIT_RULE.min_separation)[labels])
     if labels.max() + 1 == n_labels:
         return labels

@@ -15,6 +15,7 @@ from . import hashing as hashing
 from . import hindsight as hindsight
 from . import learning as learning
 from . import mixtures as mixtures
+from . import moments as moments
 from . import networks as networks
 from . import observations as observations
 from . import pcid as pcid

@@ -1,0 +1,83 @@
+"""Sums and squares of observations, and rows around their mean.
+
+Rows may be bytes, float32 or float64. Sums are float64 and run from the first row to the last, so they do not
+depend on a library or its number of threads. Coordinates are the fastest axis: sums of all of them are made
+side by side.
+"""
+
+import math
+
+import numpy as np
+
+from .compiling import kernel
+
+
+@kernel
+def sum_by_label(
+    rows: np.ndarray,
+    labels: np.ndarray,
+    first: int,
+    step: int,
+    centre: np.ndarray,
+    sums: np.ndarray,
+    sizes: np.ndarray,
+    squares: np.ndarray,
+) -> None:
+    """Sums of x - centre, float64[L, K, D], and numbers of rows, float64[L, K], for every level and label,
+    and the sum of (x - centre)^2 over all, float64[D].
+
+    Of the trajectories rows[n, L, D] with labels int64[n, L] it takes `first` and every `step`-th one after
+    it; centre float64[D].
+    """
+    sums[:] = 0.0
+    sizes[:] = 0.0
+    squares[:] = 0.0
+    for i in range(first, rows.shape[0], step):
+        for h in range(rows.shape[1]):
+            k = labels[i, h]
+            sizes[h, k] += 1.0
+            for j in range(rows.shape[2]):
+                x = np.float64(rows[i, h, j]) - centre[j]
+                sums[h, k, j] += x
+                squares[j] += x * x
+
+
+@kernel
+def standardise(
+    rows: np.ndarray, centre: np.ndarray, scale: np.ndarray, by_length: bool, out: np.ndarray
+) -> None:
+    """out (float64[n, D]) = z, or |z| z, where z = (x - centre) * scale, for rows[n, D] and centre and scale
+    float64[D]."""
+    for i in range(rows.shape[0]):
+        square = 0.0
+        for j in range(rows.shape[1]):
+            z = (np.float64(rows[i, j]) - centre[j]) * scale[j]
+            out[i, j] = z
+            square += z * z
+        if by_length:
+            length = math.sqrt(square)
+            for j in range(rows.shape[1]):
+                out[i, j] *= length
+
+
+@kernel
+def squares_along(
+    rows: np.ndarray,
+    labels: np.ndarray,
+    sides: np.ndarray,
+    direction: np.ndarray,
+    middles: np.ndarray,
+    squares: np.ndarray,
+) -> None:
+    """squares[s] (float64[2]) = sum of (x . direction - middles[s])^2 over the rows[n, D] on side s.
+
+    labels int64[n]; sides int64[K] is the side of each label, 0 or 1, or -1 for a label on neither.
+    """
+    squares[:] = 0.0
+    for i in range(rows.shape[0]):
+        s = sides[labels[i]]
+        if s >= 0:
+            along = -middles[s]
+            for j in range(rows.shape[1]):
+                along += np.float64(rows[i, j]) * direction[j]
+            squares[s] += along * along

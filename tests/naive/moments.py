@@ -1,0 +1,26 @@
+"""Slow, obvious references for `_kernels/moments.py`."""
+
+import numpy as np
+
+
+def sum_by_label(rows, labels, first, step, centre, sums, sizes, squares):
+    """One level and label at a time."""
+    chosen, names = rows[first::step].astype(np.float64) - centre, labels[first::step]
+    for h, k in np.ndindex(sizes.shape):
+        members = chosen[names[:, h] == k, h]
+        sizes[h, k], sums[h, k] = len(members), members.sum(axis=0)
+    squares[:] = np.square(chosen).sum(axis=(0, 1))
+
+
+def standardise(rows, centre, scale, by_length, out):
+    """One row at a time."""
+    for row, z in zip(rows, out, strict=True):
+        z[:] = (row.astype(np.float64) - centre) * scale
+        z *= np.linalg.norm(z) if by_length else 1.0
+
+
+def squares_along(rows, labels, sides, direction, middles, squares):
+    """One side at a time."""
+    for side in (0, 1):
+        members = rows[sides[labels] == side].astype(np.float64)
+        squares[side] = np.square(members @ direction - middles[side]).sum()

@@ -1,0 +1,63 @@
+"""Sums and squares of observations: kernels against their references."""
+
+import hypothesis
+import hypothesis.strategies as st
+import naive
+import numpy as np
+import pytest
+from strategies import DRAWS
+
+from fasturl._kernels import moments
+
+pytestmark = pytest.mark.kernel
+
+KINDS = st.sampled_from([np.uint8, np.float32, np.float64])
+
+
+def rows_of(draw, kind, *shape):
+    return (
+        draw.integers(2, size=shape).astype(kind)
+        if kind is np.uint8
+        else draw.normal(size=shape).astype(kind)
+    )
+
+
+@hypothesis.given(
+    DRAWS,
+    KINDS,
+    st.integers(0, 20),
+    st.integers(1, 4),
+    st.integers(1, 9),
+    st.integers(1, 3),
+    st.integers(1, 3),
+)
+def test_sums_by_label_equal_their_reference(draw, kind, n, n_levels, dimension, n_labels, step):
+    rows, labels = rows_of(draw, kind, n, n_levels, dimension), draw.integers(n_labels, size=(n, n_levels))
+    centre, first = draw.normal(size=dimension), int(draw.integers(step))
+    found = []
+    for module in (naive.moments, moments):
+        sums, sizes = np.full((n_levels, n_labels, dimension), np.nan), np.full((n_levels, n_labels), np.nan)
+        squares = np.full(dimension, np.nan)
+        module.sum_by_label(rows, labels, first, step, centre, sums, sizes, squares)
+        found.append((sums, sizes, squares))
+    for expected, actual in zip(*found, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
+
+
+@hypothesis.given(DRAWS, KINDS, st.integers(0, 20), st.integers(1, 9), st.booleans())
+def test_standard_rows_equal_their_reference(draw, kind, n, dimension, by_length):
+    rows, out = rows_of(draw, kind, n, dimension), np.full((2, n, dimension), np.nan)
+    centre, scale = draw.normal(size=dimension), draw.uniform(0.5, 2.0, dimension)
+    for module, z in zip((naive.moments, moments), out, strict=True):
+        module.standardise(rows, centre, scale, by_length, z)
+    np.testing.assert_allclose(*out, rtol=1e-12, atol=1e-12)
+
+
+@hypothesis.given(DRAWS, st.sampled_from([np.float32, np.float64]), st.integers(0, 20), st.integers(1, 9))
+def test_squares_along_a_direction_equal_their_reference(draw, kind, n, dimension):
+    rows, labels = rows_of(draw, kind, n, dimension), draw.integers(3, size=n)
+    sides, direction, middles = draw.permutation([-1, 0, 1]), draw.normal(size=dimension), draw.normal(size=2)
+    squares = np.full((2, 2), np.nan)
+    for module, out in zip((naive.moments, moments), squares, strict=True):
+        module.squares_along(rows, labels, sides, direction, middles, out)
+    np.testing.assert_allclose(*squares, rtol=1e-12, atol=1e-12)
