@@ -2,9 +2,12 @@
 
 import math
 
+import hypothesis
+import hypothesis.strategies as st
 import naive
 import numpy as np
 import pytest
+from strategies import DRAWS
 
 from fasturl._kernels import mixtures
 from fasturl._kernels.records import RealObservations, SymbolTables
@@ -74,3 +77,18 @@ def test_symbol_scores_equal_their_reference(n_informative):
     naive.mixtures.symbol_scores(observations, tables, None, ref)
     mixtures.symbol_scores(observations, tables, np.full((2, 3), np.nan, np.float32), comp)
     np.testing.assert_array_equal(ref, comp)
+
+
+@hypothesis.given(DRAWS, st.integers(0, 20), st.integers(1, 5), st.sampled_from([1.0, 30.0]))
+def test_shares_of_rows_equal_their_reference(draw, n, n_components, spread):
+    scores = (spread * draw.standard_normal((n, n_components))).astype(np.float32)
+    bias = draw.standard_normal(n_components).astype(np.float32)
+    bias[draw.random(n_components) < 0.2] = -np.inf
+    bias[0] = 0.0
+    labels, found = draw.integers(n_components, size=n), []
+    for module in (naive.mixtures, mixtures):
+        shares, names, sizes = scores.copy(), labels.copy(), np.full(n_components, np.nan)
+        n_changed = module.share_rows(shares, bias, names, sizes)
+        found.append((shares, sizes, names, n_changed))
+    for expected, actual in zip(*found, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-7)

@@ -8,7 +8,7 @@ from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.constant import ConstantDecoder
 from fasturl.oracles import DBSCAN, KMeans
 from fasturl.oracles.counting import LabelCriterion
-from fasturl.oracles.likelihoods import refined
+from fasturl.oracles.likelihoods import CentredRows, refined
 from fasturl.oracles.refinement import fit_and_refine, labels_that_split
 
 
@@ -47,20 +47,20 @@ def test_the_error_is_close_to_that_of_bayes(noise):
     fresh, truth = reals([100_000] * 3, noise, seed=2)
     best = errors(AffineDecoder(np.eye(3, 20), np.zeros(3)), fresh, truth)
     assert best <= 2.2 * norm.cdf(-1 / (np.sqrt(2) * noise))
-    assert errors(refined(rows, labels), fresh, truth) <= 1.5 * best
+    assert errors(refined(CentredRows(rows), labels), fresh, truth) <= 1.5 * best
 
 
 def test_bits_of_which_a_state_is_seen_once_in_a_hundred_times_are_told_as_well_as_they_can_be():
     rows, states = bits([5_000, 4_900, 100], 0.1)
     generator = np.random.default_rng(1)
     labels = np.where(generator.random(states.size) < 0.1, generator.integers(3, size=states.size), states)
-    assert errors(refined(rows, labels), rows, states) < 0.002
+    assert errors(refined(CentredRows(rows), labels), rows, states) < 0.002
 
 
 def test_observations_far_from_zero_are_told_apart_as_well():
     rows, states = reals([500] * 3, 0.2)
     shifted = rows + np.float32(1000.0)
-    near, far = refined(rows, states), refined(shifted, states)
+    near, far = refined(CentredRows(rows), states), refined(CentredRows(shifted), states)
     assert np.mean(near.decode(rows) != far.decode(shifted)) < 0.002
 
 
@@ -68,7 +68,7 @@ def test_a_small_cluster_without_a_bit_of_its_own_is_none():
     rows = np.random.default_rng(0).integers(2, size=(400, 10)).astype(np.uint8)
     labels = np.zeros(400, np.int64)
     labels[:3] = 1
-    assert isinstance(refined(rows, labels), ConstantDecoder)
+    assert isinstance(refined(CentredRows(rows), labels), ConstantDecoder)
 
 
 def test_a_cluster_that_a_fit_misses_is_not_lost():

@@ -16,17 +16,22 @@ import numpy as np
 
 from .compiling import inlined, kernel
 
+_NEGLIGIBLE = -54.0 * math.log(2.0)
+"""What is e to this, or less, of the greatest share leaves their sum as it is."""
+
 
 @inlined
 def _share(scores: np.ndarray, i: int) -> float:
-    """Turn the scores of point i into probabilities, and return the logarithm of what they added up to."""
+    """Turn the scores of point i into probabilities, negligible ones into 0, and return the logarithm of what
+    they added up to."""
     n_components = scores.shape[1]
     greatest = scores[i, 0]
     for k in range(1, n_components):
         greatest = max(greatest, scores[i, k])
     total = 0.0
     for k in range(n_components):
-        scores[i, k] = math.exp(scores[i, k] - greatest)
+        gap = scores[i, k] - greatest
+        scores[i, k] = math.exp(gap) if gap > _NEGLIGIBLE else 0.0
         total += scores[i, k]
     for k in range(n_components):
         scores[i, k] /= total

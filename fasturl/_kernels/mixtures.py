@@ -16,6 +16,9 @@ import numpy as np
 from .compiling import inlined, kernel
 
 _HALF = np.float32(0.5)
+_0F = np.float32(0.0)
+_NEGLIGIBLE = np.float32(-25.0 * math.log(2.0))
+"""What is e to this, or less, of the greatest share leaves a sum of float32 as it is."""
 
 
 @kernel
@@ -94,3 +97,29 @@ def symbol_scores(observations: tuple, tables: tuple, totals: np.ndarray, scores
                     _add_symbol(tables, j, noise[e, j, h] + means[s, j, h], totals, 1)
                 for k in range(n_labels):
                     scores[e, k, s, h] = totals[1, k]
+
+
+@kernel
+def share_rows(scores: np.ndarray, bias: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> int:
+    """Turn scores float32[n, K], to which bias float32[K] is added, into the probabilities of components, of
+    which negligible ones become 0; sizes float64[K] are set to their sums, labels int64[n] to the first of
+    the likeliest. Returns how many labels have changed."""
+    n_changed = 0
+    sizes[:] = 0.0
+    for i in range(scores.shape[0]):
+        greatest, likeliest = scores[i, 0] + bias[0], 0
+        for k in range(bias.size):
+            scores[i, k] += bias[k]
+            if scores[i, k] > greatest:
+                greatest, likeliest = scores[i, k], k
+        n_changed += labels[i] != likeliest
+        labels[i] = likeliest
+        total = _0F
+        for k in range(bias.size):
+            gap = scores[i, k] - greatest
+            scores[i, k] = np.float32(math.exp(gap)) if gap > _NEGLIGIBLE else _0F
+            total += scores[i, k]
+        for k in range(bias.size):
+            scores[i, k] /= total
+            sizes[k] += np.float64(scores[i, k])
+    return n_changed

@@ -5,7 +5,8 @@ last to the first. Where all states of a level have the same bits from some grou
 front tells them apart, what those groups add is summed once: the order is the same, and so is every sum.
 
 Tables are float32[T, groups, 2^bits of a group, K rounded up to a multiple of 4], one for each level, or T =
-1 for all; four scores are summed at a time. Indices are unsigned, so that nobody asks whether they count from
+1 for all; four scores are summed at a time, of which those beyond K are minus infinity, and so never the
+greatest. Indices are unsigned, so that nobody asks whether they count from
 the end.
 """
 
@@ -46,6 +47,7 @@ def fill_packed_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray
     n_scores, dimension = weights.shape
     bits = np.int64(_group_bits(tables.shape[1]))
     tables[:] = 0.0
+    tables[0, :, n_scores:] = -np.inf
     for k in range(n_scores):
         for group in range(tables.shape[0]):
             if group == 0:
@@ -135,6 +137,34 @@ def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> 
                             scores[e, k + _3, s, h] = a3
 
 
+@inlined
+def _label_states(
+    words: np.ndarray,
+    tables: np.ndarray,
+    e: np.uint64,
+    h: np.uint64,
+    relabel: np.ndarray,
+    greatest: np.ndarray,
+    labels: np.ndarray,
+) -> None:
+    """The labels of all states of one level of an episode."""
+    n_groups, bits = np.uint64(tables.shape[1]), _group_bits(tables.shape[2])
+    shared = min(_first_shared_group(words, e, h, bits), n_groups)
+    for k in range(_0, np.uint64(tables.shape[3]), _4):
+        tail = _add_groups(words, (e, h, _0), tables, bits, shared, n_groups, k, (_0F, _0F, _0F, _0F))
+        for s in range(np.uint64(labels.shape[2])):
+            a0, a1, a2, a3 = _add_groups(words, (e, h, s), tables, bits, _0, shared, k, tail)
+            top, best = a0, k
+            if a1 > top:
+                top, best = a1, k + _1
+            if a2 > top:
+                top, best = a2, k + _2
+            if a3 > top:
+                top, best = a3, k + _3
+            if k == _0 or top > greatest[s]:
+                greatest[s], labels[e, h, s] = top, relabel[best]
+
+
 @kernel
 def packed_labels(
     words: np.ndarray, tables: np.ndarray, relabel: np.ndarray, greatest: np.ndarray, labels: np.ndarray
@@ -143,37 +173,13 @@ def packed_labels(
 
     `greatest` is float32[S] of scratch.
     """
-    n_episodes, n_levels, n_states = (
-        np.uint64(labels.shape[0]),
-        np.uint64(labels.shape[1]),
-        np.uint64(labels.shape[2]),
-    )
-    n_groups, bits, n_scores = (
-        np.uint64(tables.shape[1]),
-        _group_bits(tables.shape[2]),
-        np.uint64(relabel.size),
-    )
-    tile = _TILE if tables.shape[0] > 1 else _1
-    for first in range(_0, n_episodes, tile):
+    n_episodes, n_levels = np.uint64(labels.shape[0]), np.uint64(labels.shape[1])
+    if tables.shape[0] == 1:
+        for e in range(n_episodes):
+            for h in range(n_levels):
+                _label_states(words, tables, e, h, relabel, greatest, labels)
+        return
+    for first in range(_0, n_episodes, _TILE):
         for h in range(n_levels):
-            for e in range(first, min(first + tile, n_episodes)):
-                shared = min(_first_shared_group(words, e, h, bits), n_groups)
-                for k in range(_0, n_scores, _4):
-                    tail = _add_groups(
-                        words, (e, h, _0), tables, bits, shared, n_groups, k, (_0F, _0F, _0F, _0F)
-                    )
-                    for s in range(n_states):
-                        a0, a1, a2, a3 = _add_groups(words, (e, h, s), tables, bits, _0, shared, k, tail)
-                        top, best = a0, k
-                        if k > _0 and not a0 > greatest[s]:
-                            top, best = greatest[s], np.uint64(labels[e, h, s])
-                        if k + _1 < n_scores and a1 > top:
-                            top, best = a1, k + _1
-                        if k + _2 < n_scores and a2 > top:
-                            top, best = a2, k + _2
-                        if k + _3 < n_scores and a3 > top:
-                            top, best = a3, k + _3
-                        greatest[s] = top
-                        labels[e, h, s] = np.uint8(best)
-                for s in range(n_states):
-                    labels[e, h, s] = relabel[labels[e, h, s]]
+            for e in range(first, min(first + _TILE, n_episodes)):
+                _label_states(words, tables, e, h, relabel, greatest, labels)

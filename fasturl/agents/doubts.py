@@ -125,13 +125,16 @@ def labels_with_a_past(history: History) -> int:
     of observations times it is close to chi-squared, so it has to pass a test too.
     """
     labels, actions = history.observed_labels.astype(np.int64), history.observed_actions.astype(np.int64)
-    followers = _followers(labels[:, 1:], history.observed_rewards)
-    found = 0
-    for h in range(1, actions.shape[1]):
-        past = labels[:, h - 1] * history.n_actions + actions[:, h - 1]
-        pairs = labels[:, h] * history.n_actions + actions[:, h]
-        found += _n_with_a_past(pairs, past, followers[:, h], history.n_labels, history.n_actions)
-    return found
+    n_labels, n_actions = history.n_labels, history.n_actions
+    taken = labels[:, :-1] * n_actions + actions
+    levels = np.arange(actions.shape[1] - 1)
+    return _n_with_a_past(
+        (levels * n_labels * n_actions + taken[:, 1:]).ravel(),
+        taken[:, :-1].ravel(),
+        _followers(labels[:, 1:], history.observed_rewards)[:, 1:].ravel(),
+        (levels.size, n_labels, n_actions),
+        len(labels),
+    )
 
 
 def _followers(next_labels: Ints, rewards: Floats) -> Ints:
@@ -142,34 +145,49 @@ def _followers(next_labels: Ints, rewards: Floats) -> Ints:
     return np.asarray(next_labels * (values.size + 1) + np.searchsorted(values, rewards))
 
 
-def _n_with_a_past(pairs: Ints, past: Ints, followers: Ints, n_labels: int, n_actions: int) -> int:
-    """How many frequent labels have a past that tells what follows; pairs [n] are labels and actions."""
+def _n_with_a_past(
+    pairs: Ints, past: Ints, followers: Ints, shape: tuple[int, int, int], n_trajectories: int
+) -> int:
+    """How many frequent labels have a past that tells what follows; pairs [n] are levels, labels and actions,
+    of which there are as many as `shape` says."""
     from scipy.special import chdtrc  # which would be a third of what `import fasturl` takes
 
-    n_pasts, n_followers = int(past.max()) + 1, int(followers.max()) + 1
-    sizes = np.bincount(pairs // n_actions, minlength=n_labels)
+    n_pasts, n_followers = int(past.max(initial=0)) + 1, int(followers.max(initial=0)) + 1
+    codes, counts = _counted((pairs * n_pasts + past) * n_followers + followers)
+    pairs_and_pasts, followers = codes // n_followers, codes % n_followers
+    pairs = pairs_and_pasts // n_pasts
     # n log n, summed over the cells, rows and columns of the table of pasts and followers that each pair has
-    cells, _ = _log_sums(
-        (pairs * n_pasts + past) * n_followers + followers, n_pasts * n_followers, sizes.size, n_actions
-    )
-    rows, n_rows = _log_sums(pairs * n_pasts + past, n_pasts, sizes.size, n_actions)
-    columns, n_columns = _log_sums(pairs * n_followers + followers, n_followers, sizes.size, n_actions)
-    tables, n_tables = _log_sums(pairs, 1, sizes.size, n_actions)
+    cells, _ = _log_sums(codes, counts, n_pasts * n_followers, shape)
+    rows, n_rows = _log_sums(pairs_and_pasts, counts, n_pasts, shape)
+    columns, n_columns = _log_sums(pairs * n_followers + followers, counts, n_followers, shape)
+    tables, n_tables = _log_sums(pairs, counts, 1, shape)
     likelihood_ratio = 2.0 * (cells - rows - columns + tables)
-    freedom = ((n_rows - n_tables) * (n_columns - n_tables)).reshape(-1, n_actions).sum(axis=1)
+    freedom = ((n_rows - n_tables) * (n_columns - n_tables)).sum(axis=2)
+    sizes = np.bincount(pairs // shape[2], counts, minlength=shape[0] * shape[1]).reshape(shape[:2])
     # less what noise alone would tell
     information = (likelihood_ratio - freedom) / (2.0 * np.maximum(sizes, 1))
-    tells = (sizes >= _FREQUENT * pairs.size) & (information >= _PAST_INFORMATION)
+    tells = (sizes >= _FREQUENT * n_trajectories) & (information >= _PAST_INFORMATION)
     return int(np.sum(chdtrc(freedom[tells], likelihood_ratio[tells]) < _ERROR_RATE))
 
 
-def _log_sums(codes: Ints, per_pair: int, n_labels: int, n_actions: int) -> tuple[Floats, Ints]:
-    """The sum of n log n over the codes of each label, where n is how often a code occurs, and how many codes
-    each pair of label and action has; there are `per_pair` codes for each pair."""
-    distinct, counts = np.unique(codes, return_counts=True)
+def _counted(codes: Ints, times: Ints | None = None) -> tuple[Ints, Ints]:
+    """The distinct codes, and how often each occurs; each of those given stands for so many."""
+    if codes.max(initial=0) < 4 * codes.size:  # which is faster than to sort them
+        totals = np.bincount(codes, times).astype(np.int64)
+        distinct = np.flatnonzero(totals)
+        return distinct, totals[distinct]
+    distinct, place = np.unique(codes, return_inverse=True)
+    return distinct, np.bincount(place, times).astype(np.int64)
+
+
+def _log_sums(codes: Ints, times: Ints, per_pair: int, shape: tuple[int, int, int]) -> tuple[Floats, Ints]:
+    """The sum of n log n over the codes of each level and label, where n is how often a code occurs, and how
+    many codes each pair of them and an action has; there are `per_pair` codes for each pair."""
+    distinct, counts = _counted(codes, times)
     pairs = distinct // per_pair
-    sums = np.bincount(pairs // n_actions, counts * np.log(counts), minlength=n_labels)
-    return np.asarray(sums, np.float64), np.bincount(pairs, minlength=n_labels * n_actions).astype(np.int64)
+    sums = np.bincount(pairs // shape[2], counts * np.log(counts), minlength=shape[0] * shape[1])
+    numbers = np.bincount(pairs, minlength=shape[0] * shape[1] * shape[2])
+    return np.asarray(sums, np.float64).reshape(shape[:2]), numbers.reshape(shape).astype(np.int64)
 
 
 def promised_return(history: History) -> float:

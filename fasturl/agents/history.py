@@ -124,8 +124,8 @@ class History:
         if self._label_counts is None:
             of_whole = self._counts_of(self.observed_labels)
             self._label_counts = of_whole + self._counts_of(self.rare_labels)
-        n_before = len(self.rare)
-        self.rare.keep_of_trajectories(trajectories, first, first_number, self._label_counts)
+        n_before, dimension = len(self.rare), self.observations.shape[-1]
+        self.rare.keep_of_trajectories(trajectories, first, first_number, self._label_counts, dimension)
         if len(self.rare) > n_before:
             self._label_counts = self._label_counts + self._counts_of(self.rare_labels[n_before:])
 

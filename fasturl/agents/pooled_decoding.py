@@ -54,25 +54,27 @@ class PooledDecoding(LevelDecoding):
     def refit(self, history: History) -> bool:
         if self._fitted and len(history.labels) < self._next:
             return False
-        decoder, labels = self.fitted_on_history(history)
-        history.make_room(decoder.n_labels)
         before = history.observed_labels
+        believed = np.concatenate([before.ravel(), history.rare_labels]) if self._fitted else None
+        decoder, labels = self._fitted_after(history, believed)
+        history.make_room(decoder.n_labels)
         names, agreement = history.relabel(labels)
         self.adopt(decoder.relabelled(names), agreement, history)
         return not np.array_equal(before, names[labels])
 
     def fitted_on_history(self, history: History) -> tuple[Decoder, Ints]:
-        """A decoder for all observations of the history, and the labels [n, H+1] of those of whole
-        trajectories."""
-        observations = history.observations
-        rows = observations.reshape(-1, observations.shape[-1])
-        seen = [rows, history.rare.observations] if len(history.rare) else [rows]
-        believed = np.concatenate([_decoded(self.decoder, part) for part in seen]) if self._fitted else None
-        together = np.zeros(len(rows), np.int64) if believed is None else believed
-        seed = self._draw_seed()
+        """A decoder for all observations of the history, whoever gave them their labels, and its labels [n,
+        H+1] of those of whole trajectories."""
+        believed = [_decoded(self.decoder, part) for part in _all_rows(history)] if self._fitted else None
+        return self._fitted_after(history, None if believed is None else np.concatenate(believed))
+
+    def _fitted_after(self, history: History, believed: NDArray[np.integer] | None) -> tuple[Decoder, Ints]:
+        """As `fitted_on_history`, where the present decoder gives the observations these labels [m]."""
+        seen, seed = _all_rows(history), self._draw_seed()
+        together = np.zeros(len(seen[0]), np.int64) if believed is None else believed.astype(np.int64)
         chosen = balanced_choice(together, _FITTED, np.random.default_rng(seed))
-        decoder = self.fitted(_rows_of(seen, chosen), None if believed is None else believed[chosen], seed)
-        return decoder, _decoded(decoder, rows).reshape(observations.shape[:2])
+        decoder = self.fitted(_rows_of(seen, chosen), None if believed is None else together[chosen], seed)
+        return decoder, _decoded(decoder, seen[0]).reshape(history.observations.shape[:2])
 
     def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
         from ..oracles.refinement import fit_and_refine
@@ -93,6 +95,12 @@ class PooledDecoding(LevelDecoding):
         self._next = math.ceil(self._growth * played)
         if agreement < STABLE_AGREEMENT:
             self.last_change = played
+
+
+def _all_rows(history: History) -> list[NDArray[np.generic]]:
+    """The observations of whole trajectories [n, D], and the rare ones [m, D] where there are any."""
+    rows = history.observations.reshape(-1, history.observations.shape[-1])
+    return [rows, history.rare.observations] if len(history.rare) else [rows]
 
 
 def _rows_of(parts: list[NDArray[np.generic]], chosen: NDArray[np.int64] | slice) -> NDArray[np.generic]:

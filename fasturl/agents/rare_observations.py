@@ -42,11 +42,10 @@ class RareObservations:
         return cells
 
     def keep_of_trajectories(
-        self, trajectories: Trajectories, first: int, first_number: int, counts: Ints
+        self, trajectories: Trajectories, first: int, first_number: int, counts: Ints, dimension: int
     ) -> None:
         """Keep what is rare in the trajectories from `first` on, where counts [n_labels] are left of each
         label; the number of the first of all is `first_number`."""
-        dimension = trajectories.observations(1).shape[-1]
         labels, rare = trajectories.labels[first:], _is_rare(counts, dimension)
         if not rare.any():
             return

@@ -3,6 +3,8 @@ mixtures."""
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -79,8 +81,13 @@ class AffineMap:
         self.weights = np.ascontiguousarray(exact, np.float32)
         self.bias = offset.astype(np.float32)
         self.curvature = bend.astype(np.float32) if bend.any() else None
-        self.tables = _byte_tables(exact + bend[:, None], offset)  # a bit is its own square
+        self._exact = exact + bend[:, None], offset  # a bit is its own square
         self.dimension = exact.shape[1]
+
+    @cached_property
+    def tables(self) -> Reals:
+        """What bytes of bits add to the scores: see `_byte_tables`."""
+        return _byte_tables(*self._exact)
 
     def __call__(self, block: Block) -> Reals:
         scores = np.empty((block.n_episodes, self.bias.size, block.n_states, block.n_levels), np.float32)

@@ -33,9 +33,9 @@ from .._base import checks
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS
-from .likelihoods import numbered
+from .likelihoods import are_bits, numbered
 from .oracle import DecodingOracle
-from .projection import Floats, Observations
+from .projection import Floats, Observations, sums_of
 
 _PATIENCE = 2
 """Numbers in a row that may be no better than the best before the search ends."""
@@ -125,29 +125,29 @@ class LabelCriterion:
     """The integrated completed likelihood of labels of given observations, times -2."""
 
     def __init__(self, data: Observations) -> None:
-        self._rows = np.asarray(data, np.float64)
-        self._of_bits = bool(((self._rows == 0.0) | (self._rows == 1.0)).all())
-        if not self._of_bits:
-            self._rows = self._rows - self._rows.mean(axis=0)
-            self._moments = self._rows.T @ self._rows
-            variance = self._moments.trace() / self._rows.size
-            self._least_variance = _LEAST_VARIANCE * (float(variance) or 1.0)
+        self._of_bits = are_bits(data)
+        if self._of_bits:
+            self._rows: Observations = np.ascontiguousarray(data, np.uint8)
+            return
+        self._rows = rows = np.asarray(data, np.float64) - data.mean(axis=0, dtype=np.float64)
+        self._moments = rows.T @ rows
+        variance = self._moments.trace() / rows.size
+        self._least_variance = _LEAST_VARIANCE * (float(variance) or 1.0)
 
     def __call__(self, labels: NDArray[np.integer]) -> float:
         clusters, n = numbered(labels), len(self._rows)
-        sizes = np.bincount(clusters)
-        means = np.eye(sizes.size)[clusters].T @ self._rows / sizes[:, None]
-        of_observations = (self._bits if self._of_bits else self._reals)(means, sizes)
-        of_labels = -2.0 * (sizes * np.log(sizes / n)).sum() + (sizes.size - 1) * math.log(n)
+        sums = sums_of(self._rows, clusters, int(clusters.max()) + 1)
+        of_observations = (self._bits if self._of_bits else self._reals)(sums.means, sums.sizes)
+        of_labels = -2.0 * (sums.sizes * np.log(sums.sizes / n)).sum() + (sums.sizes.size - 1) * math.log(n)
         return float(of_observations + of_labels)
 
-    def _bits(self, shares: Floats, sizes: NDArray[np.integer]) -> float:
+    def _bits(self, shares: Floats, sizes: Floats) -> float:
         n, dimension = self._rows.shape
         by_label = 2.0 * sizes @ _entropies(shares) + sizes.size * math.log(n) + 2.0 * math.log(dimension)
         by_all = 2.0 * n * _entropies(sizes @ shares / n) + math.log(n)
         return float(np.minimum(by_label, by_all).sum())
 
-    def _reals(self, centres: Floats, sizes: NDArray[np.integer]) -> float:
+    def _reals(self, centres: Floats, sizes: Floats) -> float:
         n, dimension = self._rows.shape
         covariance = (self._moments - (centres.T * sizes) @ centres) / n
         # with fewer rows than coordinates the matrix itself is singular

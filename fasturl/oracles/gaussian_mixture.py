@@ -16,7 +16,7 @@ from .._kernels import gaussians as _gaussians
 from ..decoders.affine import AffineDecoder
 from ..decoders.decoder import Decoder
 from ..decoders.quadratic import QuadraticDecoder
-from .projection import Floats
+from .projection import Floats, sums_of
 
 COVARIANCES = ("spherical", "tied", "diag", "full")
 
@@ -106,11 +106,11 @@ def start_at(
     points: Floats, labels: NDArray[np.int64], n_components: int, kind: str, least_variance: float
 ) -> GaussianMixture:
     """A mixture whose components are the clusters of these labels [n], all with their common variance."""
-    membership = np.eye(n_components)[labels]
-    counts = np.maximum(membership.sum(axis=0), 1.0)
-    means = (membership.T @ points) / counts[:, None]
-    variance = max(float(np.square(points - means[labels]).mean()), least_variance)
-    dimension = points.shape[1]
+    centre, dimension = points.mean(axis=0), points.shape[1]
+    sums = sums_of(points, labels, n_components, centre)
+    counts, means = np.maximum(sums.sizes, 1.0), sums.means
+    around_means = sums.squares.sum() - (sums.rows * means).sum()
+    variance, means = max(float(around_means) / points.size, least_variance), means + centre
     covariances = {
         "spherical": np.full(n_components, variance),
         "diag": np.full((n_components, dimension), variance),

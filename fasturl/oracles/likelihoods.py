@@ -14,12 +14,14 @@ frequent as it is: expectation and maximisation in turn (Dempster, Laird and Rub
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
 
+from .._kernels.mixtures import share_rows
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
@@ -41,11 +43,12 @@ class Clusters:
 
     rows, members
         Float arrays [n, D] and [n, K]: how much of a row each cluster has.
+    sizes
+        The sums of the latter, [K].
     """
 
-    def __init__(self, rows: Reals, members: Reals, *, of_bits: bool) -> None:
-        self._n, self._of_bits = len(rows), of_bits
-        self.sizes = members.sum(axis=0, dtype=np.float64)
+    def __init__(self, rows: Reals, members: Reals, sizes: Floats, *, of_bits: bool) -> None:
+        self._n, self._of_bits, self.sizes = len(rows), of_bits, sizes
         self.sums = (members.T @ rows).astype(np.float64)
 
     @property
@@ -95,7 +98,8 @@ class Clusters:
 
 def clusters_of(rows: Reals, labels: Labels, n_clusters: int, *, of_bits: bool) -> Clusters:
     """Clusters that have each row whole."""
-    return Clusters(rows, np.eye(n_clusters, dtype=np.float32)[labels], of_bits=of_bits)
+    sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    return Clusters(rows, np.eye(n_clusters, dtype=np.float32)[labels], sizes, of_bits=of_bits)
 
 
 def numbered(labels: NDArray[np.integer]) -> Labels:
@@ -104,44 +108,50 @@ def numbered(labels: NDArray[np.integer]) -> Labels:
     return np.asarray((np.cumsum(occurs) - 1)[labels])
 
 
-def second_moments(rows: Reals) -> Floats:
-    """The sum of x x' over the rows: [D, D]."""
-    return np.asarray((rows.T @ rows).astype(np.float64))
+class CentredRows:
+    """Observations [n, D] around their mean, which sums of squares in float32 need, and what all that is made
+    of them shares.
+
+    rows, centre
+        Float arrays [n, D] and [D]. Bits stay as they are, and 0 stands for their mean.
+    of_bits
+        Whether they are bits.
+    """
+
+    def __init__(self, observations: Observations) -> None:
+        self.of_bits = are_bits(observations)
+        self.centre: Reals = np.zeros(observations.shape[1], np.float32)
+        if self.of_bits:
+            self.rows: Reals = np.asarray(observations, np.float32)
+            return
+        self.centre = observations.mean(axis=0, dtype=np.float64).astype(np.float32)
+        self.rows = np.subtract(observations, self.centre).astype(np.float32, copy=False)
+
+    @cached_property
+    def second_moments(self) -> Floats | None:
+        """The sum of x x' over the rows, [D, D], which scores of reals need."""
+        return None if self.of_bits else np.asarray((self.rows.T @ self.rows).astype(np.float64))
 
 
 @without_false_alarms
-def refined(observations: Observations, labels: Labels) -> Decoder:
+def refined(observations: CentredRows, labels: Labels) -> Decoder:
     """The decoder of the mixture that starts from labels 0, 1, ... [n] of observations [n, D]."""
-    rows, centre, of_bits = centred(observations)
-    n_clusters = int(labels.max()) + 1
-    moments = None if of_bits else second_moments(rows)
-    clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)
+    rows, of_bits, moments = observations.rows, observations.of_bits, observations.second_moments
+    clusters = clusters_of(rows, labels, int(labels.max()) + 1, of_bits=of_bits)
+    labels = labels.copy()
     for _ in range(_MOST_TURNS):
         weights, bias = clusters.scores(moments)
         bias += np.log(clusters.frequencies)
-        scores = rows @ weights.T.astype(np.float32) + bias.astype(np.float32)
-        likeliest = scores.argmax(axis=1)
-        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-        clusters = Clusters(rows, shares / shares.sum(axis=1, keepdims=True), of_bits=of_bits)
-        if np.array_equal(likeliest, labels):
+        shares, sizes = rows @ weights.T.astype(np.float32), np.empty(bias.size)
+        n_moved = share_rows(shares, bias.astype(np.float32), labels, sizes)
+        clusters = Clusters(rows, shares, sizes, of_bits=of_bits)
+        if n_moved == 0:
             break
-        labels = likeliest
     weights, bias = clusters.scores(moments)
     there = np.isfinite(bias)
     if there.sum() < 2:
         return ConstantDecoder(2)
-    return AffineDecoder(weights[there], bias[there] - weights[there] @ centre)
-
-
-def centred(observations: Observations) -> tuple[Reals, Reals, bool]:
-    """Observations [n, D] around their mean, which sums of squares in float32 need, the mean [D], and whether
-    they are bits: those stay as they are, and 0 stands for their mean."""
-    of_bits = are_bits(observations)
-    centre = np.zeros(observations.shape[1], np.float32)
-    if of_bits:
-        return np.asarray(observations, np.float32), centre, of_bits
-    centre = observations.mean(axis=0, dtype=np.float64).astype(np.float32)
-    return np.asarray(observations - centre, np.float32), centre, of_bits
+    return AffineDecoder(weights[there], bias[there] - weights[there] @ observations.centre)
 
 
 def are_bits(observations: Observations) -> bool:

@@ -96,7 +96,7 @@ def sums_of(
     dimension = rows.shape[1]
     around = np.zeros(dimension) if centre is None else centre
     sums, sizes, squares = np.empty((1, n_labels, dimension)), np.empty((1, n_labels)), np.empty(dimension)
-    _moments.sum_by_label(rows[:, None], labels[:, None], 0, 1, around, sums, sizes, squares)
+    _moments.sum_by_label(_summable(rows)[:, None], labels[:, None], 0, 1, around, sums, sizes, squares)
     return Sums(sums[0], sizes[0], squares)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..decoders.decoder import Decoder
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
-from .likelihoods import Labels, Reals, are_bits, centred, numbered, refined
+from .likelihoods import CentredRows, Labels, Reals, are_bits, numbered, refined
 from .projection import Floats, Observations, merged, separation
 from .split_evidence import SplitRule
 from .splits import split_further
@@ -43,20 +43,24 @@ def fit_and_refine(
     fitted = fit_if_clusters(oracle, observations, random_state, n_labels)
     if not getattr(oracle, "clusters_have_centres", False):
         return fitted
-    judged = observations[:: -(-len(observations) // _JUDGED)]
+    every, centred = -(-len(observations) // _JUDGED), CentredRows(observations)
+    judged = observations[::every]
     criterion = LabelCriterion(judged)
     found = fitted.decode(observations)
-    candidates = [fitted]
-    for labels in [found] if believed is None else [found, believed]:
-        numbers = numbered(labels)
+    best, labels, least = fitted, found, criterion(found[::every])
+    for start in [found] if believed is None else [found, believed]:
+        numbers = numbered(start)
         if numbers.max() > 0:
-            candidates.append(refined(observations, numbers))
-    objections = [criterion(candidate.decode(judged)) for candidate in candidates]
-    best, least = candidates[int(np.argmin(objections))], min(objections)
-    labels = numbered(best.decode(observations))
-    other = _merged_and_split(observations, labels, n_labels, random_state)
+            candidate = refined(centred, numbers)
+            objection = criterion(candidate.decode(judged))
+            if objection < least:
+                best, least = candidate, objection
+    if best is not fitted:
+        labels = best.decode(observations)
+    labels = numbered(labels)
+    other = _merged_and_split(centred, labels, n_labels, random_state)
     if other.max() > 0 and not np.array_equal(other, labels):
-        divided = refined(observations, other)
+        divided = refined(centred, other)
         if criterion(divided.decode(judged)) < least:
             best = divided
     return best
@@ -89,15 +93,14 @@ def _has_a_label(group: Reals, sides: Floats, others: Floats) -> bool:
     return bool((np.abs(shares - 1.0) < _NEAR).any())
 
 
-def _merged_and_split(observations: Observations, labels: Labels, n_labels: int, random_state: int) -> Labels:
+def _merged_and_split(observations: CentredRows, labels: Labels, n_labels: int, random_state: int) -> Labels:
     """Labels 0, 1, ... [n] of observations [n, D] after labels that lie together are merged, and then
     split."""
-    rows, _, of_bits = centred(observations)
-    n_found = int(labels.max()) + 1
+    rows, n_found = observations.rows, int(labels.max()) + 1
     every = -(-len(rows) // _JUDGED)
     apart = separation(rows[::every], np.ascontiguousarray(labels[::every]), n_found)
     labels = numbered(merged(n_found, apart, _SPLIT_RULE.min_separation)[labels])
     if labels.max() + 1 == n_labels:
         return labels
     generator = np.random.default_rng(random_state)
-    return split_further(rows, labels, n_labels, _SPLIT_RULE, generator, of_bits=of_bits)
+    return split_further(rows, labels, n_labels, _SPLIT_RULE, generator, of_bits=observations.of_bits)

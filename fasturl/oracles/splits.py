@@ -20,12 +20,11 @@ from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from .likelihoods import (
+    CentredRows,
     Labels,
     Reals,
-    centred,
     clusters_of,
     log_odds,
-    second_moments,
     without_false_alarms,
 )
 from .noise import Noise
@@ -94,14 +93,15 @@ class Splits(DecodingOracle):
     def _learn(
         self, data: Observations, labels: Labels | None = None, groups: Labels | None = None
     ) -> dict[str, Any]:
-        rows, centre, of_bits = centred(data)
+        observations = CentredRows(data)
+        rows, of_bits = observations.rows, observations.of_bits
         labels = self._cluster(rows, labels, groups, of_bits=of_bits)
         n_clusters = int(labels.max()) + 1
         decoder: Decoder = ConstantDecoder(2)
         if n_clusters > 1:
             clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)
-            weights, bias = clusters.scores(None if of_bits else second_moments(rows))
-            decoder = AffineDecoder(weights, bias - weights @ centre)
+            weights, bias = clusters.scores(observations.second_moments)
+            decoder = AffineDecoder(weights, bias - weights @ observations.centre)
         return {"decoder_": decoder, "n_clusters_": n_clusters}
 
     def _cluster(self, rows: Reals, labels: Labels | None, groups: Labels | None, *, of_bits: bool) -> Labels:

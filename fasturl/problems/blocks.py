@@ -177,7 +177,7 @@ def along_paths(table: NDArray[Any], states: States) -> NDArray[Any]:
     """What a table [E, L, S, ...] has for the states [E, L] that were met: [E, L, ...]."""
     # numbered through: to index by three arrays takes four times as long
     firsts = table.shape[2] * np.arange(states.size).reshape(states.shape)
-    return table.reshape(-1, *table.shape[3:]).take(firsts + states, axis=0)
+    return np.asarray(table.reshape(-1, *table.shape[3:]).take(firsts + states, axis=0))
 
 
 def packed(observations: NDArray[np.uint8]) -> BitBlock:

@@ -7,8 +7,9 @@ from .decoding import _sum_from_the_last, best_labels
 
 def fill_packed_tables(weights, bias, tables):
     """Entry (group, value): the weights of the bits that are set in the value, and the bias in the first
-    group."""
+    group. Scores that nobody asked for are minus infinity."""
     tables[:] = 0
+    tables[0, :, len(bias) :] = -np.inf
     bits = tables.shape[1].bit_length() - 1
     for group, value, k in np.ndindex(*tables.shape[:2], len(bias)):
         total = float(bias[k]) if group == 0 else 0.0
