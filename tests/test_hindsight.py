@@ -12,22 +12,35 @@ from fasturl._kernels import hindsight
 pytestmark = pytest.mark.kernel
 
 
-@hypothesis.given(DRAWS, st.integers(0, 30), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
-def test_gains_equal_their_reference(draw, n, horizon, n_labels, n_actions):
+STEPS = st.integers(1, 3).flatmap(lambda step: st.tuples(st.integers(0, step - 1), st.just(step)))
+"""The first of some trajectories, and how many lie between two of them."""
+
+
+@hypothesis.given(
+    DRAWS,
+    st.integers(0, 30),
+    STEPS,
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.integers(0, 3),
+)
+def test_counts_of_outcomes_equal_their_reference(draw, n, chosen, horizon, n_labels, n_actions, before):
     labels = draw.integers(n_labels, size=(n, horizon + 1)).astype(np.uint8)
     actions = draw.integers(n_actions, size=(n, horizon)).astype(np.uint8)
-    rewards, values = draw.normal(size=(n, horizon)), draw.normal(size=n_labels)
-    for level in range(horizon):
-        visits, gains = np.full((2, n_labels, n_actions), -1), np.full((2, n_labels, n_actions), np.nan)
-        naive.hindsight.level_gains(labels, actions, rewards, level, values, visits[0], gains[0])
-        hindsight.level_gains(labels, actions, rewards, level, values, visits[1], gains[1])
-        np.testing.assert_array_equal(*visits)
-        np.testing.assert_allclose(*gains, rtol=1e-12, atol=1e-12)
+    rewards, first_level = draw.normal(size=(n, horizon)), min(before, horizon - 1)
+    shape, found = (horizon - first_level, n_labels, n_actions), []
+    for module in (naive.hindsight, hindsight):
+        out = np.full(shape, np.nan), np.full(shape, np.nan), np.full((*shape, n_labels), np.nan)
+        module.count_outcomes(labels, actions, rewards, *chosen, first_level, *out)
+        found.append(out)
+    for expected, actual in zip(*found, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
 
 
-@hypothesis.given(DRAWS, st.integers(0, 30), st.integers(1, 4))
-def test_least_returns_equal_their_reference(draw, n, horizon):
+@hypothesis.given(DRAWS, st.integers(0, 30), STEPS, st.integers(1, 4))
+def test_least_returns_equal_their_reference(draw, n, chosen, horizon):
     rewards, least = draw.normal(size=(n, horizon)), np.full((2, horizon), np.nan)
-    naive.hindsight.least_returns(rewards, least[0])
-    hindsight.least_returns(rewards, least[1])
+    naive.hindsight.least_returns(rewards, *chosen, least[0])
+    hindsight.least_returns(rewards, *chosen, least[1])
     np.testing.assert_allclose(*least, rtol=1e-12, atol=1e-12)

@@ -6,31 +6,42 @@ from .compiling import kernel
 
 
 @kernel
-def level_gains(
+def count_outcomes(
     labels: np.ndarray,
     actions: np.ndarray,
     rewards: np.ndarray,
-    level: int,
-    values: np.ndarray,
+    first: int,
+    step: int,
+    first_level: int,
     visits: np.ndarray,
     gains: np.ndarray,
+    followers: np.ndarray,
 ) -> None:
-    """How often each action was taken at each label of a level, 0 to H - 1, visits int64[K, A], and the sum
-    of what followed, gains float64[K, A]: the reward, and the value float64[K] of the next label. Labels
-    [n, H+1] and actions [n, H] are integers, rewards float64[n, H]."""
-    visits[:] = 0
+    """How often each action was taken at each label of some levels, visits float64[L, K, A], the sum of the
+    rewards that followed, gains float64[L, K, A], and how often each label came next, followers float64[L, K,
+    A, K].
+
+    Labels [n, H+1] and actions [n, H] are integers, rewards float64[n, H]. Of the n trajectories it takes
+    `first` and every `step`-th one after it, of the levels L from `first_level` on, which counts from 0.
+    """
+    visits[:] = 0.0
     gains[:] = 0.0
-    for i in range(actions.shape[0]):
-        z, a = labels[i, level], actions[i, level]
-        visits[z, a] += 1
-        gains[z, a] += rewards[i, level] + values[labels[i, level + 1]]
+    followers[:] = 0.0
+    for i in range(first, actions.shape[0], step):
+        for level in range(visits.shape[0]):
+            h = first_level + level
+            z, a = labels[i, h], actions[i, h]
+            visits[level, z, a] += 1.0
+            gains[level, z, a] += rewards[i, h]
+            followers[level, z, a, labels[i, h + 1]] += 1.0
 
 
 @kernel
-def least_returns(rewards: np.ndarray, least: np.ndarray) -> None:
-    """least[h] = the least sum of the rewards float64[n, H] of a trajectory from level h on."""
+def least_returns(rewards: np.ndarray, first: int, step: int, least: np.ndarray) -> None:
+    """least[h] = the least sum of the rewards float64[n, H] of a trajectory from level h on, of `first` and
+    every `step`-th one after it."""
     least[:] = np.inf
-    for i in range(rewards.shape[0]):
+    for i in range(first, rewards.shape[0], step):
         ahead = 0.0
         for h in range(rewards.shape[1] - 1, -1, -1):
             ahead += rewards[i, h]

@@ -44,6 +44,8 @@ _LATE = 10
 """The last trajectories of a run are one in so many."""
 _STEPS = 2**22
 """Steps that a promise is made from, where there are more."""
+_TABLE_ENTRIES = 2**20
+"""Entries of the greatest table of what followed: levels are counted together as far as that allows."""
 _KEPT = 0.9
 """Share of what was promised that a run has to earn in the end."""
 
@@ -194,29 +196,27 @@ def promised_return(history: History) -> float:
     """The value, in one half of the trajectories, of the policy that is best in the other half: the lesser of
     the two that there are, since one half may have been lucky."""
     every = 2 * -(-history.labels.size // _STEPS)
-    parts = [_Part(history, slice(first, None, every)) for first in (0, every // 2)]
+    parts = [_Part(history, first, every) for first in (0, every // 2)]
     return float(min(one.value(other.best_actions()) for one, other in (parts, parts[::-1])))
 
 
 class _Part:
-    """Some of the trajectories, as if labels were states."""
+    """Some of the trajectories, the first one and every so many after it, as if labels were states."""
 
-    def __init__(self, history: History, chosen: slice) -> None:
-        self._labels, self._actions, self._rewards = (
-            np.ascontiguousarray(steps[chosen])
-            for steps in (history.labels, history.actions, history.rewards)
-        )
+    def __init__(self, history: History, first: int, every: int) -> None:
+        self._steps, self._chosen = (history.labels, history.actions, history.rewards), (first, every)
         self._shape = history.n_labels, history.n_actions
+        self._first_labels = history.labels[first::every, 0]
         # what follows an action that was never taken is no better than the worst that was seen
-        self._worst = np.zeros(self._actions.shape[1])
-        if len(self._labels):
-            _hindsight.least_returns(self._rewards, self._worst)
+        self._worst = np.zeros(history.actions.shape[1])
+        if self._first_labels.size:
+            _hindsight.least_returns(history.rewards, first, every, self._worst)
+        self._first_level, self._visits = 0, np.empty((0, *self._shape))
 
     def best_actions(self) -> Ints:
         """The actions of greatest estimated value: [H, K]."""
-        horizon = self._actions.shape[1]
-        values, best = np.zeros(self._shape[0]), np.empty((horizon, self._shape[0]), np.int64)
-        for h in reversed(range(horizon)):
+        values, best = np.zeros(self._shape[0]), np.empty((len(self._worst), self._shape[0]), np.int64)
+        for h in reversed(range(len(best))):
             q = self._q(h, values)
             best[h], values = q.argmax(axis=1), q.max(axis=1)
         return best
@@ -226,10 +226,27 @@ class _Part:
         values = np.zeros(self._shape[0])
         for h in reversed(range(len(policy))):
             values = np.take_along_axis(self._q(h, values), policy[h][:, None], axis=1)[:, 0]
-        return float(values[self._labels[:, 0]].mean()) if len(self._labels) else 0.0
+        return float(values[self._first_labels].mean()) if self._first_labels.size else 0.0
 
     def _q(self, h: int, values: Floats) -> Floats:
         """Estimated values of the actions [K, A], from those of the labels of the next level."""
-        visits, gains = np.empty(self._shape, np.int64), np.empty(self._shape)
-        _hindsight.level_gains(self._labels, self._actions, self._rewards, h, values, visits, gains)
-        return np.where(visits > 0, gains / np.maximum(visits, 1), self._worst[h])
+        if not self._first_level <= h < self._first_level + len(self._visits):
+            self._count_up_to(h)
+        place = h - self._first_level
+        visits, gains = self._visits[place], self._rewards[place] + self._followers[place] @ values
+        return np.asarray(np.where(visits > 0, gains / np.maximum(visits, 1), self._worst[h]))
+
+    def _count_up_to(self, level: int) -> None:
+        """Count what followed at this level, and at as many before it as there is room for."""
+        n_labels, n_actions = self._shape
+        n_levels = min(max(_TABLE_ENTRIES // (n_labels**2 * n_actions), 1), level + 1)
+        self._first_level = level + 1 - n_levels
+        shape = n_levels, n_labels, n_actions
+        self._visits, self._rewards, self._followers = (
+            np.empty(shape),
+            np.empty(shape),
+            np.empty((*shape, n_labels)),
+        )
+        _hindsight.count_outcomes(
+            *self._steps, *self._chosen, self._first_level, self._visits, self._rewards, self._followers
+        )

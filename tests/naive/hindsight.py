@@ -3,15 +3,20 @@
 import numpy as np
 
 
-def level_gains(labels, actions, rewards, level, values, visits, gains):
-    """One pair of label and action at a time."""
-    for z, a in np.ndindex(visits.shape):
-        taken = (labels[:, level] == z) & (actions[:, level] == a)
-        visits[z, a] = taken.sum()
-        gains[z, a] = (rewards[taken, level] + values[labels[taken, level + 1]]).sum()
+def count_outcomes(labels, actions, rewards, first, step, first_level, visits, gains, followers):
+    """One level, label and action at a time."""
+    for level, z, a in np.ndindex(visits.shape):
+        h = first_level + level
+        taken = np.flatnonzero((labels[:, h] == z) & (actions[:, h] == a))
+        taken = taken[(taken >= first) & ((taken - first) % step == 0)]
+        visits[level, z, a] = taken.size
+        gains[level, z, a] = rewards[taken, h].sum()
+        followers[level, z, a] = [
+            (labels[taken, h + 1] == follower).sum() for follower in range(visits.shape[1])
+        ]
 
 
-def least_returns(rewards, least):
+def least_returns(rewards, first, step, least):
     """One level at a time."""
     for h in range(len(least)):
-        least[h] = min([sum(row[h:]) for row in rewards], default=np.inf)
+        least[h] = min([sum(row[h:]) for row in rewards[first::step]], default=np.inf)
