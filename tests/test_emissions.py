@@ -90,8 +90,8 @@ def test_packed_bits_are_the_unpacked_ones(name):
 
 
 @pytest.mark.parametrize("name", EMISSIONS)
-def test_blocks_hold_from_16_to_512_episodes(name):
-    assert 16 <= EMISSIONS[name].block_episodes <= 512
+def test_blocks_hold_from_16_to_2048_episodes(name):
+    assert 16 <= EMISSIONS[name].block_episodes <= 2048
 
 
 # --- normals ---

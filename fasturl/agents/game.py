@@ -35,11 +35,9 @@ from ..learners.learner import Floats, Ints, Labels, Memory, Stream, Task
 from ..problems.block_mdp import BlockMDP, policy_table
 from ..problems.blocks import BitBlock, Block, along_paths
 from ..problems.description import Description
+from ..problems.emissions.emission import MOST_EPISODES
 from ..problems.environment import emission_rngs
 
-_LATENT_BLOCK = 2048
-"""Episodes of a block without observations: long against the microseconds of a kernel call, short for a
-person."""
 _TABLE_ENTRIES = 2**24
 """Upper limit on the entries of one label table (episodes x levels x states): 16 MB as uint8."""
 
@@ -250,7 +248,7 @@ class Game:
         emission = self._instance.emission
         if self._latent or emission is None:
             entries = (self._instance.horizon + 1) * max(self._instance.n_states)
-            return int(max(1, min(_LATENT_BLOCK, _TABLE_ENTRIES // entries)))
+            return int(max(1, min(MOST_EPISODES, _TABLE_ENTRIES // entries)))
         return int(emission.block_episodes)
 
     def begin(self, count: int) -> Episodes:

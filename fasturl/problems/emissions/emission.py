@@ -24,6 +24,9 @@ from ..description import ObservationSpace
 N_RNGS = 4
 """Number of generators side by side in an emission stream."""
 _BLOCK_BYTES = 1 << 20  # a usual L2 cache; from there on, larger blocks are no faster
+MOST_EPISODES = 2048
+"""Upper limit on the episodes of a block: long against the microseconds of a kernel call, short for a
+person."""
 
 
 class Emission(ABC):
@@ -110,7 +113,7 @@ class Emission(ABC):
     @property
     def block_episodes(self) -> int:
         """How many episodes make a block that stays in the cache."""
-        return max(16, min(512, _BLOCK_BYTES // self._episode_bytes()))
+        return max(16, min(MOST_EPISODES, _BLOCK_BYTES // self._episode_bytes()))
 
     @property
     def episode_bytes(self) -> int:
