@@ -111,6 +111,21 @@ def _add_groups(
     return a0, a1, a2, a3
 
 
+@inlined
+def _add_first_group(words: np.ndarray, place: tuple, tables: np.ndarray, k: np.uint64, sums: tuple) -> tuple:
+    """As `_add_groups` for the first group alone, without a loop, which would take half as long again."""
+    e, h, s = place
+    a0, a1, a2, a3 = sums
+    t = h if tables.shape[0] > 1 else _0
+    value = words[e, h, s, _0] & np.uint64(tables.shape[2] - 1)
+    return (
+        a0 + tables[t, _0, value, k],
+        a1 + tables[t, _0, value, k + _1],
+        a2 + tables[t, _0, value, k + _2],
+        a3 + tables[t, _0, value, k + _3],
+    )
+
+
 @kernel
 def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> None:
     """Fill scores float32[E, K, S, levels], at the first levels where there are fewer than in `words`."""
@@ -153,7 +168,10 @@ def _label_states(
     for k in range(_0, np.uint64(tables.shape[3]), _4):
         tail = _add_groups(words, (e, h, _0), tables, bits, shared, n_groups, k, (_0F, _0F, _0F, _0F))
         for s in range(np.uint64(labels.shape[2])):
-            a0, a1, a2, a3 = _add_groups(words, (e, h, s), tables, bits, _0, shared, k, tail)
+            if shared == _1:
+                a0, a1, a2, a3 = _add_first_group(words, (e, h, s), tables, k, tail)
+            else:
+                a0, a1, a2, a3 = _add_groups(words, (e, h, s), tables, bits, _0, shared, k, tail)
             top, best = a0, k
             if a1 > top:
                 top, best = a1, k + _1
