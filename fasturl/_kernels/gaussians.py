@@ -31,8 +31,11 @@ def _share(scores: np.ndarray, i: int) -> float:
     total = 0.0
     for k in range(n_components):
         gap = scores[i, k] - greatest
-        scores[i, k] = math.exp(gap) if gap > _NEGLIGIBLE else 0.0
+        # most are 0 or 1, and calls of exp and log took most of the time
+        scores[i, k] = 1.0 if gap == 0.0 else math.exp(gap) if gap > _NEGLIGIBLE else 0.0
         total += scores[i, k]
+    if total == 1.0:
+        return greatest
     for k in range(n_components):
         scores[i, k] /= total
     return greatest + math.log(total)

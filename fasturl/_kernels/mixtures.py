@@ -16,7 +16,7 @@ import numpy as np
 from .compiling import inlined, kernel
 
 _HALF = np.float32(0.5)
-_0F = np.float32(0.0)
+_0F, _1F = np.float32(0.0), np.float32(1.0)
 _NEGLIGIBLE = np.float32(-25.0 * math.log(2.0))
 """What is e to this, or less, of the greatest share leaves a sum of float32 as it is."""
 
@@ -117,8 +117,10 @@ def share_rows(scores: np.ndarray, bias: np.ndarray, labels: np.ndarray, sizes: 
         total = _0F
         for k in range(bias.size):
             gap = scores[i, k] - greatest
-            scores[i, k] = np.float32(math.exp(gap)) if gap > _NEGLIGIBLE else _0F
-            total += scores[i, k]
+            # most are 0 or 1, and calls of exp took most of the time
+            share = _1F if gap == _0F else np.float32(math.exp(gap)) if gap > _NEGLIGIBLE else _0F
+            scores[i, k] = share
+            total += share
         for k in range(bias.size):
             scores[i, k] /= total
             sizes[k] += np.float64(scores[i, k])

@@ -125,6 +125,7 @@ class LabelCriterion:
     """The integrated completed likelihood of labels of given observations, times -2."""
 
     def __init__(self, data: Observations) -> None:
+        self._judged, self._value = np.empty(0, np.int64), 0.0
         self._of_bits = are_bits(data)
         if self._of_bits:
             self._rows: Observations = np.ascontiguousarray(data, np.uint8)
@@ -136,10 +137,13 @@ class LabelCriterion:
 
     def __call__(self, labels: NDArray[np.integer]) -> float:
         clusters, n = numbered(labels), len(self._rows)
+        if np.array_equal(clusters, self._judged):  # as what is refined often is
+            return self._value
         sums = sums_of(self._rows, clusters, int(clusters.max()) + 1)
         of_observations = (self._bits if self._of_bits else self._reals)(sums.means, sums.sizes)
         of_labels = -2.0 * (sums.sizes * np.log(sums.sizes / n)).sum() + (sums.sizes.size - 1) * math.log(n)
-        return float(of_observations + of_labels)
+        self._judged, self._value = clusters, float(of_observations + of_labels)
+        return self._value
 
     def _bits(self, shares: Floats, sizes: Floats) -> float:
         n, dimension = self._rows.shape

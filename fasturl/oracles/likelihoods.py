@@ -108,6 +108,14 @@ def numbered(labels: NDArray[np.integer]) -> Labels:
     return np.asarray((np.cumsum(occurs) - 1)[labels])
 
 
+def same_clusters(first: NDArray[np.integer], second: NDArray[np.integer]) -> bool:
+    """Whether two labels [n] of the same rows differ in name alone."""
+    n_first, n_second = int(first.max()) + 1, int(second.max()) + 1
+    pairs = np.bincount(first * n_second + second, minlength=n_first * n_second)
+    meet = pairs.reshape(n_first, n_second) > 0
+    return bool((meet.sum(axis=0) <= 1).all() and (meet.sum(axis=1) <= 1).all())
+
+
 class CentredRows:
     """Observations [n, D] around their mean, which sums of squares in float32 need, and what all that is made
     of them shares.

@@ -21,7 +21,7 @@ import numpy as np
 from ..decoders.decoder import Decoder
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
-from .likelihoods import CentredRows, Labels, Reals, are_bits, numbered, refined
+from .likelihoods import CentredRows, Labels, Reals, are_bits, numbered, refined, same_clusters
 from .projection import Floats, Observations, merged, separation
 from .split_evidence import SplitRule
 from .splits import split_further
@@ -48,8 +48,8 @@ def fit_and_refine(
     criterion = LabelCriterion(judged)
     found = fitted.decode(observations)
     best, labels, least = fitted, found, criterion(found[::every])
-    for start in [found] if believed is None else [found, believed]:
-        numbers = numbered(start)
+    starts = [found] if believed is None or same_clusters(found, believed) else [found, believed]
+    for numbers in map(numbered, starts):
         if numbers.max() > 0:
             candidate = refined(centred, numbers)
             objection = criterion(candidate.decode(judged))
