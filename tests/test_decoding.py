@@ -163,7 +163,7 @@ def test_support_vector_labels_equal_their_reference(draw, episodes, n_states, n
     starts = np.concatenate([[0], np.cumsum(sizes)])
     pairs = n_classes * (n_classes - 1) // 2
     classifier = SupportVectors(
-        draw.standard_normal((starts[-1], n_axes)),
+        draw.standard_normal((n_axes, starts[-1])),
         starts,
         draw.standard_normal((n_classes - 1, starts[-1])),
         draw.standard_normal(pairs) / 4,

@@ -29,6 +29,10 @@ _2 = np.uint64(2)
 _3 = np.uint64(3)
 _4 = np.uint64(4)
 _HALF = np.float32(0.5)
+_LOG2_E = 1.0 / math.log(2.0)
+_LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2
+_C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12 = [1.0 / math.factorial(k) for k in range(3, 13)]
+_LEAST_EXPONENT = -700.0  # of e, beyond which a double loses its precision
 
 _TILE = 16
 """Rows that are read side by side: more of them may fall into the same few lines of the cache."""
@@ -297,6 +301,43 @@ def best_labels(scores: np.ndarray, relabel: np.ndarray, labels: np.ndarray) -> 
                 labels[e, h, s] = np.uint8(scores[e, 1, s * n_levels + h])
 
 
+@inlined
+def _decay(t: float) -> float:
+    """exp(t) for t of 0 or less, to 1e-15, without branches or calls, so that loops over it become vector
+    instructions.
+
+    It is 2^n exp(r) with n the integer nearest to t / ln 2, and exp(r) by its Taylor series on [-ln 2 / 2,
+    ln 2 / 2].
+    """
+    t = max(t, _LEAST_EXPONENT)
+    n = np.floor(t * _LOG2_E + 0.5)
+    r = (t - n * _LN2_HIGH) - n * _LN2_LOW
+    r2 = r * r
+    r4 = r2 * r2
+    # pairs first (Estrin, 1960): one product after the other would wait for each
+    low = (1.0 + r) + (0.5 + _C3 * r) * r2 + ((_C4 + _C5 * r) + (_C6 + _C7 * r) * r2) * r4
+    series = low + ((_C8 + _C9 * r) + (_C10 + _C11 * r) * r2 + _C12 * r4) * (r4 * r4)
+    return series * np.int64((np.int64(n) + 1023) << 52).view(np.float64)
+
+
+@inlined
+def _weighted_sum(weights: np.ndarray, row: int, values: np.ndarray, first: int, end: int) -> float:
+    """The sum of weights[row, v] values[v] over v, as four sums side by side: one alone waits for each of its
+    additions."""
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    v = first
+    while v + 3 < end:
+        s0 += weights[row, v] * values[v]
+        s1 += weights[row, v + 1] * values[v + 1]
+        s2 += weights[row, v + 2] * values[v + 2]
+        s3 += weights[row, v + 3] * values[v + 3]
+        v += 4
+    while v < end:
+        s0 += weights[row, v] * values[v]
+        v += 1
+    return (s0 + s1) + (s2 + s3)
+
+
 @kernel
 def support_vector_labels(
     points: np.ndarray, classifier: tuple, workspace: tuple, relabel: np.ndarray, labels: np.ndarray
@@ -308,28 +349,28 @@ def support_vector_labels(
     vectors, starts, coefficients = classifier.vectors, classifier.starts, classifier.coefficients
     intercepts, gamma = classifier.intercepts, classifier.gamma
     similarities, votes = workspace.similarities, workspace.votes
-    n_vectors, n_axes = vectors.shape
+    n_axes, n_vectors = vectors.shape
     n_classes = starts.size - 1
     for e in range(points.shape[0]):
         for s in range(points.shape[2]):
             for h in range(points.shape[3]):
                 for v in range(n_vectors):
-                    distance = 0.0
-                    for r in range(n_axes):
-                        gap = np.float64(points[e, r, s, h]) - vectors[v, r]
-                        distance += gap * gap
-                    similarities[v] = math.exp(-gamma * distance)
+                    similarities[v] = 0.0
+                for r in range(n_axes):
+                    x = np.float64(points[e, r, s, h])
+                    for v in range(n_vectors):
+                        gap = x - vectors[r, v]
+                        similarities[v] += gap * gap
+                for v in range(n_vectors):
+                    similarities[v] = _decay(-gamma * similarities[v])
                 for c in range(n_classes):
                     votes[c] = 0
                 pair = 0
                 for i in range(n_classes):
                     for j in range(i + 1, n_classes):
-                        total = intercepts[pair]
-                        for v in range(starts[i], starts[i + 1]):
-                            total += coefficients[j - 1, v] * similarities[v]
-                        for v in range(starts[j], starts[j + 1]):
-                            total += coefficients[i, v] * similarities[v]
-                        votes[i if total > 0.0 else j] += 1
+                        of_i = _weighted_sum(coefficients, j - 1, similarities, starts[i], starts[i + 1])
+                        of_j = _weighted_sum(coefficients, i, similarities, starts[j], starts[j + 1])
+                        votes[i if intercepts[pair] + of_i + of_j > 0.0 else j] += 1
                         pair += 1
                 best = 0
                 for c in range(1, n_classes):

@@ -144,9 +144,10 @@ class SymbolTables(NamedTuple):
 
 
 class SupportVectors(NamedTuple):
-    """An RBF support vector classifier of K classes, laid out as scikit-learn's SVC does."""
+    """An RBF support vector classifier of K classes, laid out as scikit-learn's SVC does, but for the axes of
+    the vectors."""
 
-    vectors: np.ndarray  # float64[V, R]
+    vectors: np.ndarray  # float64[R, V], a column for each
     starts: np.ndarray  # int64[K + 1], the vectors of class c are those from starts[c] to starts[c + 1]
     coefficients: np.ndarray  # float64[K - 1, V]
     intercepts: np.ndarray  # float64[K (K - 1) / 2]

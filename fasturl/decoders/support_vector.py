@@ -42,7 +42,7 @@ class SupportVectorDecoder(Decoder):
         # with two classes scikit-learn turns the signs of dual_coef_ and intercept_ round
         sign = -1.0 if self.n_labels == 2 else 1.0
         self._classifier = SupportVectors(
-            vectors=np.ascontiguousarray(classifier.support_vectors_, np.float64),
+            vectors=np.ascontiguousarray(classifier.support_vectors_.T, np.float64),
             starts=np.concatenate([[0], np.cumsum(classifier.n_support_)]).astype(np.int64),
             coefficients=sign * np.ascontiguousarray(classifier.dual_coef_, np.float64),
             intercepts=sign * np.asarray(classifier.intercept_, np.float64),
@@ -65,7 +65,7 @@ class SupportVectorDecoder(Decoder):
         classes = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
         n_classes = self._classifier.starts.size - 1
         workspace = VotingWorkspace(
-            similarities=np.empty(self._classifier.vectors.shape[0]), votes=np.empty(n_classes, np.int64)
+            similarities=np.empty(self._classifier.vectors.shape[1]), votes=np.empty(n_classes, np.int64)
         )
         names = np.arange(n_classes, dtype=np.uint8)
         _decoding.support_vector_labels(self._image(block), self._classifier, workspace, names, classes)

@@ -96,7 +96,7 @@ def support_vector_labels(points, classifier, workspace, relabel, labels):
             math.exp(
                 -gamma * sum((float(x) - v) ** 2 for x, v in zip(points[e, :, s, h], vector, strict=True))
             )
-            for vector in vectors
+            for vector in vectors.T
         ]
         given = [0] * n_classes
         pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
