@@ -11,15 +11,20 @@ from fasturl._kernels import splitting
 pytestmark = pytest.mark.kernel
 
 
+def divided(divide_sums, rows, groups):
+    """What `divide_sums` says of splits of rows: means and products."""
+    means = np.full((2, len(groups), rows.shape[1]), np.nan, np.float32)
+    means[0] = groups.astype(np.float32) @ rows
+    products = np.full((3, len(groups)), np.nan, np.float32)
+    divide_sums(groups, rows.sum(axis=0), means, products)
+    return means, products
+
+
 def scored(score_sides, rows, groups):
-    """What `score_sides` says of splits of rows: scores, centres and variances."""
-    members = groups.astype(np.float32)
-    a = members.sum(axis=1, keepdims=True)
-    inner = members @ rows / a
-    outer = (1 - members) @ rows / (rows.shape[0] - a)
-    products = np.stack([(x * y).sum(axis=1) for x, y in ((inner, inner), (outer, outer), (inner, outer))])
+    """What `score_sides` says of splits of rows: scores, centres, variances and thresholds."""
+    (inner, _), products = divided(naive.splitting.divide_sums, rows, groups)
     along, along_sum = inner @ rows.T, rows @ rows.sum(axis=0)
-    out = np.empty(groups.shape, np.float32), *np.empty((2, 2, len(groups)))
+    out = np.empty(groups.shape, np.float32), *np.empty((2, 2, len(groups))), np.empty(len(groups))
     score_sides(groups, along, along_sum, products, np.square(rows).sum(axis=1), *out)
     return out
 
@@ -55,6 +60,19 @@ def test_standardised_rows_equal_their_reference(n):
 
 
 @pytest.mark.parametrize("n", [2, 3, 40])
+def test_means_of_sides_equal_their_reference(n):
+    rows, groups = some_splits(n)
+    means, products = divided(splitting.divide_sums, rows, groups)
+    expected_means, expected_products = divided(naive.splitting.divide_sums, rows, groups)
+    np.testing.assert_allclose(means, expected_means, rtol=1e-6)
+    np.testing.assert_allclose(products, expected_products, rtol=1e-5, atol=1e-6)
+    for k, group in enumerate(groups):
+        np.testing.assert_allclose(
+            means[:, k], [rows[group].mean(axis=0), rows[~group].mean(axis=0)], atol=1e-5
+        )
+
+
+@pytest.mark.parametrize("n", [2, 3, 40])
 def test_scores_of_sides_equal_their_reference(n):
     rows, groups = some_splits(n)
     expected = scored(naive.splitting.score_sides, rows, groups)
@@ -67,7 +85,7 @@ def test_scores_of_sides_are_distances_along_the_line_through_the_means(n):
     """Less what a row adds to its own: the square of its distance from the mean of its side, shared among
     the other rows of that."""
     rows, groups = some_splits(n)
-    scores, _, _ = scored(splitting.score_sides, rows, groups)
+    scores, *_ = scored(splitting.score_sides, rows, groups)
     for group, found in zip(groups, scores, strict=True):
         inner, outer = rows[group].mean(axis=0), rows[~group].mean(axis=0)
         own = np.where(group[:, None], inner, outer)
@@ -83,7 +101,7 @@ def test_the_sides_of_noise_do_not_lie_apart_on_average():
     gaps = []
     for seed in range(50):
         rows = np.random.default_rng(seed).normal(size=(40, 200)).astype(np.float32)
-        _, centres, variances = scored(splitting.score_sides, rows, (np.arange(40) < 10)[None])
+        _, centres, variances, _ = scored(splitting.score_sides, rows, (np.arange(40) < 10)[None])
         gaps.append((centres[0, 0] - centres[1, 0]) / math.sqrt(variances.max()))
     assert abs(np.mean(gaps)) < 0.25
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from .compiling import inlined, kernel
 
+_TINY = float(np.finfo(np.float32).tiny)
+
 
 @kernel
 def mean_row(rows: np.ndarray, mean: np.ndarray) -> None:
@@ -52,6 +54,30 @@ def standardise(
 
 
 @kernel
+def divide_sums(groups: np.ndarray, total: np.ndarray, means: np.ndarray, products: np.ndarray) -> None:
+    """The means m_A and m_B of both sides, float32[2, K, D], and the products of m_A with itself, of m_B with
+    itself, and of the two, float32[3, K], for each of the groups bool[K, n].
+
+    At first means[0] holds the sums of the rows of A; total float32[D] is the sum of all rows.
+    """
+    n_splits, n = groups.shape
+    for k in range(n_splits):
+        a = 0
+        for i in range(n):
+            a += groups[k, i]
+        size_a, size_b = np.float32(a), np.float32(n - a)
+        of_a, of_b, of_both = 0.0, 0.0, 0.0
+        for d in range(total.size):
+            mean_b = (total[d] - means[0, k, d]) / size_b
+            mean_a = means[0, k, d] / size_a
+            means[0, k, d], means[1, k, d] = mean_a, mean_b
+            of_a += np.float64(mean_a * mean_a)
+            of_b += np.float64(mean_b * mean_b)
+            of_both += np.float64(mean_a * mean_b)
+        products[0, k], products[1, k], products[2, k] = of_a, of_b, of_both
+
+
+@kernel
 def score_sides(
     groups: np.ndarray,
     along: np.ndarray,
@@ -61,9 +87,10 @@ def score_sides(
     scores: np.ndarray,
     centres: np.ndarray,
     variances: np.ndarray,
+    thresholds: np.ndarray,
 ) -> None:
-    """Scores float32[K, n] of the rows for each of the groups bool[K, n], and mean and variance of those of A
-    and of B: float64[2, K].
+    """Scores float32[K, n] of the rows for each of the groups bool[K, n], mean and variance of those of A and
+    of B, float64[2, K], and the score above which a row is likelier to be in A, float64[K].
 
     along float32[K, n] has the products of the rows with m_A, along_sum float32[n] those with the sum of all
     rows, which is a m_A + b m_B, and products float32[3, K] those of m_A with itself, of m_B with itself, and
@@ -85,6 +112,18 @@ def score_sides(
             to_b = norms[i] - along_b - along_b + products[1, k]
             scores[k, i] = along_a - along_b + constant + (-to_a * own_a if groups[k, i] else to_b * own_b)
         _describe(scores, groups, k, a, centres, variances)
+        thresholds[k] = _threshold(centres, variances, k, a, n - a)
+
+
+@inlined
+def _threshold(centres: np.ndarray, variances: np.ndarray, k: int, a: int, b: int) -> float:
+    """Where two normals with these means and their common variance, as frequent as the sides are large, are
+    as likely, but between a quarter and three quarters of the way: a rare cluster would else be swamped by
+    the tail of a frequent one."""
+    spread = (variances[0, k] * a + variances[1, k] * b) / (a + b)
+    gap = max(centres[0, k] - centres[1, k], _TINY)
+    shift = min(max(spread * math.log(b / a) / gap, -gap / 4), gap / 4)
+    return (centres[0, k] + centres[1, k]) / 2 + shift
 
 
 @inlined

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.splitting import score_sides, standardise
+from .._kernels.splitting import divide_sums, score_sides, standardise
 from .likelihoods import Reals
 from .projection import Floats
 
@@ -51,31 +51,29 @@ class Sides:
 
     means
         m_A and m_B: [2, K, D].
-    scores
-        How far each row lies towards A [K, n]: see `_kernels.splitting`.
+    scores, thresholds
+        How far each row lies towards A [K, n], and from where on it is likelier to be in it [K]: see
+        `_kernels.splitting`.
     """
 
     def __init__(self, sample: Sample, groups: Groups) -> None:
         rows, self.groups = sample.rows, groups
-        members = groups.astype(np.float32)
-        a = members.sum(axis=1)
-        self._sizes = sizes = np.stack([a, np.float32(len(rows)) - a])
-        inner, outer = self.means = np.empty((2, len(groups), rows.shape[1]), np.float32)
-        np.matmul(members, rows, out=inner)
-        np.subtract(sample.sum, inner, out=outer)
-        self.means /= sizes[:, :, None]
-        products = np.stack([_products(inner, inner), _products(outer, outer), _products(inner, outer)])
-        self.scores = np.empty(groups.shape, np.float32)
+        self.means = np.empty((2, len(groups), rows.shape[1]), np.float32)
+        np.matmul(groups.astype(np.float32), rows, out=self.means[0])
+        products = np.empty((3, len(groups)), np.float32)
+        divide_sums(groups, sample.sum, self.means, products)
+        self.scores, self.thresholds = np.empty(groups.shape, np.float32), np.empty(len(groups))
         self._centres, self._variances = np.empty((2, 2, len(groups)))
         score_sides(
             groups,
-            np.ascontiguousarray((rows @ inner.T).T),  # which is twice as fast as inner @ rows.T
+            np.ascontiguousarray((rows @ self.means[0].T).T),  # which is twice as fast as m_A @ rows.T
             sample.along_sum,
             products,
             sample.norms,
             self.scores,
             self._centres,
             self._variances,
+            self.thresholds,
         )
 
     def separations(self) -> Floats:
@@ -87,28 +85,13 @@ class Sides:
         np.divide(gaps, deviations, out=apart, where=deviations > 0.0)
         return apart
 
-    def thresholds(self) -> Floats:
-        """The score above which a row is likelier to be in A, for each split: of normals with these means,
-        their common variance, and as frequent as the sides are large, but between a quarter and three
-        quarters of the way. A rare cluster would else be swamped by the tail of a frequent one."""
-        a, b = self._sizes
-        spread = (self._variances * self._sizes).sum(axis=0) / (a + b)
-        gaps = np.maximum(self._centres[0] - self._centres[1], np.finfo(np.float32).tiny)
-        shifts = np.clip(spread * np.log(b / a) / gaps, -gaps / 4, gaps / 4)
-        return np.asarray(self._centres.sum(axis=0) / 2 + shifts)
-
     def moved(self) -> Groups:
         """Every row on its likelier side: groups [K, n]."""
-        return np.asarray(self.scores > self.thresholds()[:, None])
+        return np.asarray(self.scores > self.thresholds[:, None])
 
     def likelier(self, rows: Reals) -> Groups:
         """Which of other rows [m, D] are likelier to be in A, for each split: [K, m]."""
         inner, outer = self.means
         gaps = inner - outer
-        limits = self.thresholds() + _products(outer, gaps)
+        limits = self.thresholds + np.einsum("kd,kd->k", outer, gaps)
         return np.asarray(gaps @ rows.T > limits[:, None])
-
-
-def _products(left: Reals, right: Reals) -> Reals:
-    """The scalar product of each row [K, D] with its counterpart: [K]."""
-    return np.asarray(np.einsum("kd,kd->k", left, right))

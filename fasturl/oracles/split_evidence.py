@@ -50,6 +50,8 @@ _FEW = 32
 """Rows of a group in which the mean of a bit's likelihood ratio is not yet that of chi-squared."""
 _LIKE = 1.25
 """How much more noise a cluster may have than the others, where it is taken to be the same."""
+_LEAST_CHANCE = 1e-290
+"""Below this a float holds no probability well."""
 _LEFT_BY_A_CUT = 1.0 - 2.0 / math.pi
 """Share of a normal's variance that is left around the means of its two halves."""
 
@@ -92,7 +94,7 @@ class Pair:
 
     def log_choices(self) -> float:
         """The logarithm of the number of groups of this size."""
-        return float(log_choose(self.n, min(self.size, self.n - self.size)))
+        return math.lgamma(self.n + 1) - math.lgamma(self.size + 1) - math.lgamma(self.n - self.size + 1)
 
     def noise(self) -> list[Reals]:
         """Rows around the mean of their group, for each of the two: all of them, or some where there are
@@ -136,7 +138,7 @@ def _excess_of_reals(pair: Pair, patience: float, choices: float | None, known: 
         dense = (float(gain) * square / trace - limit) / norm
     varied = variances > 0.0
     alone = _for_estimated_variance(gains[varied] / variances[varied], freedom)
-    return max(dense, _sparse_excess(alone, choices, most=1))
+    return max(dense, _greatest_excess(alone, choices))
 
 
 def _noise_of_pair(pair: Pair, trace: float, *, by_cut: bool) -> Noise:
@@ -205,13 +207,23 @@ def _bits_excess(gains: Floats, choices: float) -> float:
     return max(float(dense[0]), _sparse_excess(gains, choices))
 
 
-def _sparse_excess(gains: Floats, choices: float, most: int | None = None) -> float:
-    """How far the greatest gains lie above what noise can reach: 1, 2, 4, ... of them, up to `most`."""
+def _sparse_excess(gains: Floats, choices: float) -> float:
+    """How far the greatest gains lie above what noise can reach: 1, 2, 4, ... of them."""
     if gains.size < 2:
         return -math.inf
-    counts = 2 ** np.arange(int(math.log2(most or gains.size)) + (most is not None))
+    counts = 2 ** np.arange(int(math.log2(gains.size)))
     sums = np.sort(gains)[::-1].cumsum()[counts - 1]
     return float((_improbability(sums, counts) - log_choose(gains.size, counts)).max()) - choices
+
+
+def _greatest_excess(gains: Floats, choices: float) -> float:
+    """How far the greatest gain lies above what noise can reach."""
+    if gains.size < 2:
+        return -math.inf
+    greatest = max(float(gains.max()), 0.0)
+    chance = math.erfc(math.sqrt(greatest / 2.0))  # that one squared normal is greater
+    improbability = -math.log(chance) if chance > _LEAST_CHANCE else (greatest - 1.0 - math.log(greatest)) / 2
+    return improbability - math.log(gains.size) - choices
 
 
 def _improbability(sums: Floats, freedom: NDArray[np.int64]) -> Floats:
@@ -220,7 +232,7 @@ def _improbability(sums: Floats, freedom: NDArray[np.int64]) -> Floats:
     ratio = np.maximum(sums / np.maximum(freedom, 1), 1.0)
     bound = freedom / 2 * (ratio - 1.0 - np.log(ratio))
     chance = scipy.special.chdtrc(freedom, np.maximum(sums, 0.0))
-    return np.where(chance > 1e-290, -np.log(np.maximum(chance, 1e-290)), bound)
+    return np.where(chance > _LEAST_CHANCE, -np.log(np.maximum(chance, _LEAST_CHANCE)), bound)
 
 
 def log_choose(n: NDArray[np.int64] | int, k: Floats | NDArray[np.int64] | int) -> Floats:

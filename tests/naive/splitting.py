@@ -15,7 +15,16 @@ def standardise(rows, centre, scale, residuals, norms, squares):
     norms[:], squares[:] = exact.sum(axis=1), exact.sum(axis=0)
 
 
-def score_sides(groups, along, along_sum, products, norms, scores, centres, variances):
+def divide_sums(groups, total, means, products):
+    for k, group in enumerate(groups):
+        a, b = group.sum(), (~group).sum()
+        inner, outer = means[0, k] / np.float32(a), (total - means[0, k]) / np.float32(b)
+        means[:, k] = inner, outer
+        for place, (left, right) in enumerate(((inner, inner), (outer, outer), (inner, outer))):
+            products[place, k] = sum(float(x) * float(y) for x, y in zip(left, right, strict=True))
+
+
+def score_sides(groups, along, along_sum, products, norms, scores, centres, variances, thresholds):
     for k, group in enumerate(groups):
         a, b = group.sum(), (~group).sum()
         inner, outer, both = products[:, k].astype(np.float64)
@@ -29,6 +38,9 @@ def score_sides(groups, along, along_sum, products, norms, scores, centres, vari
         for side, members in enumerate((group, ~group)):
             centres[side, k] = scores[k, members].mean(dtype=np.float64)
             variances[side, k] = scores[k, members].var(dtype=np.float64)
+        gap = max(centres[0, k] - centres[1, k], np.finfo(np.float32).tiny)
+        shift = (a * variances[0, k] + b * variances[1, k]) / (a + b) * math.log(b / a) / gap
+        thresholds[k] = centres[:, k].mean() + np.clip(shift, -gap / 4, gap / 4)
 
 
 def farthest_subset(rows, order, first, sizes, limits, sums, best):
