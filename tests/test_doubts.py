@@ -2,6 +2,7 @@
 states."""
 
 import json
+import math
 import re
 from types import SimpleNamespace
 
@@ -157,18 +158,30 @@ def test_a_promise_is_what_its_slow_reference_says(n, levels, shift):
     for seed in range(3):
         states, actions, rewards = walk(n, seed)
         labels = hidden(states, levels)
-        promised = promised_return(history_of(labels, actions, rewards + shift))
+        promised = promised_return(history_of(labels, actions, rewards + shift), math.inf)
         assert promised == pytest.approx(slow_promise(labels, actions, rewards + shift), abs=1e-12)
 
 
 def test_a_promise_is_the_value_of_the_best_policy_where_labels_are_states():
     states, actions, rewards = walk(4_000, 0)
-    assert promised_return(history_of(states, actions, rewards)) == 1.0
-    assert promised_return(history_of(hidden(states, (0,)), actions, rewards)) == pytest.approx(0.5, abs=0.05)
+    assert promised_return(history_of(states, actions, rewards), 1.0) == 1.0
+    blind = promised_return(history_of(hidden(states, (0,)), actions, rewards), 1.0)
+    assert blind == pytest.approx(0.5, abs=0.05)
 
 
 def test_one_trajectory_promises_nothing():
-    assert promised_return(history_of(*walk(1, 0))) == 0.0
+    assert promised_return(history_of(*walk(1, 0)), 1.0) == 0.0
+
+
+def test_a_promise_is_no_more_than_there_can_be():
+    """The first action has the reward at once or in the second step. Labels do not tell that it was taken, so
+    half of it seems to be there again."""
+    early = np.arange(400) // 2 % 2  # half of either part
+    rewards = np.stack([early, 1.0 - early], axis=1)
+    actions = np.stack([early, np.zeros_like(early)], axis=1)
+    history = history_of(np.zeros((400, 3), np.int64), actions, rewards)
+    assert promised_return(history, math.inf) == 1.5
+    assert promised_return(history, 1.0) == 1.0
 
 
 # --- where warnings are shown ---

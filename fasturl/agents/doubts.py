@@ -60,10 +60,14 @@ WARNINGS = {
 
 
 def doubts(
-    history: History, decoding: LevelDecoding, returns: Floats, generator: np.random.Generator
+    history: History,
+    decoding: LevelDecoding,
+    returns: Floats,
+    max_return: float,
+    generator: np.random.Generator,
 ) -> dict[str, Any]:
-    """The diagnostics, and the warnings that follow from them."""
-    promised, earned = promised_return(history), late_return(returns)
+    """The diagnostics, and the warnings that follow from them; no return is greater than max_return."""
+    promised, earned = promised_return(history, max_return), late_return(returns)
     found: dict[str, Any] = {
         "labels_that_split": _labels_that_split(history, decoding, generator),
         "labels_that_move": _labels_that_move(history, decoding, generator),
@@ -192,12 +196,17 @@ def _log_sums(codes: Ints, times: Ints, per_pair: int, shape: tuple[int, int, in
     return np.asarray(sums, np.float64).reshape(shape[:2]), numbers.reshape(shape).astype(np.int64)
 
 
-def promised_return(history: History) -> float:
+def promised_return(history: History, most: float) -> float:
     """The value, in one half of the trajectories, of the policy that is best in the other half: the lesser of
-    the two that there are, since one half may have been lucky."""
+    the two that there are, since one half may have been lucky.
+
+    It is no more than `most`, the greatest return that there can be: where a label now and then stands for
+    another state, a reward that can be had once seems to be there twice.
+    """
     every = 2 * -(-history.labels.size // _STEPS)
     parts = [_Part(history, first, every) for first in (0, every // 2)]
-    return float(min(one.value(other.best_actions()) for one, other in (parts, parts[::-1])))
+    values = [one.value(other.best_actions()) for one, other in (parts, parts[::-1])]
+    return float(min(*values, most))
 
 
 class _Part:

@@ -95,7 +95,8 @@ class URLTraining:
 
     def _diagnostics(self) -> dict[str, Any]:
         with self._phases.timed("oracle"):
-            found = doubts(self._history, self._decoding, self._ledger.returns, self._generator)
+            returns, most = self._ledger.returns, self._game.description.max_return
+            found = doubts(self._history, self._decoding, returns, most, self._generator)
         doubtful = found["labels_that_split"] or found["labels_that_move"]
         return {
             "levels": self._decoding.levels,
