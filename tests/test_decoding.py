@@ -159,7 +159,7 @@ def test_among_equal_scores_the_first_label_is_best():
     DRAWS, st.integers(1, 2), st.integers(1, 2), st.integers(2, 4), st.integers(1, 3), st.integers(1, 2)
 )
 def test_support_vector_labels_equal_their_reference(draw, episodes, n_states, n_classes, n_axes, n_levels):
-    sizes = draw.integers(1, 4, n_classes)
+    sizes = draw.integers(1, 10, n_classes)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     pairs = n_classes * (n_classes - 1) // 2
     classifier = SupportVectors(
