@@ -11,6 +11,7 @@ import pytest
 from command_line import fasturl
 
 import fasturl as fu
+from fasturl.agents import doubts
 from fasturl.agents.doubts import WARNINGS, labels_with_a_past, promised_return
 from fasturl.agents.history import History
 from fasturl.experiments import Cell, load, sweep
@@ -130,6 +131,17 @@ def test_a_reward_alone_gives_a_hidden_state_away():
     assert labels_with_a_past(history_of(labels, actions, noise)) == 0
 
 
+@pytest.mark.parametrize("greatest", [50, 10**12], ids=["counted", "sorted"])
+def test_codes_are_counted_whether_there_may_be_few_or_many(greatest):
+    codes = np.random.default_rng(0).integers(greatest // 5, size=200) * 5
+    times = np.random.default_rng(1).integers(1, 4, size=200)
+    for given, repeated in ((None, codes), (times, np.repeat(codes, times))):
+        for found, expected in zip(
+            doubts._counted(codes, given), np.unique(repeated, return_counts=True), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+
 def slow_promise(labels, actions, rewards):
     """The same, one trajectory at a time."""
     trajectories = list(zip(labels, actions, rewards, strict=True))
@@ -154,7 +166,9 @@ def _mean_gain(trajectories, h, label, action, values):
 @pytest.mark.parametrize("n", [2, 7, 60])
 @pytest.mark.parametrize("levels", [(), (1,), (0, 1)])
 @pytest.mark.parametrize("shift", [0.0, -3.0])
-def test_a_promise_is_what_its_slow_reference_says(n, levels, shift):
+@pytest.mark.parametrize("entries", [1, 2**20], ids=["level by level", "all levels together"])
+def test_a_promise_is_what_its_slow_reference_says(monkeypatch, n, levels, shift, entries):
+    monkeypatch.setattr(doubts, "_TABLE_ENTRIES", entries)
     for seed in range(3):
         states, actions, rewards = walk(n, seed)
         labels = hidden(states, levels)

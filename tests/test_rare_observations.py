@@ -72,6 +72,21 @@ def test_labels_of_single_observations_can_be_set():
     assert history.labels[trajectory, level] == 2
 
 
+def test_what_has_become_rare_by_other_labels_is_kept_again():
+    """Label 1 where single observations get another label, label 2 where whole trajectories do."""
+    for label, change in (
+        (1, lambda history: history.set_rare_labels(np.zeros(len(history.rare)))),
+        (2, lambda history: history.set_labels(np.zeros_like(history.observed_labels))),
+    ):
+        history, undisturbed = filled(), filled()
+        change(history)
+        for one in (history, undisturbed):
+            one.add(block(12 * BLOCK))
+        of_last = [one.rare_labels[one.rare.cells[:, 0] >= 12 * BLOCK] for one in (history, undisturbed)]
+        assert label in of_last[0]
+        assert of_last[1].size == 0
+
+
 def test_nothing_is_kept_where_labels_mean_something_else_at_every_level():
     assert len(filled(keeps_rare=False).rare) == 0
 

@@ -8,7 +8,7 @@ from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.constant import ConstantDecoder
 from fasturl.oracles import DBSCAN, KMeans
 from fasturl.oracles.counting import LabelCriterion
-from fasturl.oracles.likelihoods import CentredRows, refined
+from fasturl.oracles.likelihoods import CentredRows, refined, same_clusters
 from fasturl.oracles.refinement import fit_and_refine, labels_that_split
 
 
@@ -123,3 +123,21 @@ def test_what_another_oracle_finds_is_taken_as_it_is():
 def test_observations_that_all_look_alike_have_one_label():
     rows = np.ones((50, 4))
     assert set(fit_and_refine(KMeans(3), rows, None, 0, 3).decode(rows)) == {0}
+
+
+@pytest.mark.parametrize(
+    ("second", "same"),
+    [([5, 5, 0, 0, 2], True), ([0, 0, 0, 0, 2], False), ([5, 1, 0, 0, 2], False), ([0, 0, 1, 2, 2], False)],
+    ids=["other names", "two together", "one divided", "one moved"],
+)
+def test_clusters_are_the_same_where_labels_differ_in_name_alone(second, same):
+    first = np.array([0, 0, 1, 1, 3])
+    assert same_clusters(first, np.array(second)) is same
+    assert same_clusters(np.array(second), first) is same
+
+
+def test_a_criterion_is_that_of_the_labels_that_are_given_last():
+    rows = np.random.default_rng(0).normal(size=(60, 4))
+    criterion, some, others = LabelCriterion(rows), np.arange(60) % 2, np.arange(60) % 3
+    expected = [LabelCriterion(rows)(labels) for labels in (some, others)]
+    assert [criterion(labels) for labels in (some, some, others, some)] == [expected[k] for k in (0, 0, 1, 0)]

@@ -33,9 +33,9 @@ from .._base import checks
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS
-from .likelihoods import are_bits, numbered
+from .likelihoods import numbered
 from .oracle import DecodingOracle
-from .projection import Floats, Observations, sums_of
+from .projection import Floats, Observations, are_bits, sums_of
 
 _PATIENCE = 2
 """Numbers in a row that may be no better than the best before the search ends."""

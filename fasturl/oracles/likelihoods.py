@@ -25,7 +25,7 @@ from .._kernels.mixtures import share_rows
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
-from .projection import Floats, Observations
+from .projection import Floats, Observations, are_bits
 
 Reals = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -160,11 +160,6 @@ def refined(observations: CentredRows, labels: Labels) -> Decoder:
     if there.sum() < 2:
         return ConstantDecoder(2)
     return AffineDecoder(weights[there], bias[there] - weights[there] @ observations.centre)
-
-
-def are_bits(observations: Observations) -> bool:
-    # the first one mostly tells
-    return all(bool(((rows == 0) | (rows == 1)).all()) for rows in (observations[:1], observations))
 
 
 def log_odds(shares: Floats) -> tuple[Floats, Floats]:

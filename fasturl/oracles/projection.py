@@ -50,7 +50,7 @@ class Projection:
         n = len(rows)
         centre = sums_of(rows, np.zeros(n, np.int64), 1).means[0]
         spread = np.ones_like(centre)
-        self.of_bits = all(((piece == 0) | (piece == 1)).all() for piece in (data[:1], data))
+        self.of_bits = are_bits(data)
         if self.of_bits if scale == "auto" else scale:
             if self.of_bits:
                 variance = centre * (1.0 - centre)
@@ -69,6 +69,12 @@ class Projection:
         pieces = [rows[first : first + _PIECE] for first in range(0, n, _PIECE)]
         self.points = np.concatenate([piece @ self.matrix.T for piece in pieces]) + self.offset
         self.weights = None if kind == "pca" else np.square(self.points).sum(axis=1)
+
+
+def are_bits(observations: Observations) -> bool:
+    """Whether observations [n, D] are zeros and ones."""
+    # the first one mostly tells
+    return all(bool(((rows == 0) | (rows == 1)).all()) for rows in (observations[:1], observations))
 
 
 def _summable(data: Observations) -> Observations:

@@ -21,8 +21,8 @@ import numpy as np
 from ..decoders.decoder import Decoder
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
-from .likelihoods import CentredRows, Labels, Reals, are_bits, numbered, refined, same_clusters
-from .projection import Floats, Observations, merged, separation
+from .likelihoods import CentredRows, Labels, Reals, numbered, refined, same_clusters
+from .projection import Floats, Observations, are_bits, merged, separation
 from .split_evidence import SplitRule
 from .splits import split_further
 from .splitting import best_split
