@@ -9,6 +9,7 @@ import fasturl as fu
 from fasturl.agents import rare_observations
 from fasturl.agents.history import History
 from fasturl.agents.pooled_decoding import PooledDecoding
+from fasturl.agents.rare_observations import RareObservations
 from fasturl.agents.url_training import URLTraining
 
 HORIZON, DIMENSION, BLOCK = 8, 5, 10
@@ -70,6 +71,26 @@ def test_labels_of_single_observations_can_be_set():
     np.testing.assert_array_equal(history.rare_labels, np.arange(len(history.rare)) % 3)
     trajectory, level = history.rare.cells[2]
     assert history.labels[trajectory, level] == 2
+
+
+def test_what_is_rare_is_judged_by_what_is_left(monkeypatch):
+    """By the labels of whole trajectories and of single observations together, at every block."""
+    history, keep, n_kept = History(HORIZON, 3, 2), RareObservations.keep_of_trajectories, []
+    history.most_observations, history.keeps_rare = 6 * (HORIZON + 1), True
+
+    def compare(rare, trajectories, first, first_number, counts, dimension):
+        left = [*history.observed_labels.ravel(), *history.rare_labels]
+        np.testing.assert_array_equal(counts, np.bincount(left, minlength=3))
+        n_kept.append(len(history.observations))
+        keep(rare, trajectories, first, first_number, counts, dimension)
+
+    monkeypatch.setattr(RareObservations, "keep_of_trajectories", compare)
+    for number in range(40):
+        if number % 5 == 4:  # so that there is something to keep again
+            history.set_rare_labels(np.zeros(len(history.rare)))
+        history.add(block(number * BLOCK))
+    assert len(n_kept) == 39
+    assert any(np.diff(n_kept) < 0)  # trajectories were let go on the way
 
 
 def test_what_has_become_rare_by_other_labels_is_kept_again():
