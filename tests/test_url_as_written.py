@@ -1,14 +1,13 @@
 """URL as written: Algorithms 1, 2 and 3."""
 
 import tracemalloc
-import zlib
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from naive.url_as_written import AsWritten
 from scipy.stats import binom
 from url_parts import Explorer, play
+from written_parts import SMALL, FirstTrace, Perfect
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -19,48 +18,6 @@ from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.predict import PredictDecoder
 from fasturl.problems.emissions import Gaussian
 from fasturl.problems.environment import emission_rngs
-
-SMALL = {"epsilon": 0.4, "delta": 0.3, "batch": 6}
-
-
-class Perfect:
-    """Knows the states (the largest of the first coordinates), but names them anew at every fit."""
-
-    def __init__(self, n_states=3):
-        self.n_states = n_states
-
-    def fit(self, X):
-        self.names = np.random.default_rng(zlib.crc32(X.tobytes())).permutation(self.n_states)
-        return self
-
-    def predict(self, X):
-        return self.names[np.asarray(X)[:, : self.n_states].argmax(axis=1)]
-
-
-class FirstTrace:
-    """A learner that always plays action 0 and remembers every trajectory it is fed."""
-
-    def __init__(self):
-        self.memories = []
-
-    def start(self, task):
-        memory = _Trace(task)
-        self.memories.append(memory)
-        return memory
-
-
-class _Trace:
-    def __init__(self, task):
-        self.task, self.fed = task, []
-
-    def policy(self):
-        return np.zeros((self.task.horizon, self.task.n_labels), np.int64)
-
-    def update(self, labels, actions, rewards):
-        self.fed.append((labels, actions, rewards))
-
-    def final_policy(self):
-        return np.eye(self.task.n_actions)[self.policy()]
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "horizon"), [(0.1, 0.1, 3), (0.5, 0.05, 2), (0.25, 0.6, 4)])
@@ -417,63 +374,3 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
     one, two = (fu.train(narrow_path(2), agent, 2, seeds=3, n_jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one.average_reward, two.average_reward)
     np.testing.assert_array_equal(one.values, two.values)
-
-
-def test_too_many_trajectories_are_refused_before_anything_is_played():
-    with pytest.raises(
-        ValueError, match=r"would play [\d,]+ trajectories .* at most 1,000,000,000 are allowed"
-    ):
-        fu.train(fu.LockGaussian(20), fu.URLAsWritten(), 10_000)
-
-
-@pytest.mark.parametrize("settings", [{"epsilon": 1e-200}, {"delta": 1e-320}])
-def test_numbers_beyond_counting_are_refused(settings):
-    with pytest.raises(
-        ValueError,
-        match=r"would play more trajectories than can be counted with epsilon=.*: choose larger ones",
-    ):
-        fu.train(fu.LockGaussian(2), fu.URLAsWritten(**settings), 1)
-
-
-def test_probabilities_may_be_written_as_any_number():
-    assert fu.URLAsWritten(epsilon=Fraction(1, 10)) == fu.URLAsWritten(epsilon=0.1)
-
-
-@pytest.mark.parametrize("reward_range", [(-0.5, 1.0), (0.0, 1.5)])
-def test_rewards_outside_zero_and_one_are_refused(reward_range):
-    """The numbers of Algorithm 1 are for returns in [0, H]."""
-    env = fu.BlockMDP(
-        np.ones((1, 1, 2, 1)),
-        np.ones((1, 1, 2)),
-        emission=Gaussian([[0.0]], 0.1, n_levels=2),
-        reward_range=reward_range,
-    )
-    low, high = reward_range
-    message = rf"^env must have rewards in \[0, 1\]: .*, got a reward_range of {low:g} to {high:g}$"
-    with pytest.raises(ValueError, match=message):
-        fu.train(env, fu.URLAsWritten(n_states=2, **SMALL), 1)
-
-
-def test_an_oracle_with_too_many_labels_is_refused():
-    with pytest.raises(ValueError, match="oracle must give at most 3 labels a level, got 4"):
-        fu.train(fu.LockGaussian(2), fu.URLAsWritten(oracle=Perfect(n_states=4), **SMALL), 1)
-
-
-def test_a_batch_with_fewer_observations_than_clusters_is_refused():
-    with pytest.raises(
-        ValueError,
-        match=r"batch must be at least 3: the first decoder is fitted on n_states = 3 observations .*, got 2",
-    ):
-        fu.train(fu.LockGaussian(2), fu.URLAsWritten(**(SMALL | {"batch": 2})), 1)
-
-
-@pytest.mark.parametrize("name", ["epsilon", "delta", "epsilon_1", "delta_1"])
-@pytest.mark.parametrize("value", [0.0, 1.0, -0.1, float("nan")])
-def test_probabilities_outside_zero_and_one_are_refused(name, value):
-    with pytest.raises(ValueError, match=rf"{name} must be a number in \(0, 1\)"):
-        fu.URLAsWritten(**{name: value})
-
-
-def test_settings_of_this_form_are_refused_by_the_other():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'epsilon'"):
-        fu.URL(epsilon=0.1)
