@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fasturl._kernels.records import RANDOM_REWARDS
 from fasturl.capi import HEADER, ffi, lib
 from fasturl.decoders import AffineDecoder, CDecoder
 
@@ -107,8 +108,12 @@ def stream(seed, *key, words=4):
 def tables_in_c(model):
     """Copies of the tables that C has; random rewards are 0 or 1 there, so it has no sizes."""
     assert (model.reward_sizes == 1.0).all()
+    tables = model.dynamics
     return {
-        name: np.array(table) for name, table in model.dynamics._asdict().items() if name != "reward_sizes"
+        "start": tables.start.copy(),
+        "transitions": tables.transitions.copy(),
+        "rewards": tables.rewards.copy(),
+        "random_rewards": (tables.reward_kinds == RANDOM_REWARDS).astype(np.uint8),
     }
 
 

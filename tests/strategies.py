@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from fasturl._kernels.records import SIZE_ONE, Dynamics
+from fasturl._kernels.records import NO_REWARDS, SIZE_ONE, Dynamics
 
 WORDS = st.integers(0, 2**64 - 1)
 GENERATORS = st.lists(WORDS, min_size=4, max_size=4).filter(any)
@@ -39,7 +39,9 @@ def dynamics(draw, horizon, n_states, n_actions):
     transitions, rewards = mdp(draw, horizon, n_states, n_actions)
     start, onward = chances(draw, n_states).cumsum(), transitions.cumsum(axis=-1)
     start[-1], onward[..., -1] = 1.0, 1.0  # running sums may miss 1 by an ulp
-    tables = Dynamics(start, onward, rewards, draw.random(horizon) < 0.5, reward_sizes(draw, rewards.shape))
+    kinds = draw.integers(3, size=horizon, dtype=np.uint8)
+    paid = np.where((kinds == NO_REWARDS)[:, None, None, None], 0.0, rewards)
+    tables = Dynamics(start, onward, paid, kinds, reward_sizes(draw, rewards.shape))
     for table in tables:
         table.setflags(write=False)
     return tables
@@ -54,7 +56,7 @@ def reward_sizes(draw, shape):
     return sizes
 
 
-SIZES = st.tuples(st.integers(1, 5), st.integers(1, 4), st.integers(1, 4))
+SIZES = st.tuples(st.integers(1, 5), st.integers(1, 4), st.integers(1, 6))
 """Horizon, states, actions."""
 DRAWS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 """Sources of tables."""

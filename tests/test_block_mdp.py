@@ -9,6 +9,7 @@ from strategies import DRAWS, SIZES, chances, mdp
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl._kernels.records import FIXED_REWARDS, NO_REWARDS, RANDOM_REWARDS
 from fasturl.learners.rollouts import rollout
 from fasturl.problems.emissions import Gaussian
 
@@ -113,11 +114,19 @@ def test_the_exact_value_is_the_mean_return_of_many_episodes(reward_draw):
     assert abs(returns.mean() - env.policy_value(actions)) < 5 * returns.std() / np.sqrt(count)
 
 
+def reward_kinds(*arguments, **keywords):
+    return fu.BlockMDP(*arguments, **keywords).dynamics.reward_kinds.tolist()
+
+
 def test_bernoulli_rewards_draw_only_where_a_mean_is_random():
     transitions = np.ones((3, 1, 1, 1))
     rewards = np.array([0.0, 0.5, 1.0]).reshape(3, 1, 1)
-    assert fu.BlockMDP(transitions, rewards).dynamics.random_rewards.tolist() == [False, True, False]
-    assert not fu.BlockMDP(transitions, rewards, reward_draw="deterministic").dynamics.random_rewards.any()
+    assert reward_kinds(transitions, rewards) == [NO_REWARDS, RANDOM_REWARDS, FIXED_REWARDS]
+    assert reward_kinds(transitions, rewards, reward_draw="deterministic") == [
+        NO_REWARDS,
+        FIXED_REWARDS,
+        FIXED_REWARDS,
+    ]
 
 
 def test_rewards_may_have_sizes_of_their_own():
@@ -125,7 +134,7 @@ def test_rewards_may_have_sizes_of_their_own():
     means = [[[0.05, 0.0]], [[0.0, 5.0]], [[-1.0, 0.0]]]
     sizes = [[[0.1, 1.0]], [[0.1, 5.0]], [[-2.0, 3.0]]]
     mdp = fu.BlockMDP(transitions, means, reward_draw=sizes)
-    assert mdp.dynamics.random_rewards.tolist() == [True, False, True]
+    assert mdp.dynamics.reward_kinds.tolist() == [RANDOM_REWARDS, FIXED_REWARDS, RANDOM_REWARDS]
     assert mdp.reward_sizes[0, 0, :, 0].tolist() == [0.1, 1.0]
     assert mdp.reward_sizes[2, :, 0, 0].tolist() == [-2.0] * 3
     assert (mdp.reward_draw, mdp.reward_range) == ("bernoulli", (-2.0, 5.0))

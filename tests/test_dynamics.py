@@ -9,12 +9,16 @@ from scipy import stats
 from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 from fasturl._kernels.dynamics import cumulate, draw_lock, start_state, step
-from fasturl._kernels.records import SIZE_ONE, Dynamics
+from fasturl._kernels.records import FIXED_REWARDS, RANDOM_REWARDS, SIZE_ONE, Dynamics
 
 pytestmark = pytest.mark.kernel
 
 ALARM = 1e-6
 """False-alarm rate of each statistical test below; the seeds are fixed."""
+
+
+def kinds(*of_levels):
+    return np.array(of_levels, np.uint8)
 
 
 def rows_of_chances(n_outcomes):
@@ -108,7 +112,7 @@ def test_neighbouring_levels_of_a_lock_are_independent():
 
 def test_steps_follow_the_transition_table_and_rewards_their_means():
     draw = np.random.default_rng(0)
-    tables = dynamics(draw, 1, 4, 2)._replace(random_rewards=np.array([True]), reward_sizes=SIZE_ONE)
+    tables = dynamics(draw, 1, 4, 2)._replace(reward_kinds=kinds(RANDOM_REWARDS), reward_sizes=SIZE_ONE)
     dynamics_rng = row([9, 10, 11, 12])
     outcomes = np.array([step(tables, dynamics_rng, 0, 2, 1) for _ in range(5_000)])
     chances = np.diff(tables.transitions[0, 2, 1], prepend=0.0)
@@ -127,7 +131,7 @@ def test_a_random_reward_is_its_size_or_nothing_and_has_its_mean(size):
     means, sizes = np.full((1, 1, 2, 1), 0.3 * size), np.full((1, 1, 2, 1), size)
     for table in (means, sizes):
         table.setflags(write=False)
-    tables = Dynamics(np.ones(1), np.ones((1, 1, 2, 1)), means, np.array([True]), sizes)
+    tables = Dynamics(np.ones(1), np.ones((1, 1, 2, 1)), means, kinds(RANDOM_REWARDS), sizes)
     dynamics_rng = row([17, 18, 19, 20])
     rewards = [step(tables, dynamics_rng, 0, 0, 1)[1] for _ in range(5_000)]
     assert set(rewards) == {0.0, size}
@@ -156,8 +160,8 @@ def test_the_luck_that_a_step_uses_up_does_not_depend_on_state_or_action(draw, s
         assert len(after) == 1
 
 
-def test_a_level_without_random_rewards_pays_the_mean_itself():
+def test_a_level_of_fixed_rewards_pays_the_mean_itself():
     rewards = np.full((1, 1, 1, 1), 0.25)
     rewards.setflags(write=False)
-    sure = Dynamics(np.ones(1), np.ones((1, 1, 1, 1)), rewards, np.array([False]))
+    sure = Dynamics(np.ones(1), np.ones((1, 1, 1, 1)), rewards, kinds(FIXED_REWARDS))
     assert step(sure, row([1, 2, 3, 4]), 0, 0, 0) == (0, 0.25)

@@ -11,6 +11,7 @@ import fasturl as fu
 from fasturl._base.checks import short_repr
 from fasturl._base.names import components
 from fasturl._base.streams import Streams
+from fasturl._kernels.records import RANDOM_REWARDS
 from fasturl.problems.environment import emission_rngs
 from fasturl.problems.table_family import TableFamily
 from fasturl.problems.vector_tables import SharedInstance
@@ -204,7 +205,7 @@ def test_tables_of_a_random_mdp_are_uniform_on_what_they_can_be():
     assert stats.kstest(instance.transitions[:, :, :, 2].ravel(), stats.beta(1, 3).cdf).pvalue > ALARM
     assert stats.kstest(instance.rewards[..., 0].ravel(), "uniform").pvalue > ALARM
     np.testing.assert_array_equal(instance.rewards[..., 0], instance.rewards[..., 3])
-    assert instance.dynamics.random_rewards.all()
+    assert (instance.dynamics.reward_kinds == RANDOM_REWARDS).all()
 
 
 def test_a_stationary_random_mdp_has_one_table_for_all_levels():

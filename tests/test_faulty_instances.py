@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import fasturl as fu
+from fasturl._kernels.records import NO_REWARDS
 from fasturl.envs import ScalarEnv, VectorEnv, rollout
 from fasturl.problems.vector_tables import InstanceTables, VectorTables
 
@@ -169,8 +170,16 @@ FILLED_IN = {
     ),
     "rewards of another type": (dynamics(rewards=np.zeros((H, S, A, S), int)), "got int64 of shape"),
     "too few levels of random rewards": (
-        dynamics(random_rewards=np.ones(1, bool)),
-        r"dynamics.random_rewards, contiguous bool of shape \(3,\), got bool of shape \(1,\)",
+        dynamics(reward_kinds=np.ones(1, np.uint8)),
+        r"dynamics.reward_kinds, contiguous uint8 of shape \(3,\), got uint8 of shape \(1,\)",
+    ),
+    "a kind of rewards that there is not": (
+        dynamics(reward_kinds=np.full(H, 3, np.uint8)),
+        "dynamics.reward_kinds from 0 to 2, got 3",
+    ),
+    "rewards where it says that there are none": (
+        dynamics(reward_kinds=np.full(H, NO_REWARDS, np.uint8)),
+        "rewards of 0 where dynamics.reward_kinds is 2, got others",
     ),
 }
 

@@ -12,6 +12,7 @@ import pytest
 import fasturl as fu
 from fasturl._base.checks import short_repr
 from fasturl._base.streams import Streams
+from fasturl._kernels.records import NO_REWARDS, RANDOM_REWARDS
 
 LOCKS = [fu.LockBernoulli, fu.LockGaussian]
 
@@ -59,7 +60,7 @@ def test_a_lock_starts_in_state_0_and_pays_a_coin_at_the_end_to_those_alive():
     assert lock.start.tolist() == [1.0, 0.0, 0.0]
     assert lock.rewards[:-1].max() == 0.0
     assert lock.rewards[-1].reshape(12, 3).tolist() == [[0.5, 0.5, 0.0]] * 12
-    assert lock.dynamics.random_rewards.tolist() == [False, False, True]
+    assert lock.dynamics.reward_kinds.tolist() == [NO_REWARDS, NO_REWARDS, RANDOM_REWARDS]
     assert lock.max_return == 1.0
 
 

@@ -9,6 +9,7 @@ from scipy import linalg, stats
 import fasturl as fu
 from fasturl._base.checks import short_repr
 from fasturl._base.streams import Streams
+from fasturl._kernels.records import FIXED_REWARDS, NO_REWARDS, RANDOM_REWARDS
 from fasturl.problems.environment import emission_rngs
 
 ALARM = 1e-6
@@ -48,9 +49,13 @@ def test_the_tables_are_those_of_an_obvious_construction(reward, horizon):
     np.testing.assert_array_equal(instance.transitions, transitions)
     np.testing.assert_array_equal(instance.rewards, sizes * chances)
     assert instance.start.tolist() == [0.5, 0.5, 0.0]
-    random = ((chances > 0) & (chances < 1)).any()
-    assert instance.dynamics.random_rewards.tolist() == [random] * horizon
-    if random:
+    of_levels = {
+        "anti-shaped": [RANDOM_REWARDS] * horizon,
+        "dense": [FIXED_REWARDS] * horizon,
+        "sparse": [NO_REWARDS] * (horizon - 1) + [FIXED_REWARDS],
+    }
+    assert instance.dynamics.reward_kinds.tolist() == of_levels[reward]
+    if reward == "anti-shaped":
         np.testing.assert_array_equal(instance.reward_sizes[chances > 0], sizes[chances > 0])
 
 

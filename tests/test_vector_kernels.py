@@ -8,7 +8,7 @@ import pytest
 from strategies import DRAWS, GENERATORS, SIZES, chances, dynamics, reward_sizes, row
 
 from fasturl._kernels import vector
-from fasturl._kernels.records import Coins, Normals, Players, SharedTables
+from fasturl._kernels.records import RANDOM_REWARDS, Coins, Normals, Players, SharedTables
 from fasturl.problems.vector_tables import read_only
 
 pytestmark = pytest.mark.kernel
@@ -35,7 +35,7 @@ def tables(draw, sizes, n_ways, n_rewards=1):
         outcomes,
         ways,
         read_only(rewards),
-        read_only(np.stack([one.random_rewards for one in several], axis=1)),
+        read_only(np.stack([one.reward_kinds == RANDOM_REWARDS for one in several], axis=1)),
         sizes if sizes.ndim == 5 else sizes[None],
     )
 

@@ -12,7 +12,6 @@ def cases():
     rng = np.random.default_rng(0)
     model = fu.LockBernoulli(2, 0.3).instance(0)
     tables = tables_in_c(model)
-    tables["random_rewards"] = tables["random_rewards"].view(np.uint8)
 
     def dynamics():
         return Struct("fasturl_dynamics", horizon=2, n_states=3, n_actions=4, **tables)

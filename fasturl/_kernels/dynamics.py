@@ -10,6 +10,7 @@ A random reward of mean r and size z is z if its uniform is below r / z, and els
 import numpy as np
 
 from .compiling import inlined, kernel
+from .records import NO_REWARDS, RANDOM_REWARDS
 from .rng import shuffle, uniform
 
 
@@ -32,11 +33,15 @@ def random_reward(dynamics_rng: np.ndarray, mean: float, size: float) -> float:
 def step(dynamics: tuple, dynamics_rng: np.ndarray, h: int, s: int, a: int) -> tuple[int, float]:
     """The next state and the reward after action `a` in state `s` of level `h`."""
     u = uniform(dynamics_rng)
+    chances = dynamics.transitions[h, s, a]
     following = 0
-    while u >= dynamics.transitions[h, s, a, following]:
+    while u >= chances[following]:
         following += 1
+    kind = dynamics.reward_kinds[h]
+    if kind == NO_REWARDS:  # as at most levels of many problems: no need to look
+        return following, 0.0
     reward = dynamics.rewards[h, s, a, following]
-    if dynamics.random_rewards[h]:
+    if kind == RANDOM_REWARDS:
         sizes = dynamics.reward_sizes
         size = sizes[h, s, a, following] if sizes.size > 1 else sizes[0, 0, 0, 0]
         reward = random_reward(dynamics_rng, reward, size)

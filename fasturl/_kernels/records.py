@@ -14,6 +14,9 @@ SIZE_ONE = np.ones((1, 1, 1, 1))
 """The sizes of random rewards that are 0 or 1."""
 SIZE_ONE.setflags(write=False)
 
+FIXED_REWARDS, RANDOM_REWARDS, NO_REWARDS = range(3)
+"""What the rewards of a level can be: the means themselves, drawn at random around these, or all 0."""
+
 
 class Dynamics(NamedTuple):
     """Tables of one Block MDP with H levels, at most S states a level, A actions.
@@ -24,7 +27,7 @@ class Dynamics(NamedTuple):
     start: np.ndarray  # float64[S], cumulative
     transitions: np.ndarray  # float64[H, S, A, S], cumulative over the last axis
     rewards: np.ndarray  # float64[H, S, A, S], mean reward of each transition
-    random_rewards: np.ndarray  # bool[H], whether the level's rewards are drawn at random
+    reward_kinds: np.ndarray  # uint8[H], what the rewards of each level are
     reward_sizes: np.ndarray = SIZE_ONE  # float64[H, S, A, S], or [1, 1, 1, 1] where all have one size
 
 

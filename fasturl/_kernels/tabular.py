@@ -58,7 +58,27 @@ def greedy(values: np.ndarray, policy_rng: np.ndarray) -> tuple[int, float]:
     best = values[0]
     action = 0
     ties = 1
-    for a in range(1, values.size):
+    first = 1
+    if values.size >= 4:  # written out: a loop would cost as much as what it does
+        if values[1] > best:
+            best = values[1]
+            action = 1
+        elif values[1] == best:
+            ties = 2
+        if values[2] > best:
+            best = values[2]
+            action = 2
+            ties = 1
+        elif values[2] == best:
+            ties += 1
+        if values[3] > best:
+            best = values[3]
+            action = 3
+            ties = 1
+        elif values[3] == best:
+            ties += 1
+        first = 4
+    for a in range(first, values.size):
         value = values[a]
         if value > best:
             best = value
@@ -91,10 +111,19 @@ def epsilon_greedy(values: np.ndarray, epsilon: float, policy_rng: np.ndarray) -
 def greatest(values: np.ndarray) -> float:
     """The greatest of a row of action values."""
     best = values[0]
-    for a in range(1, values.size):
-        if values[a] > best:  # a branch that is guessed right is faster than a maximum
-            best = values[a]
+    first = 1
+    if values.size >= 4:  # written out, as in `greedy`
+        best = _greater(_greater(values[0], values[1]), _greater(values[2], values[3]))
+        first = 4
+    for a in range(first, values.size):
+        best = _greater(best, values[a])
     return best
+
+
+@inlined
+def _greater(one: float, other: float) -> float:
+    """The greater of two numbers; `max` would look for what is no number too."""
+    return other if other > one else one
 
 
 @inlined

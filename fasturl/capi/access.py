@@ -43,8 +43,6 @@ view = _viewer()
 """The memory at a pointer as an array of a shape."""
 view_const = _viewer(readonly=True)
 """As `view`, for kernels that are compiled for an array that cannot be written."""
-view_flags = _viewer(types.boolean, readonly=True)
-"""Bytes of zeros and ones as an array of booleans that cannot be written."""
 view_halves = _viewer(types.uint32)
 """64-bit words as an array of uint32."""
 

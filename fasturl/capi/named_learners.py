@@ -197,7 +197,7 @@ def _dynamics(d: Any) -> Dynamics:
         _array(d.start, np.float64, d.n_states),
         _array(d.transitions, np.float64, *shape),
         _array(d.rewards, np.float64, *shape),
-        _array(d.random_rewards, np.bool_, d.horizon),
+        _array(d.random_rewards, np.uint8, d.horizon),
     )
     for table in dynamics:
         table.setflags(write=False)

@@ -52,7 +52,7 @@ def take_step(
             value = tables.value_cap
     visits, values = tables.visits[level, label], tables.q[level, label]
     visits[action] += 1
-    t = visits[action]
+    t = np.uint64(visits[action])  # what has no sign need not be looked at for one
     rate = tables.rates[t]
     value = (1.0 - rate) * values[action] + rate * (reward + value + tables.bonuses[t])
     values[action] = value if value < tables.cap else tables.cap

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._base.streams import Streams
 from .._kernels import planning as _planning
-from .._kernels.records import SIZE_ONE, Dynamics
+from .._kernels.records import FIXED_REWARDS, NO_REWARDS, RANDOM_REWARDS, SIZE_ONE, Dynamics
 from .blocks import Block, Rngs
 from .checked_blocks import BlockSize, draw_block
 from .description import ObservationSpace
@@ -171,7 +171,7 @@ class BlockMDP(Environment):
             start=cumulative(self.start),
             transitions=cumulative(self.transitions),
             rewards=self.rewards,
-            random_rewards=self._random_levels(),
+            reward_kinds=self._reward_kinds(),
             reward_sizes=self.reward_sizes,
         )
         for table in (self.transitions, self.start, *dynamics):
@@ -311,11 +311,12 @@ class BlockMDP(Environment):
             most = max(most, float(ahead[reached[h]].max()))
         return most
 
-    def _random_levels(self) -> NDArray[np.bool_]:
-        if self.reward_draw == "deterministic":
-            return np.zeros(self.horizon, np.bool_)
-        in_between = (self.rewards != 0) & (self.rewards != self.reward_sizes)
-        return np.asarray(in_between.any(axis=(1, 2, 3)))
+    def _reward_kinds(self) -> NDArray[np.uint8]:
+        kinds = np.where(self.rewards.any(axis=(1, 2, 3)), FIXED_REWARDS, NO_REWARDS)
+        if self.reward_draw == "bernoulli":
+            in_between = (self.rewards != 0) & (self.rewards != self.reward_sizes)
+            kinds[in_between.any(axis=(1, 2, 3))] = RANDOM_REWARDS
+        return kinds.astype(np.uint8)
 
     def _start(self, start: int | ArrayLike) -> Floats:
         distribution = np.zeros(self.transitions.shape[1])

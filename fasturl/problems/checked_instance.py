@@ -14,7 +14,7 @@ import numpy as np
 
 from .._base import checks
 from .._base.origin import is_ours
-from .._kernels.records import Dynamics
+from .._kernels.records import NO_REWARDS, Dynamics
 from .description import Description
 from .emissions import cumulative
 
@@ -77,7 +77,11 @@ def _check_tables(must: str, instance: Any, shape: tuple[int, ...]) -> None:
         _check_layout(must, name, table, right, np.float64)
         if not np.isfinite(table).all():
             raise ValueError(f"{must} {name} that is finite, got {table[~np.isfinite(table)][0]}")
-    _check_layout(must, "dynamics.random_rewards", dynamics.random_rewards, (horizon,), np.bool_)
+    _check_layout(must, "dynamics.reward_kinds", dynamics.reward_kinds, (horizon,), np.uint8)
+    if (greatest := dynamics.reward_kinds.max()) > NO_REWARDS:
+        raise ValueError(f"{must} dynamics.reward_kinds from 0 to {NO_REWARDS}, got {greatest}")
+    if dynamics.rewards[dynamics.reward_kinds == NO_REWARDS].any():
+        raise ValueError(f"{must} rewards of 0 where dynamics.reward_kinds is {NO_REWARDS}, got others")
     for name, over in (("start", "states"), ("transitions", "next states")):
         chances = checks.probabilities(
             f"{name} of what {must.partition(' must')[0]} gives", getattr(instance, name), over

@@ -23,7 +23,7 @@ from .._base.streams import Streams
 from .._kernels import dynamics as _dynamics
 from .._kernels import emission as _emission
 from .._kernels import vector as _vector
-from .._kernels.records import Coins, Players, SharedTables
+from .._kernels.records import RANDOM_REWARDS, Coins, Players, SharedTables
 from .block_mdp import BlockMDP
 from .blocks import BitBlock, Rngs
 from .buffers import Actions, Floats, Mask, ObservationBuffer, Observations
@@ -170,7 +170,7 @@ class LockTables(VectorTables):
             outcomes=read_only(cumulative(self._chances)),
             ways=np.zeros((lock.horizon, n_envs, N_STATES, N_ACTIONS), np.uint8),
             rewards=dynamics.rewards.reshape(shape),
-            random_rewards=dynamics.random_rewards.reshape(lock.horizon, 1),
+            random_rewards=read_only(dynamics.reward_kinds.reshape(lock.horizon, 1) == RANDOM_REWARDS),
         )
 
     def seed(self, index: int, streams: Streams) -> None:

@@ -20,7 +20,7 @@ from .._base import checks
 from .._base.origin import is_ours
 from .._base.patience import announced
 from .._base.streams import Streams
-from .._kernels.records import SharedTables
+from .._kernels.records import RANDOM_REWARDS, SharedTables
 from .emissions import Emission
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class InstanceTables(VectorTables):
         self._start[e, :size] = dynamics.start
         self._outcomes[:, e, :size, :, :size] = dynamics.transitions
         self._rewards[:, e, :size, :, :size] = dynamics.rewards
-        self._random_rewards[:, e] = dynamics.random_rewards
+        self._random_rewards[:, e] = dynamics.reward_kinds == RANDOM_REWARDS
         self._set_sizes(e, dynamics.reward_sizes, size)
         self.emissions[e], self._instances[e] = instance.emission, instance
         self.optimal_values[e] = instance.optimal_value()
@@ -143,7 +143,7 @@ class SharedInstance(VectorTables):
             outcomes=dynamics.transitions.reshape(n_rows, size),
             ways=_row_numbers(n_rows).reshape(horizon, 1, size, n_actions),
             rewards=dynamics.rewards.reshape(horizon, 1, size, n_actions, size),
-            random_rewards=dynamics.random_rewards.reshape(horizon, 1),
+            random_rewards=read_only(dynamics.reward_kinds.reshape(horizon, 1) == RANDOM_REWARDS),
             reward_sizes=dynamics.reward_sizes[:, None],
         )
 

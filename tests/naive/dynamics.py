@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from fasturl._kernels.records import RANDOM_REWARDS
+
 from .rng import shuffle, uniform
 
 
@@ -19,7 +21,7 @@ def step(dynamics, dynamics_rng, h, s, a):
     """The next state and the reward: one uniform, and one more where the level's rewards are random."""
     following = _outcome(dynamics.transitions[h, s, a], uniform(dynamics_rng))
     reward = float(dynamics.rewards[h, s, a, following])
-    if dynamics.random_rewards[h]:
+    if dynamics.reward_kinds[h] == RANDOM_REWARDS:
         sizes = np.broadcast_to(dynamics.reward_sizes, dynamics.rewards.shape)
         size = float(sizes[h, s, a, following])
         reward = size if uniform(dynamics_rng) < reward / size else 0.0

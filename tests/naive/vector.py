@@ -40,7 +40,7 @@ def _dynamics(tables, e):
         tables.start[own],
         tables.outcomes[ways],
         tables.rewards[:, own],
-        tables.random_rewards[:, own],
+        tables.random_rewards[:, own].astype(np.uint8),
         tables.reward_sizes[:, e % tables.reward_sizes.shape[1]],
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..._kernels import dynamics, planning
 from ..._kernels.compiling import inlined
 from ..._kernels.records import SIZE_ONE, Dynamics
-from ..access import field, four_numbers, offset, view, view_const, view_flags
+from ..access import field, four_numbers, offset, view, view_const
 from ..checks import (
     ANY,
     MANY,
@@ -105,14 +105,14 @@ def spans(d: Any) -> Any:
 
 @inlined
 def tables(d: Any) -> Dynamics:
-    """What the kernels take; random rewards are 0 or 1."""
+    """What the kernels take; random rewards are 0 or 1. A flag is the kind of rewards that it stands for."""
     horizon, n_states, n_actions = sizes(d)
     shape = (horizon, n_states, n_actions, n_states)
     return Dynamics(
         view_const(field(d, "start"), (n_states,)),
         view_const(field(d, "transitions"), shape),
         view_const(field(d, "rewards"), shape),
-        view_flags(field(d, "random_rewards"), (horizon,)),
+        view_const(field(d, "random_rewards"), (horizon,)),
         SIZE_ONE,
     )
 
