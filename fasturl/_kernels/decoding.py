@@ -79,9 +79,19 @@ def _add_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, su
 
 @inlined
 def _add_level_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, sums: np.ndarray) -> None:
-    """sums[k, h] += weights[k, j, h] * noise[e, j, h] for j from the last down to `first`."""
+    """sums[k, h] += weights[k, j, h] * noise[e, j, h] for j from the last down to `first`, four at a time as
+    above."""
     n_scores, dimension, _ = weights.shape
     j, end = np.uint64(dimension), np.uint64(first)
+    while j >= end + _4:
+        j0, j1, j2, j3 = j - _1, j - _2, j - _3, j - _4
+        for k in range(n_scores):
+            for h in range(sums.shape[1]):
+                total = sums[k, h] + weights[k, j0, h] * noise[e, j0, h]
+                total += weights[k, j1, h] * noise[e, j1, h]
+                total += weights[k, j2, h] * noise[e, j2, h]
+                sums[k, h] = total + weights[k, j3, h] * noise[e, j3, h]
+        j -= _4
     while j > end:
         j -= _1
         for k in range(n_scores):
