@@ -103,7 +103,7 @@ def finished(request, tmp_path_factory):
     ]
     store = Store(tmp_path_factory.mktemp("finished") / "out", create=True)
     draws = np.random.default_rng(0)
-    _, run, made_with = machinery.compute(
+    _, run, made_with, _ = machinery.compute(
         machinery.SeedBlock(dataclasses.replace(cells[0], episodes=200), tuple(range(request.param)))
     )
     for cell in cells:

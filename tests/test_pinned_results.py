@@ -214,7 +214,7 @@ def test_the_pinned_numbers_are_those_of_this_format():
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_gives_what_it_always_gave(name):
     (env, agent, settings, episodes), rewards, values = RUNS[name]
-    _, run, _ = compute(SeedBlock(Cell.make(*env, agent, settings, episodes, points=2), tuple(range(6))))
+    run = compute(SeedBlock(Cell.make(*env, agent, settings, episodes, points=2), tuple(range(6)))).run
     assert np.rint(run.average_reward * run.trajectories).T.tolist() == rewards, CHANGED
     assert run.values.tolist() == pytest.approx(values, abs=1e-9), CHANGED
 

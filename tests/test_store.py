@@ -52,8 +52,8 @@ def fill(store):
 
 
 def written(cell, seeds):
-    block, run, made_with = compute(SeedBlock(cell, seeds))
-    return block.cell, run, made_with
+    made = compute(SeedBlock(cell, seeds))
+    return cell, made.run, made.packages
 
 
 def files(folder):

@@ -145,7 +145,7 @@ def test_a_worker_without_the_package_of_a_class_says_so_in_one_line(present, me
     with pytest.raises(ValueError, match=message) as refusal:
         complete(store, [block], Elsewhere(), progress=False)
     assert "\n" not in str(refusal.value)
-    assert compute(block)[1].seeds == [0, 1]
+    assert compute(block).run.seeds == [0, 1]
     assert plan(store, [cell], [0, 1]) == [block]
 
 

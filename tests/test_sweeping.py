@@ -13,7 +13,8 @@ import fasturl as fu
 from fasturl.experiments import Cell, Dask, sweep
 from fasturl.experiments.running import backends, sweeping
 from fasturl.experiments.running.store import Store
-from fasturl.experiments.running.sweeping import complete, estimate_seconds, plan
+from fasturl.experiments.running.sweeping import SeedBlock, complete, estimate_seconds, plan
+from fasturl.experiments.running.time_left import TimeLeft
 
 CELLS = [
     Cell.make("lock-bernoulli", {"horizon": 2, "switch": 0.5}, "oracleq-lat", {}, 60, 4),
@@ -31,8 +32,8 @@ def test_a_worker_with_another_version_is_refused(tmp_path):
     class Elsewhere:
         def map(self, function, items):
             for item in items:
-                block, run, made_with = function(item)
-                yield block, run, made_with | {"fasturl": "0.0.1"}
+                made = function(item)
+                yield made._replace(packages=made.packages | {"fasturl": "0.0.1"})
 
     store = Store(tmp_path / "out", create=True)
     with pytest.raises(
@@ -59,7 +60,8 @@ def test_on_a_terminal_the_time_left_is_told_however_far_apart_blocks_are(tmp_pa
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "150")
     clock = iter(range(0, 10_000, 120))
-    monkeypatch.setattr(sweeping, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    clocks = SimpleNamespace(monotonic=lambda: next(clock), perf_counter=time.perf_counter)
+    monkeypatch.setattr(sweeping, "time", clocks)
 
     class Slow:
         def map(self, function, items):
@@ -71,8 +73,28 @@ def test_on_a_terminal_the_time_left_is_told_however_far_apart_blocks_are(tmp_pa
     complete(store, plan(store, CELLS, range(4)), Slow(), progress=True)
     told = capsys.readouterr().err
     assert re.search(r"cells 0/2  seeds 0/8\b", told)
-    assert re.search(r"cells 1/2  seeds 4/8  about [12] min left", told)
+    assert re.search(r"cells 1/2  seeds 4/8  about 4 min left", told)
     assert "cells 2/2  seeds 8/8  about 0 min left" in told
+
+
+def test_the_time_left_goes_by_what_blocks_of_the_same_kind_took():
+    """Five seeds a block, two blocks a cell: a step of one takes ten times as long as one of the other."""
+    slow, fast, fast_too = (
+        Cell.make("lock-bernoulli", {"horizon": 3, "switch": switch}, agent, {}, 100)
+        for agent, switch in (("url", 0.0), ("qlearning-lat", 0.0), ("qlearning-lat", 0.5))
+    )
+    blocks = [SeedBlock(cell, seeds) for cell in (slow, fast, fast_too) for seeds in (range(5), range(5, 10))]
+    time_left = TimeLeft(blocks)
+    assert time_left.estimate(1.0) is None
+    time_left.finish(blocks[0], 10.0)
+    # with two workers; of the fast ones nothing is known yet
+    assert time_left.estimate(5.0) == pytest.approx(25.0)
+    time_left.finish(blocks[2], 1.0)
+    assert time_left.estimate(5.5) == pytest.approx((10.0 + 1.0 + 2.0) / 2)
+    for block, seconds in zip(blocks, (0, 10.0, 0, 1.0, 1.0, 1.0), strict=True):
+        if seconds:
+            time_left.finish(block, seconds)
+    assert time_left.estimate(12.0) == 0.0
 
 
 def test_the_time_of_cells_that_cannot_be_trained_is_judged_by_the_others():

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..._base import checks, notebook, optional
 from ..._base.progress import LINE_SECONDS
@@ -24,6 +24,7 @@ from .backends import Backend, Local
 from .cells import Cell
 from .files import versions
 from .store import Store, stored_seeds
+from .time_left import TimeLeft
 
 if TYPE_CHECKING:
     import pandas
@@ -48,6 +49,15 @@ class SeedBlock:
     @property
     def steps(self) -> int:
         return len(self.seeds) * run_steps(self.cell)
+
+
+class Computed(NamedTuple):
+    """What comes back from a worker."""
+
+    block: SeedBlock
+    run: Run | str  # the runs, or the reason why they cannot be made
+    packages: dict[str, str]  # the versions that the worker has
+    seconds: float  # that the worker took
 
 
 def sweep(
@@ -181,7 +191,7 @@ def complete(
         return
     failed: dict[Cell, str] = {}
     with _progress(blocks, progress, title) as advance, closing(backend.map(compute, blocks)) as results:
-        for block, run, packages in results:
+        for block, run, packages, seconds in results:
             if packages["fasturl"] != __version__:
                 raise ValueError(
                     f"a worker has fasturl {packages['fasturl']}, this machine has {__version__}: "
@@ -191,7 +201,7 @@ def complete(
                 failed.setdefault(block.cell, run)
             else:
                 store.write(block.cell, run, packages)
-            advance(block)
+            advance(block, seconds)
     if failed:
         cells = dict.fromkeys(block.cell for block in blocks)
         first = next(cell for cell in cells if cell in failed)
@@ -199,16 +209,17 @@ def complete(
         raise ValueError(f"{count}; {'the first' if len(failed) > 1 else 'it'} is {first}: {failed[first]}")
 
 
-def compute(block: SeedBlock) -> tuple[SeedBlock, Run | str, dict[str, str]]:
-    """What a worker does: the runs, or the reason why they cannot be made, and the versions that it has.
+def compute(block: SeedBlock) -> Computed:
+    """What a worker does.
 
-    A reason is handed back like a result, so that one cell that cannot be trained does not end the work on
-    all others.
+    A reason why runs cannot be made is handed back like a result, so that one cell that cannot be trained
+    does not end the work on all others.
     """
-    cell = block.cell
+    cell, begin = block.cell, time.perf_counter()
+    result: Run | str
     try:
         cell.check_components()
-        run = train(
+        result = train(
             cell.environment(),
             cell.player(),
             cell.episodes,
@@ -218,8 +229,8 @@ def compute(block: SeedBlock) -> tuple[SeedBlock, Run | str, dict[str, str]]:
             progress=False,
         )
     except Exception as error:  # a component of somebody else's may fail in any way
-        return block, checks.reason_of(error), versions()
-    return block, run, versions()
+        result = checks.reason_of(error)
+    return Computed(block, result, versions(), time.perf_counter() - begin)
 
 
 def estimate_seconds(blocks: Sequence[SeedBlock], n_workers: int | None = None) -> float:
@@ -280,40 +291,34 @@ def _run_seconds(cell: Cell) -> tuple[float, float]:
 @contextmanager
 def _progress(
     blocks: Sequence[SeedBlock], wanted: bool | None, title: str
-) -> Iterator[Callable[[SeedBlock], None]]:
+) -> Iterator[Callable[[SeedBlock, float], None]]:
     """Cells done, seeds done, time left: a bar on a terminal or in a notebook, otherwise a line a
-    minute."""
+    minute. Yields what to call with a block that is done and the seconds that a worker took."""
     if wanted is False:
-        yield lambda block: None
+        yield lambda block, seconds: None
         return
     left: dict[Cell, int] = {}
     for block in blocks:
         left[block.cell] = left.get(block.cell, 0) + len(block.seeds)
-    n_cells, n_seeds, n_steps = len(left), sum(left.values()), sum(block.steps for block in blocks)
-    begin, steps = time.monotonic(), 0
+    n_cells, n_seeds = len(left), sum(left.values())
+    begin, time_left = time.monotonic(), TimeLeft(blocks)
 
-    def count(block: SeedBlock) -> None:
-        nonlocal steps
+    def count(block: SeedBlock, seconds: float) -> None:
         left[block.cell] -= len(block.seeds)
-        steps += block.steps
+        time_left.finish(block, seconds)
 
     def text() -> str:
         cells_done = sum(1 for seeds in left.values() if seeds == 0)
         counts = f"cells {cells_done}/{n_cells}  seeds {n_seeds - sum(left.values())}/{n_seeds}"
         counts = f"{title}  {counts}" if title else counts
-        if not steps:
-            return counts
-        # of all that is done, not of the last half a minute as Rich would: blocks may come further apart than
-        # that
-        return (
-            f"{counts}  about {math.ceil((time.monotonic() - begin) * (n_steps / steps - 1) / 60)} min left"
-        )
+        estimate = time_left.estimate(time.monotonic() - begin)
+        return counts if estimate is None else f"{counts}  about {math.ceil(estimate / 60)} min left"
 
     if notebook.in_notebook():
         with notebook.bar(n_seeds, "runs", wanted) as show:
 
-            def show_runs(block: SeedBlock) -> None:
-                count(block)
+            def show_runs(block: SeedBlock, seconds: float) -> None:
+                count(block, seconds)
                 show(n_seeds - sum(left.values()))
 
             yield show_runs
@@ -321,9 +326,9 @@ def _progress(
     if wanted is None and not sys.stderr.isatty():
         last_line = begin
 
-        def tell(block: SeedBlock) -> None:
+        def tell(block: SeedBlock, seconds: float) -> None:
             nonlocal last_line
-            count(block)
+            count(block, seconds)
             if (now := time.monotonic()) - last_line >= LINE_SECONDS:
                 last_line = now
                 print(text(), file=sys.stderr, flush=True)
@@ -336,10 +341,10 @@ def _progress(
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     # drawn ten times a second, as it would be, it takes two per cent of a core from the workers
     with Progress(*columns, console=Console(stderr=True), refresh_per_second=2) as bar:
-        task = bar.add_task(text(), total=n_steps)
+        task = bar.add_task(text(), total=sum(block.steps for block in blocks))
 
-        def advance(block: SeedBlock) -> None:
-            count(block)
+        def advance(block: SeedBlock, seconds: float) -> None:
+            count(block, seconds)
             bar.update(task, advance=block.steps, description=text())
 
         yield advance
