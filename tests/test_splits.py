@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fasturl as fu
+from fasturl.oracles.noise import Noise
 from fasturl.oracles.split_evidence import SplitRule
 from fasturl.oracles.splitting import best_split
 from fasturl.problems.emissions.mapped_gaussian import hadamard
@@ -246,3 +247,14 @@ def test_a_known_cluster_of_a_few_observations_is_given_up_where_it_is_none():
     believed[np.flatnonzero(states == 0)[0]] = 2
     labels = fu.oracles.Splits(3, random_state=0).fit(rows, believed).predict(rows)
     assert worst_share(labels, states) == 1.0
+
+
+def test_noise_is_told_where_the_first_row_has_a_cluster_of_its_own():
+    """It lies on its own mean, and a direction that starts from nothing leads nowhere."""
+    generator = np.random.default_rng(0)
+    rows = generator.normal(0.0, 2.0, (200, 5)).astype(np.float32)
+    labels = np.repeat([0, 1], [1, 199])
+    centres = np.stack([rows[0], rows[1:].mean(axis=0)])
+    noise = Noise.around(centres, rows, labels, np.ones(200, np.bool_))
+    assert noise.trace == pytest.approx(20.0, rel=0.15)
+    assert noise.norm == pytest.approx(4.0, rel=0.25)

@@ -51,7 +51,8 @@ def largest_eigenvalue(noise: Reals, mean: float) -> float:
     is known. If they are all the same, that of a sample is greater by (1 + sqrt(D / n))^2 (Marchenko and
     Pastur, 1967); only one that is greater still is taken for what it is."""
     freedom = max(len(noise) - 1, 1)
-    scores = noise @ leading_directions(noise, noise[0], np.ones((1, len(noise)), np.float32))[0]
+    start = noise[noise.any(axis=1).argmax()]  # a row of a cluster of its own is 0, and leads nowhere
+    scores = noise @ leading_directions(noise, start, np.ones((1, len(noise)), np.float32))[0]
     largest = float(scores @ scores) / freedom
     by_chance = (1.0 + math.sqrt(noise.shape[1] / freedom)) ** 2
     return largest if largest > _CLEARLY * by_chance * mean else largest / by_chance

@@ -28,6 +28,8 @@ do."""
 MOST_DEPENDENCE = 2.0
 """Beyond this, bits go together that would not if labels were states: by chance it is 1, and nearer to that
 the more bits there are."""
+_LEAST_WIDTH = 1e-17
+"""By how much some coordinate must vary, if any does: float32 holds the square of a hundredth of it."""
 
 
 class NoClusters(ValueError):
@@ -152,6 +154,7 @@ class DecodingOracle(Estimator, ABC):
             raise ValueError(
                 f"X must hold at least n_states = {self._n_clusters} observations, got {data.shape[0]}"
             )
+        _check_width(data)
         _check_precision(data)
         return data
 
@@ -237,17 +240,28 @@ def _table(X: ArrayLike) -> Observations:
     return data
 
 
+def _check_width(data: Observations) -> None:
+    """Oracles square observations, in float32 where they are many."""
+    # the first few mostly tell
+    if any(_width(rows) >= _LEAST_WIDTH for rows in (data[:64], data)):
+        return
+    if (width := _width(data)) > 0.0:
+        raise ValueError(
+            f"X must lie further apart: no coordinate has values more than {width:g} apart, whose squares "
+            "float32 cannot hold: multiply by a constant first"
+        )
+
+
+def _width(data: Observations) -> float:
+    """The greatest difference of two values of one coordinate."""
+    return float((data.max(axis=0).astype(np.float64) - data.min(axis=0)).max(initial=0.0))
+
+
 def _check_precision(data: Observations) -> None:
     """Decoders read observations as float32, which cannot tell apart what lies close together and far from
     0."""
     if np.can_cast(data.dtype, np.float32):
         return
-    widest = float(np.ptp(data, axis=0).max())
-    if 0 < widest < np.finfo(np.float32).tiny:
-        raise ValueError(
-            f"X must lie further apart: no coordinate has values more than {widest:g} apart, which float32 "
-            "cannot hold: multiply by a constant first"
-        )
     centre, spread = data.mean(axis=0), data.std(axis=0)
     lost = (spread > 0) & (spread < np.finfo(np.float32).eps / 2 * np.abs(centre))
     if lost.any():

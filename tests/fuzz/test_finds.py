@@ -220,15 +220,23 @@ def test_a_policy_of_rows_that_differ_in_length_is_refused_by_name():
     ("size", "message"),
     [
         (1e77, "X must be at most 3.40282e+38 in size, got 1e+77: divide by a constant first"),
-        (
-            1e-200,
-            "X must lie further apart: no coordinate has values more than 1e-200 apart, which float32 can",
+        *(
+            (size, f"X must lie further apart: no coordinate has values more than {size:g} apart, whose squa")
+            for size in (1e-200, 1e-18)
         ),
     ],
 )
 def test_observations_of_a_size_that_float32_cannot_hold_are_refused_by_name(oracle, size, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         oracle.fit(np.tile(np.eye(3), (20, 1)) * size)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_observations_as_small_as_may_be_are_told_apart(kind):
+    rows = np.tile(np.eye(3), (40, 1)) + np.random.default_rng(0).normal(0.0, 0.1, (120, 3))
+    labels = fu.oracles.Splits(3).fit_predict((1e-17 * rows).astype(kind))
+    assert (labels.reshape(40, 3) == labels[:3]).all()
+    assert len(set(labels[:3].tolist())) == 3
 
 
 @pytest.mark.parametrize(
