@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.constant import ConstantDecoder
-from fasturl.oracles import DBSCAN, KMeans
+from fasturl.oracles import DBSCAN, GMM, KMeans
 from fasturl.oracles.counting import LabelCriterion
 from fasturl.oracles.likelihoods import CentredRows, refined, same_clusters
 from fasturl.oracles.refinement import fit_and_refine, labels_that_split
@@ -141,3 +141,83 @@ def test_a_criterion_is_that_of_the_labels_that_are_given_last():
     criterion, some, others = LabelCriterion(rows), np.arange(60) % 2, np.arange(60) % 3
     expected = [LabelCriterion(rows)(labels) for labels in (some, others)]
     assert [criterion(labels) for labels in (some, some, others, some)] == [expected[k] for k in (0, 0, 1, 0)]
+
+
+# --- noise of which some directions have more ---
+
+
+def one_of_another_unit(noise):
+    noise[:, -1] *= 1e3
+    return noise
+
+
+def one_in_all_units(noise):
+    return noise + 10.0 * noise[:, :1]
+
+
+HIDDEN = {"one coordinate varies most": one_of_another_unit, "a factor is in all": one_in_all_units}
+
+
+def hidden_rows(sizes, shape, seed=0):
+    """Observations around unit vectors that noise hides, and their states in random order."""
+    generator = np.random.default_rng(seed)
+    states = generator.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    noise = HIDDEN[shape](generator.normal(0, 0.1, (states.size, 6)))
+    return (np.eye(len(sizes), 6)[states] + noise).astype(np.float32), states
+
+
+@pytest.mark.parametrize("sizes", [[700, 700, 700], [2_000, 70, 30], [1_000, 1_000]])
+@pytest.mark.parametrize("shape", HIDDEN)
+def test_states_are_found_where_noise_varies_more_than_they_do(shape, sizes):
+    rows, states = hidden_rows(sizes, shape)
+    decoder = fit_and_refine(GMM("auto", max_states=4), rows, None, 0, 4)
+    assert errors(decoder, rows, states) < 0.01
+    assert len(np.unique(decoder.decode(rows))) == len(sizes)
+    # and when they are known, they are not lost
+    again = fit_and_refine(GMM("auto", max_states=4), rows, decoder.decode(rows), 1, 4)
+    assert errors(again, rows, states) < 0.01
+
+
+@pytest.mark.parametrize("units", [1e-6, 1.0, 1e6])
+def test_states_are_found_whatever_the_units_of_their_coordinates(units):
+    rows, states = reals([900, 900, 300], 0.1, dimension=6)
+    scaled = rows * np.array([1.0, 1.0, 1.0, units, 1.0, 1.0], np.float32)
+    assert errors(fit_and_refine(GMM("auto", max_states=5), scaled, None, 0, 5), scaled, states) < 0.01
+
+
+@pytest.mark.parametrize("kind", ["normal", "uniform", "laplace"])
+def test_noise_alone_is_one_label_whatever_the_units_of_its_coordinates(kind):
+    """A test that cuts uniform noise in two pays just what it costs, so it is asked for more."""
+    for seed in range(5):
+        noise = getattr(np.random.default_rng(seed), kind)(size=(2_000, 6)).astype(np.float32)
+        for rows in (noise, one_of_another_unit(noise.copy())):
+            decoder = fit_and_refine(GMM("auto", max_states=4), rows, None, seed, 4)
+            assert len(np.unique(decoder.decode(rows))) == 1
+
+
+def test_cuts_through_the_noise_are_given_up():
+    """They are what is believed, and are as good as anything where one coordinate is all that is seen."""
+    noise = one_of_another_unit(np.random.default_rng(0).uniform(size=(2_000, 6))).astype(np.float32)
+    believed = np.searchsorted([250.0, 500.0, 750.0], noise[:, -1])
+    decoder = fit_and_refine(GMM("auto", max_states=4), noise, believed, 0, 4)
+    assert len(np.unique(decoder.decode(noise))) == 1
+
+
+@pytest.mark.parametrize("shape", HIDDEN)
+def test_sphered_noise_varies_in_all_directions_alike_and_is_decoded_as_it_was(shape):
+    rows, states = hidden_rows([3_000, 3_000, 3_000], shape)
+    plain = CentredRows(rows)
+    sphered = plain.sphered(states)
+    noise = sphered.rows - np.stack([sphered.rows[states == s].mean(axis=0) for s in range(3)])[states]
+    # but for what is added where rows are few
+    np.testing.assert_allclose(np.cov(noise.T), np.eye(6), atol=0.15)
+    np.testing.assert_array_equal(refined(sphered, states).decode(rows), states)
+    assert plain.is_uneven(states) == (shape == "one coordinate varies most")
+
+
+def test_a_coordinate_that_labels_tell_exactly_still_tells_them_apart():
+    rows, states = reals([500, 500], 0.1, dimension=3)
+    rows[:, 2] = states
+    sphered = CentredRows(rows).sphered(states)
+    assert np.isfinite(sphered.rows).all()
+    assert errors(refined(sphered, states), rows, states) == 0.0

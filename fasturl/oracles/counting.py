@@ -136,14 +136,17 @@ class LabelCriterion:
         self._least_variance = _LEAST_VARIANCE * (float(variance) or 1.0)
 
     def __call__(self, labels: NDArray[np.integer]) -> float:
-        clusters, n = numbered(labels), len(self._rows)
+        clusters = numbered(labels)
         if np.array_equal(clusters, self._judged):  # as what is refined often is
             return self._value
         sums = sums_of(self._rows, clusters, int(clusters.max()) + 1)
         of_observations = (self._bits if self._of_bits else self._reals)(sums.means, sums.sizes)
-        of_labels = -2.0 * (sums.sizes * np.log(sums.sizes / n)).sum() + (sums.sizes.size - 1) * math.log(n)
-        self._judged, self._value = clusters, float(of_observations + of_labels)
+        self._judged, self._value = clusters, float(of_observations + _cost_of_labels(sums.sizes))
         return self._value
+
+    def cost(self, labels: NDArray[np.integer]) -> float:
+        """What the criterion takes for the labels themselves."""
+        return _cost_of_labels(np.bincount(numbered(labels)))
 
     def _bits(self, shares: Floats, sizes: Floats) -> float:
         n, dimension = self._rows.shape
@@ -160,6 +163,12 @@ class LabelCriterion:
         covariance = (1.0 - shrinkage) * covariance + shrinkage * sphere
         covariance += self._least_variance * np.eye(dimension)
         return float(n * np.linalg.slogdet(covariance)[1] + sizes.size * dimension * math.log(n))
+
+
+def _cost_of_labels(sizes: NDArray[Any]) -> float:
+    """That of labels which so many observations have, as part of a criterion."""
+    n = sizes.sum()
+    return float(-2.0 * (sizes * np.log(sizes / n)).sum() + (sizes.size - 1) * math.log(n))
 
 
 def _entropies(shares: Floats) -> Floats:

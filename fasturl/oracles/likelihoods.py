@@ -14,6 +14,7 @@ frequent as it is: expectation and maximisation in turn (Dempster, Laird and Rub
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +35,10 @@ without_false_alarms = np.errstate(invalid="ignore")
 """For functions that multiply matrices of float32: some processors call a product invalid that is finite."""
 _SHOWN_BEFORE = 0.5
 """Ones and zeros that every cluster is taken to have shown of each bit before the first observation."""
+_LEFT_AT_LEAST = 1e-6
+"""Share of a coordinate's variance that labels leave, where they leave less."""
+_FAR_LARGER = 16.0
+"""Times the variance of most coordinates that one has, where noise is called uneven."""
 _MOST_TURNS = 30
 """Turns after which borders are taken as they are."""
 
@@ -67,11 +72,14 @@ class Clusters:
         assert second_moments is not None
         return self._real_scores(second_moments)
 
+    def noise(self, second_moments: Floats) -> Floats:
+        """The covariance [D, D] of rows with these second moments [D, D] around their centres."""
+        return np.asarray((second_moments - self.centres.T @ self.sums) / max(self._n - len(self.sizes), 1))
+
     def _real_scores(self, second_moments: Floats) -> tuple[Floats, Floats]:
-        centres, n = self.centres, self._n
+        centres, covariance = self.centres, self.noise(second_moments)
         dimension = centres.shape[1]
-        covariance = (second_moments - centres.T @ self.sums) / max(n - len(centres), 1)
-        shrinkage = min(1.0, dimension / n)
+        shrinkage = min(1.0, dimension / self._n)
         least = np.finfo(np.float32).eps * float(np.square(centres).mean()) or 1.0
         sphere = max(covariance.trace() / dimension, least)
         covariance = (1.0 - shrinkage) * covariance + shrinkage * sphere * np.eye(dimension)
@@ -124,16 +132,60 @@ class CentredRows:
         Float arrays [n, D] and [D]. Bits stay as they are, and 0 stands for their mean.
     of_bits
         Whether they are bits.
+    matrix
+        A [D, D], where rows are A x of centred observations x; None where they are these themselves.
     """
 
     def __init__(self, observations: Observations) -> None:
         self.of_bits = are_bits(observations)
+        self.matrix: Floats | None = None
         self.centre: Reals = np.zeros(observations.shape[1], np.float32)
         if self.of_bits:
             self.rows: Reals = np.asarray(observations, np.float32)
             return
         self.centre = observations.mean(axis=0, dtype=np.float64).astype(np.float32)
         self.rows = np.subtract(observations, self.centre).astype(np.float32, copy=False)
+
+    def sphered(self, labels: Labels) -> CentredRows:
+        """The same reals in coordinates in which their noise around the means of labels 0, 1, ... [n] is as
+        large in one direction as in any other.
+
+        Clusters are looked for where rows vary most. Noise may vary more than the means do, in a coordinate
+        of another unit or in a factor that all coordinates share: here it does not.
+        """
+        assert self.second_moments is not None
+        covariance, (n, dimension) = self._noise(labels), self.rows.shape
+        total = self.second_moments.diagonal() / n
+        # a coordinate that the labels tell exactly still tells them apart
+        variances = np.maximum(covariance.diagonal(), _LEFT_AT_LEAST * total)
+        units = np.sqrt(np.where(variances > 0.0, variances, 1.0))
+        correlations = covariance / np.outer(units, units)
+        np.fill_diagonal(correlations, 1.0)
+        shrinkage = min(1.0, dimension / n)
+        correlations = (1.0 - shrinkage) * correlations + shrinkage * np.eye(dimension)
+        other = copy.copy(self)
+        other.matrix = np.linalg.inv(np.linalg.cholesky(correlations)) / units
+        other.rows = self.rows @ other.matrix.T.astype(np.float32)
+        other.__dict__.pop("second_moments", None)
+        return other
+
+    def is_uneven(self, labels: Labels) -> bool:
+        """Whether the noise around the means of labels 0, 1, ... [n] is far larger in some coordinate than in
+        most."""
+        variances = self._noise(labels).diagonal()
+        return bool(variances.max() > _FAR_LARGER * np.median(variances))
+
+    def _noise(self, labels: Labels) -> Floats:
+        """The covariance [D, D] of rows around the means of labels 0, 1, ... [n]."""
+        assert self.second_moments is not None
+        clusters = clusters_of(self.rows, labels, int(labels.max()) + 1, of_bits=False)
+        return clusters.noise(self.second_moments)
+
+    def decoder(self, weights: Floats, bias: Floats) -> AffineDecoder:
+        """The decoder of observations for which rows have the scores bias [K] + weights [K, D] x."""
+        if self.matrix is not None:
+            weights = weights @ self.matrix
+        return AffineDecoder(weights, bias - weights @ self.centre)
 
     @cached_property
     def second_moments(self) -> Floats | None:
@@ -159,7 +211,7 @@ def refined(observations: CentredRows, labels: Labels) -> Decoder:
     there = np.isfinite(bias)
     if there.sum() < 2:
         return ConstantDecoder(2)
-    return AffineDecoder(weights[there], bias[there] - weights[there] @ observations.centre)
+    return observations.decoder(weights[there], bias[there])
 
 
 def log_odds(shares: Floats) -> tuple[Floats, Floats]:

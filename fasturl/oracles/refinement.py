@@ -6,7 +6,9 @@ that observations are normals of one covariance or independent bits given the la
 with what was believed before: each is refined (`likelihoods`), and the labels of least criterion are kept
 (`counting.LabelCriterion`). A cluster that a fit happens to miss is not lost again so. Last, labels that lie
 together become one, and where there are then fewer than states may be, clusters are split for as long as the
-data say that they are two (`splitting`); that is kept where the criterion is less.
+data say that they are two (`splitting`); that is kept where the criterion is less. Where there are still
+fewer, the same is done in coordinates in which noise is as large in one direction as in any other: whatever
+the units of the observations, and whatever their noise has in common.
 
 The answer of any other oracle is taken as it is.
 """
@@ -18,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
@@ -31,6 +34,11 @@ _JUDGED = 2**13
 """Observations that the criterion is computed from, where there are more."""
 _NEAR = 0.25
 """By what share of the way to the mean of another label observations of that label may miss it."""
+_ROWS_OF_A_COORDINATE = 32
+"""Observations that there must be for each coordinate, to tell how noise varies from one to the other."""
+_INTEREST = 0.1
+"""Share of what labels cost that they must bring beyond it: cuts through uniform noise bring just what they
+cost."""
 _TINY = np.finfo(np.float64).tiny
 _SPLIT_RULE = SplitRule(error_rate=1e-3, min_separation=3.25)
 
@@ -62,8 +70,40 @@ def fit_and_refine(
     if other.max() > 0 and not np.array_equal(other, labels):
         divided = refined(centred, other)
         if criterion(divided.decode(judged)) < least:
-            best = divided
-    return best
+            best, labels = divided, numbered(divided.decode(observations))
+    return _split_where_sphered(centred, judged, labels, n_labels, random_state) or best
+
+
+def _split_where_sphered(
+    observations: CentredRows, judged: Observations, labels: Labels, n_labels: int, random_state: int
+) -> Decoder | None:
+    """A decoder that tells apart what noise hid from labels 0, 1, ... [n] of reals; None where that is
+    nothing, or where there are too few observations to tell how the noise varies."""
+    if observations.of_bits or len(labels) < _ROWS_OF_A_COORDINATE * observations.rows.shape[1]:
+        return None
+    candidates: list[Decoder] = []
+    start = labels
+    if observations.is_uneven(labels):  # what was found may be cuts through the noise
+        start = np.zeros_like(labels)
+        candidates.append(ConstantDecoder(2))
+    elif labels.max() + 1 >= n_labels:
+        return None
+    other, generator, sphered = start, np.random.default_rng(random_state), observations.sphered(start)
+    for most in range(int(start.max()) + 2, n_labels + 1):
+        before = other
+        other = split_further(sphered.rows, before, most, _SPLIT_RULE, generator, of_bits=False, sphered=True)
+        if other.max() == before.max():
+            break
+        sphered = observations.sphered(other)
+    if other.max() > 0:
+        candidates.append(refined(sphered, other))
+    every = -(-len(labels) // len(judged))
+    criterion, kept, least = LabelCriterion(sphered.rows[::every]), None, labels[::every]
+    for candidate in candidates:
+        found = candidate.decode(judged)
+        if criterion(found) + _INTEREST * (criterion.cost(found) - criterion.cost(least)) < criterion(least):
+            kept, least = candidate, found
+    return kept
 
 
 def labels_that_split(

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from .._base import checks
 from .._base.schema import setting
-from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from .likelihoods import (
@@ -101,7 +100,7 @@ class Splits(DecodingOracle):
         if n_clusters > 1:
             clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)
             weights, bias = clusters.scores(observations.second_moments)
-            decoder = AffineDecoder(weights, bias - weights @ observations.centre)
+            decoder = observations.decoder(weights, bias)
         return {"decoder_": decoder, "n_clusters_": n_clusters}
 
     def _cluster(self, rows: Reals, labels: Labels | None, groups: Labels | None, *, of_bits: bool) -> Labels:
@@ -138,16 +137,19 @@ def split_further(
     generator: np.random.Generator,
     *,
     of_bits: bool,
+    sphered: bool = False,
     groups: Labels | None = None,
 ) -> Labels:
     """Labels 0, 1, ... [n] of rows [n, D] around their mean, of which clusters are split until there are
-    `most`, or until none is two. Rows of one of the groups [n], if there are any, may go together."""
+    `most`, or until none is two. Rows of one of the groups [n], if there are any, may go together; `sphered`
+    rows have as much noise in one direction as in any other."""
     for n_clusters in range(int(labels.max()) + 1, most):
         centres = clusters_of(rows, labels, n_clusters, of_bits=of_bits).centres.astype(np.float32)
         splits = [
             best_split(
                 rows[labels == k],
                 of_bits=of_bits,
+                sphered=sphered,
                 rule=rule,
                 generator=generator,
                 groups=None if groups is None else groups[labels == k],

@@ -1,7 +1,8 @@
 """Whether a cluster of observations is two, and which two: the step that the oracle of splits repeats.
 
 `split_evidence` has the test of a split. Groups to test come from directions: the leading eigenvectors of E[r
-r'] and of E[|r|^2 r r'], in which rare clusters stand out, and the rows of largest norm. A row is put on the
+r'] and of E[|r|^2 r r'], in which rare clusters stand out (Cardoso, 1989), and the rows of largest norm;
+where rows vary in all directions alike, those in which they are flattest. A row is put on the
 side whose mean it is closer to, until none moves.
 
 Rows may also come in groups that were known before anyone looked at them, by what came before each. If a
@@ -30,6 +31,15 @@ _OUTERMOST = 128
 """How many of them are the outermost ones, where a rare cluster is."""
 _SEEDS = 4
 """Rows of largest norm that serve as directions."""
+_FLATTEST = 4
+"""Directions of least kurtosis that are looked at."""
+_SHAPE_ROWS = 4096
+"""Rows that tell these, where there are more."""
+_TURNS = 8
+"""Steps towards them."""
+_RIDGE = 1e-9
+"""Share of the mean variance that is added to all, where some directions have none."""
+_TINY = np.finfo(np.float64).tiny
 _MOVES = 6
 """How often rows may change sides."""
 _OUTERMOST_OF_GROUP = 16
@@ -55,11 +65,13 @@ def best_split(
     of_bits: bool,
     rule: SplitRule,
     generator: np.random.Generator,
+    sphered: bool = False,
     groups: Labels | None = None,
     noise: Noise | None = None,
 ) -> Split | None:
     """The two clusters that rows [n, D] fall apart into, or None where they look like one. Rows of one of the
-    groups [n], if there are any, may go together; the noise of other clusters may be known."""
+    groups [n], if there are any, may go together; the noise of other clusters may be known. Where rows are
+    `sphered`, two clusters vary no more than one does, and it is their shape that tells."""
     if len(rows) < 4:
         return None
     centre = np.empty(rows.shape[1])
@@ -84,7 +96,7 @@ def best_split(
         sides = Sides(everything, group[None])
         if sides.separations()[0] >= _IN_GROUPS * rule.min_separation:
             found.append((Pair(everything, sides, 0), choices))
-    candidates = _candidates(sample)
+    candidates = _candidates(sample, _flattest_directions(everything) if sphered else None)
     clear = candidates.separations() >= rule.min_separation
     if sample is not everything:
         # the outermost rows are no fair sample: the whole has the last word
@@ -124,8 +136,9 @@ def _best_in_groups(sample: Sample, groups: Labels, patience: float) -> tuple[Gr
     return chosen, choices
 
 
-def _candidates(cluster: Sample) -> Sides:
-    """Splits into groups that may be clusters and the rest."""
+def _candidates(cluster: Sample, further_directions: Reals | None) -> Sides:
+    """Splits into groups that may be clusters and the rest; there may be further directions [K, D] to look
+    along."""
     sample, norms = cluster.rows, cluster.norms
     seeds = np.argsort(-norms, kind="stable")[:_SEEDS]
     directions = leading_directions(sample, sample[seeds[0]], np.stack([np.ones_like(norms), norms]))
@@ -137,6 +150,8 @@ def _candidates(cluster: Sample) -> Sides:
     scores = [norms[None], directions @ sample.T, products]
     if cluster.of_bits:
         scores.append(sample[None, :, _most_dependent(sample)])
+    if further_directions is not None:
+        scores.append(further_directions @ sample.T)
     groups = _best_thresholds(np.concatenate(scores))
     settled = []
     for _ in range(_MOVES):
@@ -160,6 +175,27 @@ def _distinct(groups: Groups) -> Groups:
     first = {group.tobytes(): k for k, group in reversed(list(enumerate(groups)))}
     some = np.asarray(groups.any(axis=1) & ~groups.all(axis=1))
     return np.asarray(groups[sorted(k for k in first.values() if some[k])])
+
+
+def _flattest_directions(cluster: Sample) -> Reals:
+    """Directions [K, D] in which rows have the least kurtosis: two clusters of about the same size lie at two
+    ends, with little between them and nothing far out.
+
+    For rows z that vary in all directions alike, they start where E[|z|^2 z z'] is least, and go on by the
+    fixed point of Hyvarinen and Oja (1997).
+    """
+    every = -(-len(cluster.rows) // _SHAPE_ROWS)
+    rows = cluster.rows[::every].astype(np.float64)
+    covariance = rows.T @ rows / len(rows)
+    ridge = _RIDGE * covariance.trace() / len(covariance)
+    whitening = np.linalg.inv(np.linalg.cholesky(covariance + ridge * np.eye(len(covariance))))
+    rows = rows @ whitening.T
+    moments = (rows * np.square(rows).sum(axis=1, keepdims=True)).T @ rows
+    directions = np.linalg.eigh(moments)[1][:, :_FLATTEST].T
+    for _ in range(_TURNS):
+        directions = (directions @ rows.T) ** 3 @ rows / len(rows) - 3.0 * directions
+        directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), _TINY)
+    return np.asarray(directions @ whitening, np.float32)
 
 
 def _most_dependent(sample: Reals) -> int:
