@@ -174,7 +174,8 @@ class Run:
           `relabellings`, how often that has changed labels; `decoder_trajectories`, after how many
           trajectories it has changed more than the labels near a border; `decoder_stable`, whether that was
           in the first half of the run, and no label looks doubtful at the end; `labels_found`, how many
-          labels occur by level; `labels_that_split`, how many of them look like more than one state;
+          labels occur by level; `one_label_for_all`, whether nothing was told apart where there may be
+          several states; `labels_that_split`, how many labels look like more than one state;
           `labels_that_move`, how many another fit on half of the observations gives to others;
           `labels_with_a_past`, after how many of them what follows depends on what came before;
           `promised_return`, what the best policy for one half of the trajectories earns in the other half, as

@@ -17,7 +17,7 @@ from fasturl.agents.history import History
 from fasturl.experiments import Cell, load, sweep
 from fasturl.experiments.analysis import report
 
-SPLIT, MOVE, PAST, PROMISE = WARNINGS.values()
+ONE, SPLIT, MOVE, PAST, PROMISE = WARNINGS.values()
 
 
 def warned(run):
@@ -47,6 +47,21 @@ def test_a_bound_on_states_that_is_too_small_is_told():
     run = fu.train(fu.LockGaussian(8, 0.2, 0.1), fu.URL(n_states=2), 3_000, seeds=4)
     assert warned(run)[SPLIT] == 4
     assert not any(one["decoder_stable"] for one in run.diagnostics)
+
+
+def test_observations_that_tell_nothing_apart_are_told():
+    """States that all look alike have one label on every seed; one state alone is no reason to doubt."""
+    tables = np.full((4, 2, 2, 2), 0.5), np.full((4, 2, 2), 0.5)
+    alike = fu.BlockMDP(*tables, emission=fu.emissions.Gaussian(np.zeros((2, 3)), 0.1, n_levels=5))
+    run = fu.train(alike, fu.URL(), 500, seeds=4)
+    assert warned(run)[ONE] == 4
+    assert not any(one["decoder_stable"] for one in run.diagnostics)
+    single = fu.BlockMDP(
+        np.ones((4, 1, 2, 1)),
+        np.full((4, 1, 2), 0.5),
+        emission=fu.emissions.Gaussian(np.zeros((1, 3)), 0.1, n_levels=5),
+    )
+    assert fu.train(single, fu.URL(), 500, seeds=4).warnings == {}
 
 
 def test_a_river_whose_states_are_missed_is_told():

@@ -1,7 +1,9 @@
 """What a run of URL has reason to doubt, told from its own trajectories.
 
-Nobody tells a learner whether its labels are states. Four things can be seen without the truth:
+Nobody tells a learner whether its labels are states. Five things can be seen without the truth:
 
+- One label for all: where a level may have several states, either one was all that was seen of it, or nothing
+  was told apart.
 - Labels that split: the observations of one label look like two clusters.
 - Labels that move: the oracle is fitted again, on a random half of the observations (a bootstrap without
   replacement, since observations that occur twice look like a cluster), and labels the other half otherwise.
@@ -23,6 +25,7 @@ import numpy as np
 
 from .._kernels import hindsight as _hindsight
 from ..learners.learner import Floats, Ints
+from ..problems.description import Description
 from .history import History
 from .label_matching import moved_labels
 from .level_decoding import LevelDecoding
@@ -50,6 +53,8 @@ _KEPT = 0.9
 """Share of what was promised that a run has to earn in the end."""
 
 WARNINGS = {
+    "one_label_for_all": "all observations have one label: states may look alike to the oracle, or only one "
+    "was reached",
     "labels_that_split": "labels look like several states: states may be missing, or n_states is too small",
     "labels_that_move": "other observations make other labels: states may be hard to tell apart",
     "labels_with_a_past": "what follows a label depends on what came before it: it may hide several states",
@@ -63,12 +68,14 @@ def doubts(
     history: History,
     decoding: LevelDecoding,
     returns: Floats,
-    max_return: float,
+    known: Description,
     generator: np.random.Generator,
 ) -> dict[str, Any]:
-    """The diagnostics, and the warnings that follow from them; no return is greater than max_return."""
-    promised, earned = promised_return(history, max_return), late_return(returns)
+    """The diagnostics of a run in an environment of which so much is known, and the warnings that follow from
+    them."""
+    promised, earned = promised_return(history, known.max_return), late_return(returns)
     found: dict[str, Any] = {
+        "one_label_for_all": known.max_states > 1 and bool(history.labels.min() == history.labels.max()),
         "labels_that_split": _labels_that_split(history, decoding, generator),
         "labels_that_move": _labels_that_move(history, decoding, generator),
         "labels_with_a_past": labels_with_a_past(history),
