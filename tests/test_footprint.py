@@ -2,6 +2,7 @@
 much of it, or long, is announced."""
 
 import math
+import os
 import re
 import sys
 import warnings
@@ -14,6 +15,7 @@ import fasturl as fu
 from fasturl._base import memory, patience, progress
 from fasturl.agents import history
 from fasturl.agents.footprint import checked_footprint
+from fasturl.agents.latent import LatentAgent
 from fasturl.agents.url_training import URLTraining
 from fasturl.envs import ScalarEnv, VectorEnv
 from fasturl.envs.footprint import _bytes_of_one_more
@@ -44,6 +46,19 @@ def test_a_limit_of_the_process_counts():
         assert memory.memory_limit() <= 8 * GB
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def test_of_a_limit_of_the_process_what_it_has_already_is_not_left(monkeypatch, tmp_path):
+    resource = pytest.importorskip("resource")
+    pages = tmp_path / "statm"
+    pages.write_text("1000 300 200 10 0 700 0\n")
+    monkeypatch.setattr(memory, "_PAGES_IN_USE", pages)
+    limits = {resource.RLIMIT_AS: 10**8, resource.RLIMIT_DATA: 9 * 10**7}
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (limits[kind], -1))
+    page = os.sysconf("SC_PAGE_SIZE")
+    assert list(memory._limits_of_process()) == [10**8 - 1000 * page, 9 * 10**7 - 700 * page]
+    pages.unlink()  # where the system does not tell
+    assert list(memory._limits_of_process()) == [10**8, 9 * 10**7]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +112,20 @@ def test_a_learner_that_does_not_fit_is_refused(with_memory):
     with_memory(env.instance_bytes() + 10_000)
     with pytest.raises(ValueError, match=r"horizon must be smaller: a run would take about .* got 10"):
         fu.train(env, fu.RMax(), 10)
+
+
+@pytest.mark.parametrize("share", [0.99, 0.4])
+def test_the_setting_that_takes_the_memory_is_named(with_memory, share):
+    """A schedule has two numbers for each episode, a table some for each level: all of a run does not fit, or
+    not even what is learned."""
+    many, long = (fu.LockBernoulli(2), 10**6), (fu.LockBernoulli(20_000), 2)
+    for (env, episodes), name in ((many, "episodes"), (long, "horizon")):
+        with_memory(math.inf)
+        size = checked_footprint(env, LatentAgent(fu.OracleQ()), episodes, episodes)
+        with_memory(max(share * size.total, size.instance, size.returns))
+        value = episodes if name == "episodes" else env.horizon
+        with pytest.raises(ValueError, match=rf"^{name} must be smaller: .* got {value}$"):
+            fu.train(env, fu.OracleQ(), episodes)
 
 
 def test_n_jobs_that_do_not_fit_are_refused_and_fewer_are_chosen_where_nobody_says(with_memory):

@@ -2,7 +2,8 @@
 
 A process that asks for more than there is works for minutes before the system ends it, without a word. The
 limit is the least of what the machine has, of what its control groups allow (containers, batch systems) and
-of the limits of the process (`ulimit -v`, `ulimit -d`).
+of what the limits of the process (`ulimit -v`, `ulimit -d`) leave: these count libraries too, which take a
+gigabyte of addresses before anything is done.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ MUCH = 2**30
 """Bytes from which on a user is told beforehand what something takes."""
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
+_PAGES_IN_USE = Path("/proc/self/statm")
+_ALL_PAGES, _DATA_PAGES = 0, 5  # where that file has them
 
 
 def memory_limit() -> float:
@@ -55,10 +58,19 @@ def _limits_of_process() -> Iterator[float]:
         import resource
     except ImportError:  # Windows has none
         return
-    for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+    for kind, place in ((resource.RLIMIT_AS, _ALL_PAGES), (resource.RLIMIT_DATA, _DATA_PAGES)):
         soft, _ = resource.getrlimit(kind)
         if soft != resource.RLIM_INFINITY:
-            yield soft
+            yield max(0, soft - _bytes_in_use(place))
+
+
+def _bytes_in_use(place: int) -> int:
+    """What this process has of memory already; 0 where the system does not tell."""
+    try:
+        pages = _PAGES_IN_USE.read_text().split()
+    except OSError:
+        return 0
+    return int(pages[place]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @cache

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .._base import memory
+from ..problems.description import Description
 from ..problems.environment import Environment
 from .agent import Agent
 
@@ -48,9 +49,17 @@ def checked_footprint(env: Environment, agent: Agent, episodes: int, trajectorie
     refuse("episodes", episodes, "the returns of a run", returns)
     # asked last: a learner makes small tables to tell how large they grow, of as many levels as there are
     learner = agent.learner_bytes(known, episodes)
-    refuse("horizon", horizon, "what is learned", learner)
     history = agent.history_bytes(known, trajectories)
-    refuse("episodes", episodes, "what is kept of the trajectories", history)
     size = Footprint(instance, shown, learner, history, returns)
-    refuse("horizon", horizon, "a run", size.total)
+    if max(learner, history, size.total) > memory.memory_limit():
+        by_episodes: float = learner - agent.learner_bytes(known, 1)
+        refuse(*_larger_cause(known, episodes, learner, by_episodes), "what is learned", learner)
+        refuse("episodes", episodes, "what is kept of the trajectories", history)
+        by_episodes += history + returns
+        refuse(*_larger_cause(known, episodes, size.total, by_episodes), "a run", size.total)
     return size
+
+
+def _larger_cause(known: Description, episodes: int, size: float, by_episodes: float) -> tuple[str, int]:
+    """The setting that most of a size is due to, and its value; so much of it grows with the episodes."""
+    return ("episodes", episodes) if 2 * by_episodes > size else ("horizon", known.horizon)
