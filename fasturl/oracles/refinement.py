@@ -15,7 +15,6 @@ The answer of any other oracle is taken as it is.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,9 @@ _INTEREST = 0.1
 cost."""
 _TINY = np.finfo(np.float64).tiny
 _SPLIT_RULE = SplitRule(error_rate=1e-3, min_separation=3.25)
+_DOUBTED_SEPARATION = 3.5
+"""Standard deviations between two states that have one label: the tail of a hundred normals may lie 3.25 from
+the rest of them, and no criterion has the last word on a doubt."""
 
 
 def fit_and_refine(
@@ -112,7 +114,7 @@ def labels_that_split(
     """How many of the labels [n] of observations [n, D] look like more than one state, each of them for no
     reason with a probability of at most `error_rate`. A few observations of a state that has a label of its
     own do not count."""
-    rows, rule = np.asarray(observations, np.float32), replace(_SPLIT_RULE, error_rate=error_rate)
+    rows, rule = np.asarray(observations, np.float32), SplitRule(error_rate, _DOUBTED_SEPARATION)
     of_bits, groups = are_bits(rows), [rows[labels == label] for label in np.unique(labels)]
     means = np.stack([group.mean(axis=0, dtype=np.float64) for group in groups])
     n_found = 0
