@@ -119,11 +119,18 @@ def _products(rows: Observations, centre: Floats, scale: Floats, *, by_length: b
 def merged(n_clusters: int, distance: Callable[[Group, Group], float], least: float) -> NDArray[np.int64]:
     """A renaming of clusters that gives one name to those less than `least` apart, the nearest first."""
     left: list[Group] = [[cluster] for cluster in range(n_clusters)]
+    apart: dict[tuple[int, int], float] = {}  # by the first clusters of two groups: to measure takes longest
     while len(left) > 1:
-        nearest, a, b = min((distance(left[a], left[b]), a, b) for a, b in combinations(range(len(left)), 2))
-        if nearest >= least:
+        pairs = list(combinations(left, 2))
+        for a, b in pairs:
+            if (a[0], b[0]) not in apart:
+                apart[a[0], b[0]] = distance(a, b)
+        a, b = min(pairs, key=lambda pair: apart[pair[0][0], pair[1][0]])
+        if apart[a[0], b[0]] >= least:
             break
-        left[a] += left.pop(b)
+        apart = {pair: far for pair, far in apart.items() if a[0] not in pair and b[0] not in pair}
+        left.remove(b)
+        a += b
     names = np.empty(n_clusters, np.int64)
     for name, group in enumerate(left):
         names[group] = name
