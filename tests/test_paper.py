@@ -246,10 +246,15 @@ def test_python_does_what_the_command_does(tmp_path):
     assert json.loads((done.folder / "view.json").read_text())["caveat"] == done.caveat
 
 
+NAMES = "'fig1', 'fig2', 'fig3', 'assumptions', 'rich-lock'"
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"only": ["fig9"]}, "only must be one of 'fig1', 'fig2', 'fig3', 'assumptions', got 'fig9'"),
+        ({"only": ["fig9"]}, f"only must be one of {NAMES}, got 'fig9'"),
+        ({"only": ["rich-lock", "fig9"]}, f"only must be one of {NAMES}, got 'fig9'"),
+        ({"only": "assumptions", "all_models": True}, "all_models must be left out for assumptions alone"),
         ({"episodes_scale": 2}, r"episodes_scale must be a number in \(0, 1\], got 2"),
         ({"seeds": 0}, "seeds must be an integer >= 1, got 0"),
         ({"n_jobs": 0}, "n_jobs must be an integer >= 1, got 0"),
@@ -315,7 +320,8 @@ def test_what_a_folder_shows_is_kept_beside_it(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--only fig9", "only must be one of 'fig1', 'fig2', 'fig3', 'assumptions', got 'fig9'"),
+        ("--only fig9", f"only must be one of {NAMES}, got 'fig9'"),
+        ("--only rich-lock --only fig9", f"only must be one of {NAMES}, got 'fig9'"),
         ("--episodes-scale 0", "episodes_scale must be a number in (0, 1], got 0.0"),
         ("--seeds none", "seeds must be a count such as 50"),
         ("--out /dev/null/results", "/dev/null/results: Not a directory"),

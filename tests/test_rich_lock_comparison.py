@@ -9,6 +9,7 @@ import pytest
 from command_line import fasturl
 from rich.console import Console
 
+from fasturl.experiments import reproduce
 from fasturl.experiments.paper import rich_lock as comparison
 from fasturl.experiments.paper.published_budgets import ORDER, PUBLISHED
 from fasturl.experiments.paper.rich_lock import EPISODES, rich_lock, rich_lock_cells
@@ -20,6 +21,7 @@ from fasturl.experiments.paper.solving import (
     solved_by_seed,
     sum_up,
 )
+from fasturl.experiments.paper.view import View
 from fasturl.experiments.running.backends import Local
 
 
@@ -192,6 +194,27 @@ def test_from_the_command_line(tmp_path):
     assert "20 cells x 1 seeds; 20 of 20 runs to do" in result.stdout
     assert "Mhammedi" in result.stdout
     assert (tmp_path / "rich-lock.png").exists()
+    assert not (tmp_path / "view.json").exists()
+
+
+def test_figures_that_are_named_beside_it_are_made_too(tmp_path):
+    shape = ["--seeds", "10000:10001", "--episodes-scale", "0.001", "--n-jobs", "1", "--out", str(tmp_path)]
+    result = fasturl("reproduce", "--only", "rich-lock", "--only", "fig2", *shape)
+    assert result.returncode == 0, result.stderr
+    assert "51 of 51 runs to do" in result.stdout
+    assert "20 of 20 runs to do" in result.stdout
+    assert {"fig2.png", "summary.csv", "rich-lock.png", "rich-lock.csv"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
+    # view.json tells what summary.csv and claims.json show, which is not the rich lock
+    assert View.of(tmp_path).figures == ("fig2",)
+
+
+def test_python_does_what_the_command_does(tmp_path):
+    done = reproduce(tmp_path, only="rich-lock", seeds=1, episodes_scale=0.001, n_jobs=1, progress=False)
+    assert done.figures == ("rich-lock",)
+    assert (len(done.summary), len(done.oracles), done.claims) == (0, 0, [])
+    assert set(done.comparison.by_seed["horizon"]) == set(EPISODES)
     assert not (tmp_path / "view.json").exists()
 
 

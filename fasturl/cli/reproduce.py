@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from ..experiments.paper.cells import PUBLISHED, RICH_LOCK, SEEDS
 from .options import N_JOBS_HELP, parse_seeds
+
+if TYPE_CHECKING:
+    from ..experiments.paper.reproduce import Reproduction
+    from ..experiments.paper.rich_lock import Comparison
 
 EPILOG = """Examples:
 
@@ -63,21 +67,10 @@ def reproduce_command(
     --only assumptions draws a figure that the paper does not have: URL against PCID where what PCID assumes
     fails.
     """
-    from ..experiments.paper import assumptions
-    from ..experiments.paper.claims import EPISODES_SOURCE, claim_in_words
-    from ..experiments.paper.published import oracle_table
     from ..experiments.paper.reproduce import planned
-    from ..experiments.paper.summary import success_table
     from ..experiments.running.backends import Local
 
     console = Console()
-    if only and RICH_LOCK in only:
-        only = [name for name in only if name != RICH_LOCK]
-        if all_models and not only:
-            raise ValueError("all_models must be left out for rich-lock alone: it has one model of PCID")
-        _compare_on_rich_lock(console, out, seeds, episodes_scale, n_jobs)
-        if not only:
-            return
     plan = planned(
         out,
         seeds=parse_seeds(seeds),
@@ -88,6 +81,19 @@ def reproduce_command(
     )
     console.print(plan.to_do)
     reproduction = plan.carry_out()
+    if reproduction.comparison is not None:
+        _show_comparison(console, reproduction.comparison)
+    if plan.figures is not None:
+        _show_figures(console, reproduction)
+    console.print(f"took {reproduction.seconds:.1f} s")
+
+
+def _show_figures(console: Console, reproduction: Reproduction) -> None:
+    from ..experiments.paper import assumptions
+    from ..experiments.paper.claims import EPISODES_SOURCE, claim_in_words
+    from ..experiments.paper.published import oracle_table
+    from ..experiments.paper.summary import success_table
+
     if len(reproduction.summary):
         summary = reproduction.summary
         console.print(success_table(summary[summary["agent"] != PUBLISHED]))
@@ -98,29 +104,21 @@ def reproduce_command(
     for claim in reproduction.claims:
         verdict = f"[{_COLOURS[claim.verdict]}]{claim.verdict}[/]"
         console.print(f"{verdict} {claim_in_words(claim)}", highlight=False)
-    figures = ", ".join(f"{figure}.png" for figure in reproduction.figures)
+    figures = ", ".join(f"{name}.png" for name in reproduction.figures if name != RICH_LOCK)
     tables = ["summary.csv"] + (["oracles.csv"] if len(reproduction.oracles) else [])
     if reproduction.models is not None:
         tables.append("models.csv")
     if assumptions.NAME in reproduction.figures:
         tables.append(assumptions.TABLE)
-    console.print(f"figures {figures} (and PDF), {', '.join(tables)} and claims.json are in {out}")
-    console.print(f"took {reproduction.seconds:.1f} s")
+    where = f"are in {reproduction.folder}"
+    console.print(f"figures {figures} (and PDF), {', '.join(tables)} and claims.json {where}")
 
 
-def _compare_on_rich_lock(
-    console: Console, out: Path, seeds: str, episodes_scale: float, n_jobs: int | None
-) -> None:
-    from ..experiments.paper import rich_lock, rich_lock_figure
-    from ..experiments.running.backends import Local
+def _show_comparison(console: Console, comparison: Comparison) -> None:
+    from ..experiments.paper import rich_lock_figure
 
-    plan = rich_lock.planned(
-        out, seeds=parse_seeds(seeds), episodes_scale=episodes_scale, place=Local(n_jobs)
-    )
-    console.print(plan.to_do)
-    comparison = plan.carry_out()
     console.print(rich_lock_figure.solving_table(comparison.table))
     for source in rich_lock_figure.sources():
         console.print(source, highlight=False)
-    console.print(f"{RICH_LOCK}.png (and PDF), {RICH_LOCK}.csv and {RICH_LOCK}-seeds.csv are in {out}")
-    console.print(f"took {comparison.seconds:.1f} s")
+    where = f"are in {comparison.folder}"
+    console.print(f"{RICH_LOCK}.png (and PDF), {RICH_LOCK}.csv and {RICH_LOCK}-seeds.csv {where}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,20 +15,23 @@ from ..running.backends import Backend
 from ..running.cells import Cell
 from ..running.store import Store, stored_seeds
 from ..running.sweeping import SeedBlock, chosen_backend, complete, plan
-from . import assumptions
-from .cells import FIGURES, SEEDS, cells
+from . import assumptions, rich_lock
+from .cells import FIGURES, RICH_LOCK, SEEDS, cells
 from .claims import Claim, judge, write_claims
+from .files import need_packages, work_in_words, write_figure, write_table
 from .published import compare_oracles
 from .summary import compare_models, summarise
 from .view import ALL_FIGURES, VIEW, View
 
 if TYPE_CHECKING:
-    import matplotlib.figure
     import pandas
 
 SUMMARY = "summary.csv"
 MODELS = "models.csv"
 ORACLES = "oracles.csv"
+EXPERIMENTS = (*ALL_FIGURES, RICH_LOCK)
+"""All that can be asked for by name: what a view shows, and the comparison on the rich lock, which is not
+part of a view."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Reproduction:
         What the verdicts lack where these are not all of the paper's runs; empty where they are.
     seconds
         How long it took.
+    comparison
+        If "rich-lock" was asked for, trajectories until the rich lock is solved; else None.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class Reproduction:
     claims: list[Claim]
     caveat: str
     seconds: float
+    comparison: rich_lock.Comparison | None = None
 
 
 def reproduce(
@@ -91,12 +97,14 @@ def reproduce(
     seeds
         A count n, for the seeds 0..n-1, or the seeds.
     only
-        "fig1", "fig2" or "fig3", or some of them; all of these if it is None. "assumptions" is a figure of
-        ours: URL against PCID where what PCID assumes fails; its numbers are in assumptions.csv.
+        "fig1", "fig2" or "fig3", or some of them; all of these if it is None. Two more are ours.
+        "assumptions": URL against PCID where what PCID assumes fails; its numbers are in assumptions.csv.
+        "rich-lock": trajectories until the rich lock is solved, beside published budgets.
     episodes_scale
         Shortens all runs by this factor, in (0, 1], for a quick look.
     all_models
-        Whether to run the models of PCID too that the figures do not show, and compare all in models.csv.
+        Whether to run the models of PCID too that the paper's figures do not show, and compare all in
+        models.csv.
     n_jobs, backend, progress
         As `sweep` has them.
 
@@ -119,7 +127,44 @@ def reproduce(
 
 @dataclass(frozen=True)
 class Plan:
-    """A reproduction that was checked and not yet computed.
+    """A reproduction that was checked and not yet computed: of figures and of the comparison on the rich
+    lock, each None where it is not asked for."""
+
+    figures: FiguresPlan | None
+    comparison: rich_lock.Plan | None
+
+    @property
+    def to_do(self) -> str:
+        """A line for each part that says how much there is to do."""
+        return "\n".join(part.to_do for part in (self.figures, self.comparison) if part is not None)
+
+    def carry_out(self, progress: bool | None = None) -> Reproduction:
+        """Run what is missing; draw, sum up and judge."""
+        done = None if self.figures is None else self.figures.carry_out(progress)
+        if self.comparison is None:
+            assert done is not None
+            return done
+        comparison = self.comparison.carry_out(progress)
+        if done is None:
+            done = _nothing_of_the_paper(comparison.folder)
+        return replace(
+            done,
+            figures=(*done.figures, RICH_LOCK),
+            seconds=done.seconds + comparison.seconds,
+            comparison=comparison,
+        )
+
+
+def _nothing_of_the_paper(folder: Path) -> Reproduction:
+    """A reproduction without figures, whose tables have columns and no rows."""
+    pd = optional.need("pandas", "experiments", "a reproduction")
+    summary = summarise(pd.DataFrame())
+    return Reproduction(folder, (), summary, None, compare_oracles(summary), [], caveat="", seconds=0.0)
+
+
+@dataclass(frozen=True)
+class FiguresPlan:
+    """The figures of a view that were checked and not yet computed.
 
     wanted, missing
         All its cells, and the blocks of runs that the folder lacks.
@@ -164,13 +209,6 @@ class Plan:
         return Reproduction(folder, view.figures, summary, models, oracles, claims, view.caveat, seconds)
 
 
-def work_in_words(store: Store, n_cells: int, n_seeds: int, missing: Iterable[SeedBlock]) -> str:
-    """A line that says how much there is to do."""
-    to_do = sum(len(block.seeds) for block in missing)
-    counts = f"{n_cells} cells x {n_seeds} seeds; {to_do:,} of {n_cells * n_seeds:,} runs to do"
-    return f"{counts}; results in {store.folder}"
-
-
 def planned(
     out: str | Path,
     *,
@@ -181,7 +219,23 @@ def planned(
     place: Backend,
 ) -> Plan:
     """What `reproduce` has to do: what is wrong or missing is said before anything is written or computed."""
-    asked = View(_figures(only), tuple(stored_seeds(seeds)), _scale(episodes_scale), bool(all_models))
+    names, chosen, scale = _experiments(only), tuple(stored_seeds(seeds)), _scale(episodes_scale)
+    if all_models and not set(names) & set(FIGURES):
+        raise ValueError(
+            f"all_models must be left out for {' and '.join(names)} alone: it compares the models of PCID in "
+            f"{', '.join(FIGURES)}"
+        )
+    figures = tuple(name for name in names if name in ALL_FIGURES)
+    of_figures = None
+    if figures:
+        of_figures = _figures_plan(out, View(figures, chosen, scale, bool(all_models)), place)
+    comparison = None
+    if RICH_LOCK in names:
+        comparison = rich_lock.planned(out, seeds=chosen, episodes_scale=scale, place=place)
+    return Plan(of_figures, comparison)
+
+
+def _figures_plan(out: str | Path, asked: View, place: Backend) -> FiguresPlan:
     place.workers()
     need_packages()
     store = Store(Path(out), create=True)
@@ -189,7 +243,7 @@ def planned(
     wanted = _paper_cells(view)
     if assumptions.NAME in view.figures:
         wanted = list(dict.fromkeys([*wanted, *assumptions.cells(view.episodes_scale)]))
-    return Plan(store, view, wanted, plan(store, wanted, view.seeds), place)
+    return FiguresPlan(store, view, wanted, plan(store, wanted, view.seeds), place)
 
 
 def _paper_cells(view: View) -> list[Cell]:
@@ -202,18 +256,11 @@ def _rows_of(frame: pandas.DataFrame, wanted: Iterable[Cell]) -> pandas.DataFram
     return rows
 
 
-def need_packages() -> None:
-    """Say at once what is not installed of what a reproduction needs."""
-    optional.need("pyarrow", "experiments", "a reproduction")
-    optional.need("pandas", "experiments", "a reproduction")
-    optional.need("matplotlib", "experiments", "a reproduction")
-
-
-def _figures(only: str | Iterable[str] | None) -> tuple[str, ...]:
+def _experiments(only: str | Iterable[str] | None) -> tuple[str, ...]:
     if only is None:
         return tuple(FIGURES)
     named = list(only) if checks.are_several(only) else [only]
-    return tuple(dict.fromkeys(checks.choice("only", figure, ALL_FIGURES) for figure in named or FIGURES))
+    return tuple(dict.fromkeys(checks.choice("only", name, EXPERIMENTS) for name in named or FIGURES))
 
 
 def _scale(value: float) -> float:
@@ -226,20 +273,6 @@ def _write_figures(frame: pandas.DataFrame, view: View, folder: Path) -> None:
     for figure in view.figures:
         if figure in FIGURES:
             write_figure(draw(frame, figure), folder, figure)
-
-
-def write_figure(drawing: matplotlib.figure.Figure, folder: Path, name: str) -> None:
-    """Write a figure as `<name>.png` and `<name>.pdf`."""
-    from ..analysis import style
-
-    with whole_files(folder / f"{name}.png", folder / f"{name}.pdf") as drafts:
-        for draft in filter(None, drafts):
-            style.save(drawing, draft)
-
-
-def write_table(table: pandas.DataFrame, path: Path) -> None:
-    with whole_files(path) as (draft,):
-        table.to_csv(draft, index=False, float_format="%.6g")
 
 
 def _write_verdicts(summary: pandas.DataFrame, claims: list[Claim], view: View, folder: Path) -> None:

@@ -21,8 +21,8 @@ from ..running.cells import Cell
 from ..running.store import Store, stored_seeds
 from ..running.sweeping import SeedBlock, chosen_backend, complete, plan
 from .cells import RICH_LOCK, SEEDS
+from .files import need_packages, work_in_words, write_figure, write_table
 from .published_budgets import ORDER, PUBLISHED
-from .reproduce import need_packages, work_in_words, write_figure, write_table
 from .solving import SUCCESSIVE, solved_by_seed, sum_up
 
 if TYPE_CHECKING:

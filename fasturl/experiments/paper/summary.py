@@ -28,7 +28,8 @@ def summarise(frame: pandas.DataFrame, about: Iterable[dict[str, Any]] = ()) -> 
     """One row for each figure, horizon, switch, agent and oracle: final average reward, value, success rate
     and, where `about` (the metadata of stored results) tells it, the median number of trajectories that the
     decoder took. Of PCID it is the model that the figure shows, which `model` names."""
-    table = _table({figure: _judged_rows(frame, figure) for figure in FIGURES}, ["agent", "oracle"])
+    parts = {figure: _judged_rows(frame, figure) for figure in FIGURES} if len(frame) else {}
+    table = _table(parts, ["agent", "oracle"])
     medians = _decoder_trajectories(about, set(frame["seed"]) if "seed" in frame else set())
     return table.assign(**{DECODER_TRAJECTORIES: table["cell"].map(medians).astype(float)}).drop(
         columns="cell"
