@@ -304,6 +304,14 @@ def test_bad_input_gets_one_line_and_exit_code_2(words, message, tmp_path, monke
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("agent", ["url", "url-as-published", "url-as-written", "url --oracle kmeans"])
+@pytest.mark.parametrize("command", ["train", "train --dry-run", "tune"])
+def test_an_environment_that_shows_nothing_is_refused(command, agent):
+    done = fasturl(*f"{command} river-swim --emission none --agent {agent}".split())
+    line = "fasturl: env must have an emission: without one there is nothing to see\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+
+
 def test_bad_input_ends_the_program_with_exit_code_2():
     done = fasturl_alone("train", "lock-bernoulli", "--horizn", "3")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -19,7 +19,7 @@ from .._base import checks
 from .._base.names import name_of
 from .._base.parts import build_part, part_in_words
 from .._base.schema import Declared, declared_fields
-from ..problems.description import Description
+from ..problems.description import Description, ObservationSpace
 from .evaluation import FinalPolicy
 from .game import Game
 from .ledger import Ledger
@@ -94,6 +94,13 @@ def _plain(agent: object, name: str, value: Any) -> Any:
     )
 
 
+def described_observations(description: Description) -> ObservationSpace:
+    """What is known of the observations of an environment; ValueError where it has none."""
+    if description.observations is None:
+        raise ValueError("env must have an emission: without one there is nothing to see")
+    return description.observations
+
+
 class Agent(Declared, ABC):
     """An agent explores one environment for a number of episodes. Subclasses implement `play`; see
     `docs/extending.md`.
@@ -162,8 +169,8 @@ class Agent(Declared, ABC):
 
     def check(self, description: Description) -> None:
         """Raise ValueError where this agent cannot be trained on such an environment."""
-        if not self.sees_latent_states and description.observations is None:
-            raise ValueError("env must have an emission: without one there is nothing to see")
+        if not self.sees_latent_states:
+            described_observations(description)
 
     def trajectories(self, description: Description, episodes: int) -> int:
         """How many trajectories a run of so many episodes has."""

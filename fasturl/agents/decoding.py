@@ -14,7 +14,7 @@ from ..decoders.decoder import MAX_LABELS
 from ..learners.compiled import known_table_bytes
 from ..learners.pooled_ucbvi import PooledUCBVI
 from ..problems.description import Description
-from .agent import Agent
+from .agent import Agent, described_observations
 from .game import task_of
 
 DEFAULT_LEARNER = PooledUCBVI()
@@ -94,13 +94,12 @@ class DecodingAgent(Agent):
         from ..oracles import fitting
 
         oracle, n_labels = self.oracle_for(description), self.n_labels(description)
-        assert description.observations is not None
         declared = fitting.n_labels_of(oracle)
         if declared is None:
             self.refuse_too_many_labels(description)
         if (declared or 0) > MAX_LABELS:
             raise ValueError(f"oracle must give at most {MAX_LABELS} labels, got {declared}")
-        fitting.check_oracle(oracle, n_labels, description.observations.dimension)
+        fitting.check_oracle(oracle, n_labels, described_observations(description).dimension)
 
     def refuse_too_many_labels(self, description: Description) -> None:
         """ValueError where there are more states than labels can tell apart."""
@@ -127,8 +126,7 @@ class DecodingAgent(Agent):
                 )
 
     def _default_oracle(self, description: Description) -> str:
-        assert description.observations is not None
-        return self.default_oracles[description.observations.kind]
+        return self.default_oracles[described_observations(description).kind]
 
 
 def _check_takes_history(oracle: Any) -> None:
