@@ -1,20 +1,30 @@
 """Python blocks that the site does not execute when it is built: those of README.md, and of pages about
-packages that are no requirement of ours. They run here, in order, in one namespace, in an empty folder."""
+packages that are no requirement of ours. They run here, in order, in one namespace, in an empty folder. TOML
+blocks are read here, as sweeps or as part of a package's pyproject.toml."""
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from fasturl._base import names
+from fasturl.experiments import read_spec
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-PAGES = {
-    str(page.relative_to(ROOT)): BLOCK.findall(page.read_text(encoding="utf-8"))
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-}
+
+
+def blocks_by_page(language):
+    block = re.compile(rf"^```{language}\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return {str(page.relative_to(ROOT)): block.findall(page.read_text(encoding="utf-8")) for page in pages}
+
+
+PAGES = blocks_by_page("python")
+TOML = [(page, block) for page, blocks in blocks_by_page("toml").items() for block in blocks]
+NEEDED_BY_A_SWEEP = {"episodes": "100", "env": '{name = "lock-bernoulli"}'}
+"""What a block may leave out that shows a part of a sweep."""
 
 
 NEEDS = {"README.md": "fasturl", "docs/deep-agents.md": "stable_baselines3"}
@@ -72,3 +82,28 @@ def test_every_picture_is_shown_somewhere():
     texts = "".join(page.read_text(encoding="utf-8") for page in pages)
     for picture in (ROOT / "docs" / "pictures").iterdir():
         assert f"pictures/{picture.name}" in texts
+
+
+def cells_of(toml, folder):
+    """The cells of a sweep, or of a part of one."""
+    lacking = [
+        f"{key} = {value}\n" for key, value in NEEDED_BY_A_SWEEP.items() if key not in tomllib.loads(toml)
+    ]
+    (folder / "sweep.toml").write_text("".join(lacking) + toml)
+    return read_spec(folder / "sweep.toml").cells
+
+
+@pytest.mark.parametrize(("page", "block"), TOML)
+def test_the_toml_of_a_page_is_read(page, block, tmp_path):
+    if "project" in (content := tomllib.loads(block)):
+        assert set(content["project"]["entry-points"]) <= set(names.GROUPS.values())
+    else:
+        assert cells_of(block, tmp_path)
+
+
+def test_the_three_ways_to_set_a_part_are_the_same(tmp_path):
+    (block,) = [block for page, block in TOML if page == "docs/sweeps.md" and block.count("[[agent]]") == 3]
+    tables = [f"[[agent]]{text}" for text in block.split("[[agent]]")[1:]]
+    first, second, third = (cells_of(table, tmp_path) for table in tables)
+    assert len(first) == 2
+    assert first == second == third

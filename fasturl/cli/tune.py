@@ -41,7 +41,7 @@ Examples:
 
 fasturl tune lock-bernoulli --horizon 5 --switch 0 --switch 0.5 --agent oracleq-lat --method grid
 
-fasturl tune lock-gaussian --noise 0.2 --agent url --search batch=25:400 --search confidence=1e-6:1e-3"""
+fasturl tune lock-gaussian --noise 0.2 --agent url --search batch=25:400 --search novelty=0.03:3"""
 
 
 def register(app: typer.Typer) -> None:
