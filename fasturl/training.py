@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._base import checks, memory
+from ._base.exits import exits_are_faults
 from ._base.parts import origins_of
 from ._base.patience import announce_memory
 from ._base.progress import progress_bar
@@ -76,6 +77,7 @@ class _Stopped(Exception):
     """Raised inside a worker when the run was given up."""
 
 
+@exits_are_faults()
 def train(
     env: Environment,
     agent: Agent | Learner,
@@ -300,7 +302,8 @@ def _play_all(
 
         tick(0)
         try:
-            return play(seeds[position], tick)
+            with exits_are_faults():
+                return play(seeds[position], tick)
         except Exception as error:
             error.add_note(f"in the run of seed {seeds[position]}")
             raise

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from .._base.checks import reason_of
+from .._base.exits import exits_are_faults
 from .._version import __version__
 from . import (
     capi,
@@ -48,7 +49,7 @@ for command in (train, sweep, reproduce, tune, plot, report, list, required_size
 def main() -> None:
     """Run the command line; the entry point of the `fasturl` program."""
     try:
-        with interrupts.answered(), _short_warnings():
+        with interrupts.answered(), _short_warnings(), exits_are_faults():
             code = app(standalone_mode=False)
         if code == interrupts.EXIT_CODE:  # how Typer passes on Ctrl-C
             interrupts.say()

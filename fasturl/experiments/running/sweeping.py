@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._base import checks, notebook, optional
+from ..._base.exits import exits_are_faults
 from ..._base.progress import LINE_SECONDS
 from ..._version import __version__
 from ...training import Recording, available_cores, train
@@ -218,16 +219,17 @@ def compute(block: SeedBlock) -> Computed:
     cell, begin = block.cell, time.perf_counter()
     result: Run | str
     try:
-        cell.check_components()
-        result = train(
-            cell.environment(),
-            cell.player(),
-            cell.episodes,
-            block.seeds,
-            points=Recording(cell.points, cell.evaluate_every),
-            n_jobs=1,
-            progress=False,
-        )
+        with exits_are_faults():
+            cell.check_components()
+            result = train(
+                cell.environment(),
+                cell.player(),
+                cell.episodes,
+                block.seeds,
+                points=Recording(cell.points, cell.evaluate_every),
+                n_jobs=1,
+                progress=False,
+            )
     except Exception as error:  # a component of somebody else's may fail in any way
         result = checks.reason_of(error)
     return Computed(block, result, versions(), time.perf_counter() - begin)
