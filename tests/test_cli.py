@@ -288,6 +288,12 @@ def test_info_names_versions_cores_and_cache():
         ("sweep --bogus", "No such option"),
         ("list envs", "kind must be one of 'environments', 'oracles', 'learners', 'agents', got 'envs'"),
         ("list --json --markdown", "choose one of --json and --markdown"),
+        ("train lock-bernoulli --dry-run --json -", "choose one of --dry-run and --json"),
+        ("train lock-bernoulli --plot curve.png --dry-run", "choose one of --dry-run and --plot"),
+        ("sweep --example --out out", "choose one of --example and --out"),
+        ("sweep --example --dry-run", "choose one of --example and --dry-run"),
+        ("sweep --example spec.toml", "choose one of --example and SPEC.toml"),
+        ("sweep --example --seeds 3", "choose one of --example and --seeds"),
         ("fly", "No such command 'fly'"),
     ],
 )

@@ -7,6 +7,7 @@ the line and keeps the rest, which are pairs of a name and a value, for the sett
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -98,6 +99,13 @@ class SettingsCommand(TyperCommand):
         for scope, settings in choice.names.scopes.items():
             if settings:
                 console.print(_settings_panel(choice.names, scope))
+
+
+def refuse_beside(option: str, others: Mapping[str, bool]) -> None:
+    """ValueError where `option` would leave another one without effect; `others` says which are given."""
+    for other, is_given in others.items():
+        if is_given:
+            raise ValueError(f"choose one of {option} and {other}")
 
 
 def written_settings(ctx: typer.Context) -> Words:

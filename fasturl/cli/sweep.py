@@ -12,7 +12,7 @@ from rich.table import Table
 
 from .._base import optional
 from .._base.memory import in_words
-from .options import N_JOBS_HELP, parse_seeds
+from .options import N_JOBS_HELP, parse_seeds, refuse_beside
 from .outputs import wide_console
 
 if TYPE_CHECKING:
@@ -77,6 +77,19 @@ def sweep_command(
     from ..experiments.running.sweeping import complete, open_store, plan
 
     if example:
+        refuse_beside(
+            "--example",
+            {
+                "SPEC.toml": spec is not None,
+                "--out": out is not None,
+                "--seeds": seeds is not None,
+                "--n-jobs": n_jobs is not None,
+                "--dask": dask is not None,
+                "--ray": ray,
+                "--ray-address": ray_address is not None,
+                "--dry-run": dry_run,
+            },
+        )
         print(EXAMPLE, end="")
         return
     if spec is None:

@@ -27,6 +27,7 @@ from .options import (
     Choice,
     SettingsCommand,
     parse_seeds,
+    refuse_beside,
     written_settings,
 )
 from .outputs import check_figure, is_standard_output, whole_files
@@ -83,6 +84,7 @@ def train_command(
     environment = registry.environment(env, **choice.env_settings())
     player = registry.agent(agent, **choice.agent_settings)
     if dry_run:
+        refuse_beside("--dry-run", {"--json": json_file is not None, "--plot": plot is not None})
         from ..experiments.running.cells import Cell
 
         cell = Cell.make(env, choice.env_settings(), agent, choice.agent_settings, episodes)
