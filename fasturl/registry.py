@@ -8,6 +8,7 @@ the named thing does not have is refused, so that no setting is ever silently ig
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -165,7 +166,13 @@ def _owner(
         raise ValueError(
             f"{key} may be {' or '.join(f'{part}.{key}' for part in owners)} of {name}: write which"
         )
-    refuse_unknown(name, [key], [*declaration, *(inner for settings in parts.values() for inner in settings)])
+    counts = Counter([*declaration, *(inner for settings in parts.values() for inner in settings)])
+    of_parts = [
+        inner if counts[inner] == 1 else f"{part}.{inner}"
+        for part, settings in parts.items()
+        for inner in settings
+    ]
+    refuse_unknown(name, [key], [*declaration, *of_parts])
     raise AssertionError(key)
 
 

@@ -72,6 +72,10 @@ class Recording:
     points: SupportsIndex | Iterable[SupportsIndex] = POINTS
     evaluate_every: SupportsIndex | None = None
 
+    def __post_init__(self) -> None:
+        if self.evaluate_every is not None:
+            checks.integer("evaluate_every", self.evaluate_every, least=1)
+
 
 class _Stopped(Exception):
     """Raised inside a worker when the run was given up."""

@@ -1,8 +1,10 @@
 """C programs for real: built against the header and the library, run, and equal to Python bit for bit."""
 
 import ctypes
+import errno
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -278,6 +280,19 @@ def test_a_compiler_that_fails_is_heard(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", "cc -fno-such-flag")
     with pytest.raises(OSError, match=r"libfasturl could not be built: .*no-such-flag"):
         embed.build(tmp_path)
+
+
+@needs_shared_python
+def test_a_full_disk_is_told_with_the_name_of_the_library(monkeypatch, tmp_path):
+    class Builder:
+        def emit_c_code(self, path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(embed, "_builder", Builder)
+    line = f"cannot write {tmp_path / embed.LIBRARY}: No space left on device"
+    with pytest.raises(ValueError, match=f"^{re.escape(line)}$"):
+        embed.build(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 @needs_shared_python

@@ -129,7 +129,7 @@ class Offering(Silent):
 @pytest.mark.parametrize("value", [0, -3, 1.5, "ten", True])
 def test_a_spacing_that_is_no_positive_integer_is_refused(value):
     with pytest.raises(ValueError, match="evaluate_every must be an integer >= 1"):
-        fu.train(LOCK, fu.URL(), 100, points=fu.Recording(evaluate_every=value))
+        fu.Recording(evaluate_every=value)
 
 
 def test_agents_that_offer_nothing_on_the_way_are_refused_by_name():

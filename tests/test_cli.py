@@ -67,7 +67,8 @@ def test_required_sizes_are_shown_with_what_was_assumed(tmp_path):
     [
         (["--epsilon", "0"], "epsilon must be a number in (0, 1), got 0.0"),
         (["--learner-episodes", "-1"], "learner_episodes must be a number in (0, 1e+300], got -1.0"),
-        (["--oracle-constant", "0"], "constant must be a number in (0, inf), got 0.0"),
+        (["--oracle-constant", "0"], "--oracle-constant must be a number in (0, inf), got 0.0"),
+        (["--oracle-power", "-1"], "--oracle-power must be a number in [0, inf), got -1.0"),
         (["--horizon", "0"], "horizon must be an integer >= 1, got 0"),
     ],
 )
@@ -321,6 +322,16 @@ def test_an_environment_that_shows_nothing_is_refused(command, agent):
 def test_bad_input_ends_the_program_with_exit_code_2():
     done = fasturl_alone("train", "lock-bernoulli", "--horizn", "3")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    "command", [["sweep", "spec.toml"], ["sweep", "spec.toml", "--dry-run"], ["reproduce"]]
+)
+def test_a_folder_without_a_name_is_refused(command, tmp_path):
+    done = fasturl(*command, "--out", "", cwd=tmp_path)
+    line = "fasturl: --out must be the name of a file or a folder, got ''\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("option", ["--json", "--plot"])

@@ -1,5 +1,6 @@
 """Files that commands write: whole or not there, and where the name leads."""
 
+import errno
 import os
 import signal
 import stat
@@ -10,8 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import fasturl
 
 from fasturl.cli.outputs import is_standard_output, whole_files
+from fasturl.experiments.analysis import report
+
+SIZES = "required-sizes --horizon 2 --n-states 2 --n-actions 2"
 
 
 def write(name, text="new"):
@@ -148,6 +153,33 @@ def test_a_protected_file_is_left_alone(tmp_path, monkeypatch):
 def test_a_full_disk_is_told(tmp_path):
     with pytest.raises(ValueError, match=r"^cannot write /dev/full: No space left on device$"):
         write("/dev/full")
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Files can be made, and nothing can be written to them."""
+
+    def write_text(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+
+
+@pytest.mark.parametrize(
+    "words", ["train lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 10 --seeds 1", SIZES]
+)
+def test_json_on_a_full_disk_is_told_with_the_name_of_the_file(words, tmp_path, full_disk):
+    done = fasturl(*words.split(), "--json", "result.json", cwd=tmp_path)
+    line = "fasturl: cannot write result.json: No space left on device\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_on_a_full_disk_is_told_with_its_name(tmp_path, full_disk, monkeypatch):
+    monkeypatch.setattr(report, "page", lambda folder: "<html>")
+    done = fasturl("report", "results", cwd=tmp_path)
+    line = "fasturl: cannot write report.html: No space left on device\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 
 def test_standard_output_has_several_names(tmp_path):

@@ -181,3 +181,11 @@ def test_every_written_setting_finds_its_owner_again():
                 for name in settings:
                     owner, setting = setting_names.owner(setting_names.spelling(scope, name))
                     assert (owner, setting.name) == (scope, name)
+
+
+def test_settings_of_the_same_name_are_listed_with_their_owner():
+    with pytest.raises(ValueError, match="foo is not a setting of url; it has ") as refusal:
+        registry.agent("url", oracle="kmeans", foo=3)
+    listed = str(refusal.value).partition("it has ")[2].split(", ")
+    assert {"n_states", "oracle.n_states", "n_init"} <= set(listed)
+    assert len(set(listed)) == len(listed)

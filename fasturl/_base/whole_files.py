@@ -47,23 +47,30 @@ def whole_files(*wanted: str | Path | None) -> Iterator[list[Path | None]]:
 def _whole_file(name: str | Path) -> Iterator[Path]:
     if name == "":
         raise ValueError("cannot write '': the name of the file is empty")
-    with _refusals(name):
+    with refusals(name):
         mode = _mode(name)
         regular = mode is None or stat.S_ISREG(mode)
         target = Path(os.path.realpath(name) if regular else name)
         folder = target.parent if regular else Path(tempfile.gettempdir())
         draft = folder / f"{DRAFT_PREFIX}{secrets.token_hex(8)}{target.suffix}"
     with draft_removed(draft):
-        with _refusals(name):
+        with refusals(name):
             draft.touch(exist_ok=False)
         yield draft
-        with _refusals(name):
+        with refusals(name):
             if not regular:
                 target.write_bytes(draft.read_bytes())
                 return
             if mode is not None:
                 draft.chmod(stat.S_IMODE(mode))
             draft.replace(target)
+
+
+def write_draft(draft: Path, name: str | Path | None, text: str) -> None:
+    """Write the text of a draft; where that fails, as on a full disk, the line has the name of the file that
+    is wanted."""
+    with refusals(name):
+        draft.write_text(text, encoding="utf-8")
 
 
 def _mode(name: str | Path) -> int | None:
@@ -80,8 +87,11 @@ def _mode(name: str | Path) -> int | None:
 
 
 @contextmanager
-def _refusals(name: str | Path) -> Iterator[None]:
+def refusals(name: str | Path | None) -> Iterator[None]:
+    """Tell an error of the system with the name of what is written, which is not that of a draft."""
     try:
         yield
     except OSError as error:
+        if error.errno is None:  # it has its own words
+            raise
         raise ValueError(f"cannot write {name}: {error.strerror}") from None

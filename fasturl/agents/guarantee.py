@@ -246,10 +246,11 @@ def _count(name: str, samples: float | Samples, error: float, failure: float) ->
     return max(1, math.ceil(checks.real(name, samples, least=0, most=_MOST, open_left=True)))
 
 
-def power_law(constant: float, power: float) -> Samples:
-    """The samples constant log(1/d) / e^power: polynomial, as the theorem takes it of an oracle."""
-    constant = checks.real("constant", constant, least=0, open_left=True)
-    power = checks.real("power", power, least=0)
+def power_law(constant: float, power: float, *, prefix: str = "") -> Samples:
+    """The samples constant log(1/d) / e^power: polynomial, as the theorem takes it of an oracle. `prefix` is
+    what a refusal puts before the names of the two, which may be those of options."""
+    constant = checks.real(f"{prefix}constant", constant, least=0, open_left=True)
+    power = checks.real(f"{prefix}power", power, least=0)
 
     def samples(error: float, failure: float) -> float:
         errors = float(error**power)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import cffi
 
-from .._base.whole_files import whole_files
+from .._base.whole_files import refusals, whole_files
 from . import binding, header
 from .checks import MESSAGES
 
@@ -64,24 +64,30 @@ def build(folder: Path) -> Path:
             "libfasturl needs a Python that was built as a shared library (configure --enable-shared), which "
             "this one was not"
         )
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder.resolve() / LIBRARY
-    with tempfile.TemporaryDirectory(dir=folder) as work:
-        source, library = Path(work, "embedded.c"), Path(work, LIBRARY)
-        with contextlib.redirect_stdout(io.StringIO()):  # cffi tells what it writes
-            _builder().emit_c_code(str(source))
-        command = [*_compiler(), str(source), "-o", str(library), *_python_libraries()]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True)
-        except (FileNotFoundError, PermissionError):
-            raise OSError(
-                f"libfasturl needs a C compiler to be built, and {command[0]!r} cannot be run: CC names the "
-                "compiler"
-            ) from None
-        if done.returncode != 0:
-            raise OSError(f"libfasturl could not be built: {done.stderr.strip()}")
-        os.replace(library, target)
+    with refusals(target):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            os.replace(_compiled(Path(work)), target)
     return target
+
+
+def _compiled(folder: Path) -> Path:
+    """Write the source of the library to a folder, compile it there and return the path of the library."""
+    source, library = folder / "embedded.c", folder / LIBRARY
+    with contextlib.redirect_stdout(io.StringIO()):  # cffi tells what it writes
+        _builder().emit_c_code(str(source))
+    command = [*_compiler(), str(source), "-o", str(library), *_python_libraries()]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except (FileNotFoundError, PermissionError):
+        raise OSError(
+            f"libfasturl needs a C compiler to be built, and {command[0]!r} cannot be run: CC names the "
+            "compiler"
+        ) from None
+    if done.returncode != 0:
+        raise OSError(f"libfasturl could not be built: {done.stderr.strip()}")
+    return library
 
 
 def kept_library() -> Path:

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from .._base import optional
 from .._base.whole_files import whole_files as whole_files
+from .._base.whole_files import write_draft as write_draft
 
 FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
 _STANDARD_OUTPUT = 1

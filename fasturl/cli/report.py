@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .outputs import is_standard_output, whole_files
+from .outputs import is_standard_output, whole_files, write_draft
 
 EPILOG = "Example: fasturl report results --out report.html"
 
@@ -32,5 +32,5 @@ def report_command(
         return
     with whole_files(out) as (draft,):
         assert draft is not None
-        draft.write_text(report.page(folder), encoding="utf-8")
+        write_draft(draft, out, report.page(folder))
     print(f"written to {out}: open it in a browser")

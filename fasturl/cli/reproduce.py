@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from .._base import checks
 from ..experiments.paper.cells import PUBLISHED, RICH_LOCK, SEEDS
 from .options import N_JOBS_HELP, parse_seeds
 
@@ -38,11 +38,11 @@ def reproduce_command(
         SEEDS
     ),
     out: Annotated[
-        Path,
+        str,
         typer.Option(
             metavar="DIR", help="Where results and figures go; what is there is not computed again."
         ),
-    ] = Path("results/paper"),
+    ] = "results/paper",
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,7 +72,7 @@ def reproduce_command(
 
     console = Console()
     plan = planned(
-        out,
+        checks.path("--out", out),
         seeds=parse_seeds(seeds),
         only=only,
         episodes_scale=episodes_scale,

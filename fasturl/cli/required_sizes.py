@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from ..agents.guarantee import RequiredSizes, power_law, required_sizes
-from .outputs import is_standard_output, whole_files, wide_console
+from .outputs import is_standard_output, whole_files, wide_console, write_draft
 
 EPILOG = "Example: fasturl required-sizes --horizon 5 --n-states 3 --n-actions 4 --epsilon 0.1 --delta 0.1"
 
@@ -61,14 +61,14 @@ def required_sizes_command(
         epsilon=epsilon,
         delta=delta,
         learner_episodes=learner_episodes,
-        oracle_samples=power_law(constant, oracle_power) if given else None,
+        oracle_samples=power_law(constant, oracle_power, prefix="--oracle-") if given else None,
     )
     if is_standard_output(json_file):
         print(json.dumps(sizes.to_dict(), indent=1))
         return
     with whole_files(json_file) as (draft,):
         if draft:
-            draft.write_text(json.dumps(sizes.to_dict(), indent=1) + "\n")
+            write_draft(draft, json_file, json.dumps(sizes.to_dict(), indent=1) + "\n")
     _print_table(sizes)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from .._base import optional
+from .._base import checks, optional
 from .._base.memory import in_words
 from .options import N_JOBS_HELP, parse_seeds, refuse_beside
 from .outputs import wide_console
@@ -44,7 +44,7 @@ def sweep_command(
         typer.Argument(metavar="SPEC.toml", help="What to run; see --example.", show_default=False),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default=False)
+        str | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default=False)
     ] = None,
     seeds: Annotated[
         str | None,
@@ -98,17 +98,18 @@ def sweep_command(
         )
     if out is None and not dry_run:
         raise ValueError("--out DIR is needed: the folder of the results")
+    folder = None if out is None else checks.path("--out", out)
     described = read_spec(spec)
     chosen = described.seeds if seeds is None else stored_seeds(parse_seeds(seeds))
     backend = _backend(n_jobs, dask, ray, ray_address)
     workers = backend.workers()
     if dry_run:
-        _show_plan(described.cells, chosen, plan(_what_is_there(out), described.cells, chosen), workers)
+        _show_plan(described.cells, chosen, plan(_what_is_there(folder), described.cells, chosen), workers)
         return
-    assert out is not None
+    assert folder is not None
     optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
     begin = time.perf_counter()
-    store = open_store(out, described.cells, chosen)
+    store = open_store(folder, described.cells, chosen)
     blocks = plan(store, described.cells, chosen)
     complete(store, blocks, backend)
     _show_results(

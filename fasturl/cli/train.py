@@ -30,7 +30,7 @@ from .options import (
     refuse_beside,
     written_settings,
 )
-from .outputs import check_figure, is_standard_output, whole_files
+from .outputs import check_figure, is_standard_output, whole_files, write_draft
 
 if TYPE_CHECKING:
     from ..experiments.running.cells import Cell
@@ -100,7 +100,7 @@ def train_command(
 
             style.save(run.plot().figure, plot_path)  # type: ignore[arg-type]  # no subfigures here
         if json_path:
-            json_path.write_text(json.dumps(run.summary(), indent=1) + "\n")
+            write_draft(json_path, json_file, json.dumps(run.summary(), indent=1) + "\n")
     if printed:
         print(json.dumps(run.summary(), indent=1))
     else:

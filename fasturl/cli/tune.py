@@ -28,7 +28,7 @@ from .options import (
     parsed_value,
     written_settings,
 )
-from .outputs import is_standard_output, whole_files
+from .outputs import is_standard_output, whole_files, write_draft
 
 STUDY = "fasturl-tuning.db"
 BEST = 5
@@ -126,7 +126,7 @@ def tune_command(
     with whole_files(None if printed else json_file) as (json_path,):
         tuning = tune(problem, how, study=study, storage=storage, n_jobs=n_jobs)
         if json_path:
-            json_path.write_text(json.dumps(tuning.summary(), indent=1) + "\n")
+            write_draft(json_path, json_file, json.dumps(tuning.summary(), indent=1) + "\n")
     if printed:
         print(json.dumps(tuning.summary(), indent=1))
     else:
