@@ -189,7 +189,12 @@ class Case:
             self._set(
                 arguments,
                 slot,
-                chance.choice([-(2**63), -1, 0, 1, value // 2, value - 1, chance.randrange(value + 1)]),
+                chance.choice(
+                    [
+                        *(-(2**63), -1, 0, 1, 2**61, 2**62, 2**63 - 1),
+                        *(value // 2, value - 1, chance.randrange(value + 1)),
+                    ]
+                ),
             )
         elif kind == "int":
             self._set(

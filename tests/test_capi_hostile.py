@@ -105,6 +105,19 @@ WRONG = [
 ]
 
 
+@pytest.mark.parametrize("length", [2**55, 2**61, 2**62, 2**63 - 1])
+def test_lengths_beyond_any_memory_are_refused(table, length):
+    """Their sizes in bytes would wrap around, and then seem to overlap nothing."""
+    for case in table:
+        for slot in case.slots:
+            if slot.kind != "length" or (case.name, slot.name) == ("gaussian_noise", "means_length"):
+                continue  # means are none of the noise's business
+            case.restore()
+            arguments = list(case.arguments)
+            case._set(arguments, slot, length)
+            assert case.call(arguments) == lib.FASTURL_E_SIZE, (case.name, slot.name)
+
+
 def case_of(table, function):
     """The valid call of a function, with its memory as it was."""
     (case,) = (case for case in table if case.name == function)

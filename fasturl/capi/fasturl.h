@@ -12,8 +12,8 @@
  *   - It returns FASTURL_OK or another fasturl_status. Arguments are checked before anything is written: whatever is not
  *     FASTURL_OK has left all memory as it was.
  *   - The caller owns all memory. Every array comes with its length in elements (not bytes), which may be greater than what
- *     is needed. Arrays are dense, the last axis fastest, and aligned for their type. What a function writes may not overlap
- *     anything else that it is given.
+ *     is needed; 2^55 and more, which no memory has room for, are refused with FASTURL_E_SIZE. Arrays are dense, the last axis
+ *     fastest, and aligned for their type. What a function writes may not overlap anything else that it is given.
  *   - There is no hidden state and no lock: calls on disjoint memory may run in any number of threads. Learners by name, which
  *     live behind handles, are the one exception; their section says what holds for them.
  *   - The same arguments give the same bits as the same calls made from Python.
