@@ -134,7 +134,7 @@ class Training:
     """Everything that a training needs, as arrays, and the struct that points to them."""
 
     def __init__(self, model, labels, episodes, seed, n_labels=3):
-        self.dynamics, self._tables = dynamics(model)
+        self.dynamics, self.tables = dynamics(model)
         self.labels = np.ascontiguousarray(labels, np.uint8)
         self.dynamics_rng, self.policy_rng = stream(seed, 1), stream(seed, 3)
         shape = (model.horizon, n_labels, model.n_actions)

@@ -173,6 +173,14 @@ def test_gaussian_observations_and_their_labels_are_those_of_a_run(horizon):
     assert len(np.unique(labels)) > 1
 
 
+def test_a_bias_of_minus_infinity_rules_a_label_out():
+    _, made, _ = gaussian_block(Gaussian(np.eye(3), 0.1, n_levels=8), 2, 0)
+    bias, relabel = np.array([0.0, -np.inf, 0.0], np.float32), np.arange(3, dtype=np.uint8)
+    labels, scratch = np.empty((2, 8, 3), np.uint8), np.empty((4, 3, 8), np.float32)
+    done("decode_affine", made, 3, np.eye(3, dtype=np.float32), bias, relabel, scratch, labels)
+    assert set(labels.flat) == {0, 2}
+
+
 def test_noise_comes_in_eights():
     emission = Gaussian(np.eye(2, 3), 0.1, n_levels=3)
     _, made, _ = gaussian_block(emission, 2, 0)

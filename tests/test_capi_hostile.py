@@ -73,8 +73,15 @@ WRONG = [
     ("step", "actions", 4, "E_RANGE"),
     ("step", "states", 3, "E_RANGE"),
     ("optimal_q", "probabilities", np.nan, "E_NUMBER"),
+    ("optimal_q", "probabilities", 1e308, "E_NUMBER"),
     ("optimal_q", "rewards", np.inf, "E_NUMBER"),
+    ("optimal_q", "rewards", 1.1e100, "E_NUMBER"),
     ("observe", "states", -1, "E_RANGE"),
+    ("decode_affine", "weights", np.nan, "E_NUMBER"),
+    ("decode_affine", "weights", np.inf, "E_NUMBER"),
+    ("decode_affine", "bias", np.nan, "E_NUMBER"),
+    ("decode_affine", "bias", np.inf, "E_NUMBER"),
+    ("decode_affine", "relabel", 3, "E_RANGE"),
     ("count_labels", "labels", 3, "E_RANGE"),
     ("count_labels", "starts", 5, "E_RANGE"),
     ("count_labels", "starts", -1, "E_RANGE"),
@@ -98,6 +105,8 @@ WRONG = [
             ("start", 0.999, "E_TABLE"),
             ("transitions", np.nan, "E_TABLE"),
             ("rewards", np.inf, "E_NUMBER"),
+            ("rewards", 1.1e100, "E_NUMBER"),
+            ("rewards", -0.5, "E_NUMBER"),  # those of the last level are Bernoulli draws
             ("random_rewards", 2, "E_RANGE"),
             ("labels", 3, "E_RANGE"),
         ]
@@ -147,7 +156,7 @@ def test_wrong_numbers_are_refused_wherever_they_are_read(table, function, array
     assert statuses <= {lib.FASTURL_OK, expected}
 
 
-@pytest.mark.parametrize("value", [np.nan, -np.inf, -0.5])
+@pytest.mark.parametrize("value", [np.nan, -np.inf, -0.5, 3e38])
 @pytest.mark.parametrize(("function", "name"), [("draw_lock", "switch_"), ("gaussian_noise", "noise")])
 def test_a_number_outside_its_interval_is_refused(table, function, name, value):
     assert status_with(case_of(table, function), name, value) == lib.FASTURL_E_NUMBER

@@ -67,6 +67,8 @@ TABLES = {
     "not a number": ("transitions", 2, np.nan, "E_TABLE"),
     "negative": ("transitions", 0, -0.5, "E_TABLE"),
     "reward": ("rewards", 5, np.inf, "E_NUMBER"),
+    "reward beyond what returns can hold": ("rewards", 5, -1.1e100, "E_NUMBER"),
+    "mean of a Bernoulli reward": ("rewards", -2, 1.5, "E_NUMBER"),
     "flag": ("random_rewards", 1, 2, "E_RANGE"),
 }
 
@@ -75,7 +77,7 @@ TABLES = {
 def test_tables_that_would_lead_out_of_bounds_are_refused(name):
     array, position, value, status = TABLES[name]
     training = Training(fu.LockBernoulli(3).instance(0), latent_labels(4, 3, 3), 10, 0)
-    getattr(training.dynamics, array)[position] = value
+    training.tables[array].flat[position] = value
     assert call("train_oracleq", training.struct(), oracleq()) == getattr(lib, f"FASTURL_{status}")
 
 
@@ -87,6 +89,7 @@ def test_tables_that_would_lead_out_of_bounds_are_refused(name):
         oracleq(confidence=-1.0),
         oracleq(max_return=np.inf),
         oracleq(schedule=1, failure_probability=1.0),
+        oracleq(schedule=2, failure_probability=1e-320, confidence=0.0),  # bonus 0 times infinity
         qlearning(exploration_fraction=0.0),
         qlearning(learning_rate=1.5),
     ],

@@ -200,6 +200,16 @@ def all_finite(pointer: Any, n: int) -> bool:
 
 
 @inlined
+def all_within(pointer: Any, n: int, least: float, greatest: float) -> bool:
+    """Whether n numbers are from `least` to `greatest`; what is no number is not."""
+    numbers = view(pointer, (n,))
+    good = True
+    for i in range(n):
+        good &= (least <= numbers[i]) & (numbers[i] <= greatest)
+    return good
+
+
+@inlined
 def all_below(pointer: Any, n: int, bound: int) -> bool:
     """Whether n integers are from 0 to bound - 1."""
     numbers = view(pointer, (n,))

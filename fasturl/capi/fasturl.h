@@ -102,7 +102,7 @@ typedef struct fasturl_dynamics {
     int64_t start_length;
     const double *transitions; /* [H, S, A, S], cumulative over the last axis */
     int64_t transitions_length;
-    const double *rewards; /* [H, S, A, S], mean reward of each transition; finite */
+    const double *rewards; /* [H, S, A, S], mean reward of each transition, at most 1e100 in size; in [0, 1] where it is drawn */
     int64_t rewards_length;
     const uint8_t *random_rewards; /* [H], 1 where the level's rewards are Bernoulli draws, else 0 */
     int64_t random_rewards_length;
@@ -121,12 +121,14 @@ typedef int32_t fasturl_cumulate_fn(const double *probabilities, int64_t probabi
 typedef int32_t fasturl_start_fn(const fasturl_dynamics *dynamics, uint64_t *dynamics_rng, int64_t dynamics_rng_length, int64_t n, int64_t *states,
                                  int64_t states_length);
 
-/* One step of n episodes that are all at the given level, 1 to H: states[n] become the next ones. They draw one after the other. */
+/* One step of n episodes that are all at the given level, 1 to H: states[n] become the next ones. They draw one after the other.
+   Only the rows of these moves are looked at, and of their rewards only whether they are finite. */
 typedef int32_t fasturl_step_fn(const fasturl_dynamics *dynamics, int64_t level, uint64_t *dynamics_rng, int64_t dynamics_rng_length, int64_t n,
                                 const int64_t *actions, int64_t actions_length, int64_t *states, int64_t states_length,
                                 double *rewards, int64_t rewards_length);
 
-/* q[H, S, A] and values[H + 1, S] by backward induction, from probabilities (not cumulative) and mean rewards [H, S, A, S]. */
+/* q[H, S, A] and values[H + 1, S] by backward induction, from probabilities (not cumulative) and mean rewards [H, S, A, S], which
+   are at most 1e100 in size. */
 typedef int32_t fasturl_optimal_q_fn(const double *probabilities, int64_t probabilities_length, const double *rewards,
                                      int64_t rewards_length, int64_t horizon, int64_t n_states, int64_t n_actions, double *q,
                                      int64_t q_length, double *values, int64_t values_length);
@@ -159,8 +161,8 @@ typedef struct fasturl_block {
     int64_t means_length;
 } fasturl_block;
 
-/* Fill the block's noise with normals of mean 0 and standard deviation `noise`. coordinates * n_levels is a multiple of 8, and the least such number with
-   coordinates >= dimension gives Python's numbers. scratch[C * L / 2]. */
+/* Fill the block's noise with normals of mean 0 and standard deviation `noise`, from 0 to 1e15. coordinates * n_levels is a
+   multiple of 8, and the least such number with coordinates >= dimension gives Python's numbers. scratch[C * L / 2]. */
 typedef int32_t fasturl_gaussian_noise_fn(uint64_t *emission_rngs, int64_t emission_rngs_length, float noise, const fasturl_block *block,
                                           uint64_t *scratch, int64_t scratch_length);
 
@@ -171,6 +173,7 @@ typedef int32_t fasturl_observe_fn(const fasturl_block *block, const int64_t *st
 /* ---- Decoding ----------------------------------------------------------------------------------------------------------- */
 
 /* labels[E, L, S] of a block: relabel[k] for the first k of greatest bias[k] + weights[k] . x, weights[X, D], bias[X], relabel[X].
+   Weights are finite; a bias may be minus infinity, so that its label is not given; relabel has labels, from 0 to X - 1.
    scratch[(S + 1) * X * L]. */
 typedef int32_t fasturl_decode_affine_fn(const fasturl_block *block, int64_t n_labels, const float *weights, int64_t weights_length,
                                          const float *bias, int64_t bias_length, const uint8_t *relabel, int64_t relabel_length,
@@ -237,7 +240,7 @@ typedef struct fasturl_oracleq {
     int64_t schedule;
     double learning_rate;       /* in (0, 1] */
     double confidence;          /* >= 0 */
-    double failure_probability; /* in (0, 1) */
+    double failure_probability; /* in [1e-100, 1) */
     double max_return;          /* 1 on a lock */
 } fasturl_oracleq;
 

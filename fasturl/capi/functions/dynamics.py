@@ -7,6 +7,7 @@ from typing import Any
 from ..._kernels import dynamics, planning
 from ..._kernels.compiling import inlined
 from ..._kernels.records import SIZE_ONE, Dynamics
+from ...problems.block_mdp import LARGEST_REWARD
 from ..access import field, four_numbers, offset, view, view_const
 from ..checks import (
     ANY,
@@ -19,7 +20,7 @@ from ..checks import (
     SIZE,
     TABLE,
     all_below,
-    all_finite,
+    all_within,
     check,
     check_disjoint,
     check_index,
@@ -75,6 +76,21 @@ def check_dynamics(d: Any) -> int:
 
 
 @inlined
+def _check_rewards(d: Any) -> int:
+    """All mean rewards, which are probabilities at levels where rewards are random."""
+    horizon, n_states, n_actions = sizes(d)
+    if not all_below(field(d, "random_rewards"), horizon, 2):
+        return RANGE
+    random_rewards = view(field(d, "random_rewards"), (horizon,))
+    entries = n_states * n_actions * n_states
+    for h in range(horizon):
+        least, greatest = (0.0, 1.0) if random_rewards[h] else (-LARGEST_REWARD, LARGEST_REWARD)
+        if not all_within(offset(field(d, "rewards"), h * entries), entries, least, greatest):
+            return NUMBER
+    return OK
+
+
+@inlined
 def check_contents(d: Any) -> int:
     """Every row of every table."""
     horizon, n_states, n_actions = sizes(d)
@@ -84,9 +100,7 @@ def check_contents(d: Any) -> int:
     for i in range(rows):
         if not rises_to_one(offset(field(d, "transitions"), i * n_states), n_states):
             return TABLE
-    return unless(all_finite(field(d, "rewards"), rows * n_states), NUMBER) or unless(
-        all_below(field(d, "random_rewards"), horizon, 2), RANGE
-    )
+    return _check_rewards(d)
 
 
 @inlined
@@ -285,7 +299,8 @@ def optimal_q(
         or check_disjoint(
             (span(q, n_q), span(values, n_values)), (span(chances, entries), span(rewards, entries))
         )
-        or unless(all_finite(chances, entries) and all_finite(rewards, entries), NUMBER)
+        or unless(_are_chances(view(chances, (n_q, n_states))), NUMBER)
+        or unless(all_within(rewards, entries, -LARGEST_REWARD, LARGEST_REWARD), NUMBER)
     )
     if status == OK:
         shape = (horizon, n_states, n_actions, n_states)

@@ -13,6 +13,7 @@ import numpy as np
 from ..._kernels import tabular
 from ..._kernels.compiling import inlined
 from ..._kernels.records import Trajectories
+from ...learners.bounds import LEAST_PROBABILITY
 from ...learners.episode_loops import loops_of
 from ...learners.oracleq import OracleQ
 from ...learners.q_table import QTables
@@ -297,7 +298,7 @@ def train_oracleq(t: Any, learner: Any) -> Any:
         check_index(schedule, 3)
         or unless(confidence >= 0.0 and np.isfinite(confidence) and np.isfinite(greatest), NUMBER)
         or unless(schedule != _CONSTANT or 0.0 < rate <= 1.0, NUMBER)
-        or unless(schedule == _CONSTANT or 0.0 < failure < 1.0, NUMBER)
+        or unless(schedule == _CONSTANT or LEAST_PROBABILITY <= failure < 1.0, NUMBER)
     )
     if status != OK:
         return status

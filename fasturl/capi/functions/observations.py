@@ -9,6 +9,7 @@ import numpy as np
 from ..._kernels import decoding, emission
 from ..._kernels.compiling import inlined
 from ..._kernels.records import RealObservations
+from ...problems.emissions import LARGEST as LARGEST_NOISE
 from ..access import field, offset, view, view_halves
 from ..checks import (
     ANY,
@@ -19,6 +20,8 @@ from ..checks import (
     RANGE,
     SIZE,
     all_below,
+    all_finite,
+    all_within,
     check,
     check_disjoint,
     check_size,
@@ -29,6 +32,8 @@ from ..checks import (
     times,
     unless,
 )
+
+_LARGEST_BIAS = float(np.finfo(np.float32).max)
 
 # --- bits ---
 
@@ -122,7 +127,7 @@ def gaussian_noise(
     numbers = field(b, "coordinates") * field(b, "n_levels")
     pairs = numbers // 2
     status = (
-        unless(noise >= 0.0 and np.isfinite(noise), NUMBER)
+        unless(0.0 <= noise <= LARGEST_NOISE, NUMBER)
         or unless(numbers % 8 == 0, SIZE)
         or check_stream(emission_rngs, emission_rngs_length, 4)
         or check(scratch, scratch_length, pairs)
@@ -205,6 +210,10 @@ def decode_affine(
             (span(scratch, n_scratch), span(out, n_out)),
             (span(weights, n_weights), span(bias, n_labels), span(relabel, n_labels), *_spans(b)),
         )
+        or unless(all_finite(weights, n_weights), NUMBER)
+        # a label that is never to be given has minus infinity
+        or unless(all_within(bias, n_labels, -np.inf, _LARGEST_BIAS), NUMBER)
+        or unless(all_below(relabel, n_labels, n_labels), RANGE)
     )
     if status != OK:
         return status
