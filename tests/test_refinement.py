@@ -229,3 +229,22 @@ def test_a_coordinate_that_labels_tell_exactly_still_tells_them_apart():
     sphered = CentredRows(rows).sphered(states)
     assert np.isfinite(sphered.rows).all()
     assert errors(refined(sphered, states), rows, states) == 0.0
+
+
+DEGENERATE = {
+    "a coordinate twice": lambda rows: np.concatenate([rows, rows[:, :1]], axis=1),
+    "a sum of two": lambda rows: np.concatenate([rows, rows[:, :1] + rows[:, 1:2]], axis=1),
+    "a constant": lambda rows: np.concatenate([rows, np.full_like(rows[:, :1], 7.0)], axis=1),
+    "whole numbers": np.round,
+    "far from zero": lambda rows: rows + 1e5,
+    "one value but for one": lambda rows: np.where(np.arange(len(rows))[:, None] == 3, rows, 2.0),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("shape", HIDDEN)
+def test_observations_of_fewer_directions_than_coordinates_are_fitted_too(shape, case):
+    rows, _ = hidden_rows([600, 600, 60], shape)
+    degenerate = DEGENERATE[case](rows).astype(np.float32)
+    decoder = fit_and_refine(GMM("auto", max_states=5), degenerate, None, 0, 5)
+    assert decoder.decode(degenerate).max() < 5

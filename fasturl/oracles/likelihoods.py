@@ -72,14 +72,11 @@ class Clusters:
         assert second_moments is not None
         return self._real_scores(second_moments)
 
-    def noise(self, second_moments: Floats) -> Floats:
-        """The covariance [D, D] of rows with these second moments [D, D] around their centres."""
-        return np.asarray((second_moments - self.centres.T @ self.sums) / max(self._n - len(self.sizes), 1))
-
     def _real_scores(self, second_moments: Floats) -> tuple[Floats, Floats]:
-        centres, covariance = self.centres, self.noise(second_moments)
+        centres, n = self.centres, self._n
         dimension = centres.shape[1]
-        shrinkage = min(1.0, dimension / self._n)
+        covariance = (second_moments - centres.T @ self.sums) / max(n - len(centres), 1)
+        shrinkage = min(1.0, dimension / n)
         least = np.finfo(np.float32).eps * float(np.square(centres).mean()) or 1.0
         sphere = max(covariance.trace() / dimension, least)
         covariance = (1.0 - shrinkage) * covariance + shrinkage * sphere * np.eye(dimension)
@@ -153,9 +150,9 @@ class CentredRows:
         Clusters are looked for where rows vary most. Noise may vary more than the means do, in a coordinate
         of another unit or in a factor that all coordinates share: here it does not.
         """
-        assert self.second_moments is not None
-        covariance, (n, dimension) = self._noise(labels), self.rows.shape
-        total = self.second_moments.diagonal() / n
+        noise, (n, dimension) = self._noise(labels), self.rows.shape
+        covariance = (noise.T @ noise).astype(np.float64) / n
+        total = np.square(self.rows).mean(axis=0, dtype=np.float64)
         # a coordinate that the labels tell exactly still tells them apart
         variances = np.maximum(covariance.diagonal(), _LEFT_AT_LEAST * total)
         units = np.sqrt(np.where(variances > 0.0, variances, 1.0))
@@ -172,14 +169,13 @@ class CentredRows:
     def is_uneven(self, labels: Labels) -> bool:
         """Whether the noise around the means of labels 0, 1, ... [n] is far larger in some coordinate than in
         most."""
-        variances = self._noise(labels).diagonal()
+        variances = np.square(self._noise(labels)).mean(axis=0)
         return bool(variances.max() > _FAR_LARGER * np.median(variances))
 
-    def _noise(self, labels: Labels) -> Floats:
-        """The covariance [D, D] of rows around the means of labels 0, 1, ... [n]."""
-        assert self.second_moments is not None
-        clusters = clusters_of(self.rows, labels, int(labels.max()) + 1, of_bits=False)
-        return clusters.noise(self.second_moments)
+    def _noise(self, labels: Labels) -> Reals:
+        """The rows around the means of labels 0, 1, ... [n]."""
+        centres = clusters_of(self.rows, labels, int(labels.max()) + 1, of_bits=False).centres
+        return np.asarray(self.rows - centres.astype(np.float32)[labels])
 
     def decoder(self, weights: Floats, bias: Floats) -> AffineDecoder:
         """The decoder of observations for which rows have the scores bias [K] + weights [K, D] x."""

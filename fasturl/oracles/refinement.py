@@ -23,7 +23,15 @@ from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
-from .likelihoods import CentredRows, Labels, Reals, numbered, refined, same_clusters
+from .likelihoods import (
+    CentredRows,
+    Labels,
+    Reals,
+    numbered,
+    refined,
+    same_clusters,
+    without_false_alarms,
+)
 from .projection import Floats, Observations, are_bits, merged, separation
 from .split_evidence import SplitRule
 from .splits import split_further
@@ -76,6 +84,7 @@ def fit_and_refine(
     return _split_where_sphered(centred, judged, labels, n_labels, random_state) or best
 
 
+@without_false_alarms
 def _split_where_sphered(
     observations: CentredRows, judged: Observations, labels: Labels, n_labels: int, random_state: int
 ) -> Decoder | None:
