@@ -2,13 +2,17 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 
 import pandas as pd
 import pytest
 
 from fasturl.experiments import Cell, Dask, load, sweep
+from fasturl.experiments.running import backends
 from fasturl.experiments.running import sweeping as machinery
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
@@ -100,6 +104,29 @@ def test_what_fails_in_a_worker_fails_here_with_its_reason(cluster):
 def test_a_scheduler_that_cannot_be_reached_is_known_before_anything_is_written(tmp_path):
     with pytest.raises(ValueError, match=r"cannot reach a Dask scheduler at tcp://127.0.0.1:9: "):
         sweep(CELLS, SEEDS, tmp_path / "out", backend=Dask("tcp://127.0.0.1:9", timeout=0.5))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b""], ids=["in words", "not at all"])
+def test_who_listens_and_is_no_scheduler_is_told_so(answer, tmp_path, monkeypatch):
+    """As the port of a dashboard does, or of any other server."""
+    monkeypatch.setattr(backends, "_CONNECT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+        def answer_one():
+            connection, _ = server.accept()
+            with connection, suppress(ConnectionError):
+                connection.sendall(answer)
+                connection.recv(1)  # until the other side hangs up
+
+        thread = threading.Thread(target=answer_one)
+        thread.start()
+        with pytest.raises(
+            ValueError, match=rf"^cannot reach a Dask scheduler at {address}: (who|timed out)"
+        ):
+            sweep(CELLS, SEEDS, tmp_path / "out", backend=Dask(address))
+        thread.join()
     assert not list(tmp_path.iterdir())
 
 

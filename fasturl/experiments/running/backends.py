@@ -29,6 +29,8 @@ _WATCH_SECONDS = 0.5
 _KNOCK_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0
 """Time allowed to connect once the port is known to be open."""
+_LONGEST_GREETING = 2**20
+"""Bytes with which a Dask scheduler answers at most."""
 _DESERTED_SECONDS = 60.0
 """How long a cluster may be without workers: long enough for one that is restarted or takes the place of
 another."""
@@ -227,7 +229,7 @@ class Dask:
     def _client(self) -> Any:
         distributed = optional.need("distributed", "dask", "a Dask cluster")
         try:
-            _knock(distributed.comm.resolve_address(self.address))
+            _listen_for_greeting(distributed.comm.resolve_address(self.address))
             client = distributed.Client(self.address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise ValueError(
@@ -311,9 +313,32 @@ def _silenced(logger: str) -> Iterator[None]:
 
 def _knock(address: str) -> None:
     """OSError where nobody listens: the libraries themselves would wait, Ray for minutes."""
+    if connection := _connection(address):
+        connection.close()
+
+
+def _listen_for_greeting(address: str) -> None:
+    """OSError where who listens is no Dask scheduler, which says at once how many bytes its greeting has:
+    Dask would wait for a web server, or take its words for a number of bytes."""
+    connection = _connection(address)
+    if connection is None:
+        return
+    with connection:
+        if not address.startswith("tcp://"):  # else it is encrypted
+            return
+        connection.settimeout(_CONNECT_SECONDS)
+        with connection.makefile("rb") as answer:
+            length = answer.read(8)
+    if len(length) < 8 or int.from_bytes(length, "little") > _LONGEST_GREETING:
+        raise OSError("who listens there is no Dask scheduler")
+
+
+def _connection(address: str) -> socket.socket | None:
+    """To who listens at an address, if that has a port; OSError where nobody does."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
-    if port.isdecimal():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
+    if not port.isdecimal():
+        return None
+    return socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS)
 
 
 def _first_line(error: BaseException) -> str:
