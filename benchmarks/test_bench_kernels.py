@@ -28,6 +28,7 @@ from fasturl._kernels.records import (
     SupportVectors,
     Trajectories,
     VotingWorkspace,
+    blank_trajectories,
 )
 from fasturl.agents.observation import _Rows
 from fasturl.decoders.decoder import observations_of
@@ -104,7 +105,8 @@ def learning_by(loops):
     """The reference of a memory's compiled episodes."""
 
     def learn(memory, dynamics, labels, dynamics_rng, returns):
-        loops.learn(dynamics, labels, memory.tables, dynamics_rng, POLICY_RNG.copy(), returns, [0] * 3)
+        rngs, not_in_view = (dynamics_rng, POLICY_RNG.copy()), blank_trajectories(0, HORIZON)
+        loops.learn(dynamics, labels, memory.tables, *rngs, returns, not_in_view, [0] * 3)
 
     return learn
 
@@ -275,7 +277,7 @@ def best(_):
 
 def support_vectors(_):
     """Thirty for each of three classes."""
-    vectors, starts = DRAW.normal(size=(90, 2)), np.array([0, 30, 60, 90])
+    vectors, starts = DRAW.normal(size=(2, 90)), np.array([0, 30, 60, 90])
     return (
         normals(BLOCK, 2, 3, LEVELS),
         SupportVectors(vectors, starts, DRAW.normal(size=(2, 90)), DRAW.normal(size=3), 0.7),

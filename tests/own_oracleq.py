@@ -22,31 +22,9 @@ class Tables(NamedTuple):
 
 
 @njit
-def greatest(row):
-    best = row[0]
-    for a in range(1, row.size):
-        if row[a] > best:
-            best = row[a]
-    return best
-
-
-@njit
 def choose(tables, level, label, rng):
     """A best action, ties at random."""
-    row = tables.q[level, label]
-    best, action, ties = row[0], 0, 1
-    for a in range(1, row.size):
-        if row[a] > best:
-            best, action, ties = row[a], a, 1
-        elif row[a] == best:
-            ties += 1
-    if ties > 1:
-        skip = draws.below(rng, ties)
-        for a in range(row.size):
-            if row[a] == best:
-                if skip == 0:
-                    return a
-                skip -= 1
+    action, _ = draws.greedy(tables.q[level, label], rng)
     return action
 
 
@@ -55,7 +33,7 @@ def take_step(tables, level, label, action, reward, next_level, next_label):
     """Move the value towards what was earned, what is ahead, and a bonus that falls with the visits."""
     ahead = 0.0
     if next_level < tables.q.shape[0]:
-        ahead = greatest(tables.q[next_level, next_label])
+        ahead = draws.greatest(tables.q[next_level, next_label])
     visits, values = tables.visits[level, label], tables.q[level, label]
     visits[action] += 1
     bonus = tables.bonuses[visits[action]]
@@ -74,12 +52,7 @@ def fill_policy(tables, chances):
     """The best actions, equally likely."""
     for level in range(chances.shape[0]):
         for label in range(chances.shape[1]):
-            row = tables.q[level, label]
-            best, ties = greatest(row), 0
-            for a in range(row.size):
-                ties += row[a] == best
-            for a in range(row.size):
-                chances[level, label, a] = 1.0 / ties if row[a] == best else 0.0
+            draws.fill_greedy(tables.q[level, label], chances[level, label])
 
 
 @dataclass(frozen=True)
