@@ -69,7 +69,7 @@ WRONG = [
     ("step", "transitions", np.nan, "E_TABLE"),
     ("step", "transitions", 0.999, "E_TABLE"),
     ("step", "rewards", np.inf, "E_NUMBER"),
-    ("step", "random_rewards", 2, "E_RANGE"),
+    ("step", "random_rewards", 3, "E_RANGE"),
     ("step", "actions", 4, "E_RANGE"),
     ("step", "states", 3, "E_RANGE"),
     ("optimal_q", "probabilities", np.nan, "E_NUMBER"),
@@ -107,7 +107,7 @@ WRONG = [
             ("rewards", np.inf, "E_NUMBER"),
             ("rewards", 1.1e100, "E_NUMBER"),
             ("rewards", -0.5, "E_NUMBER"),  # those of the last level are Bernoulli draws
-            ("random_rewards", 2, "E_RANGE"),
+            ("random_rewards", 3, "E_RANGE"),
             ("labels", 3, "E_RANGE"),
         ]
     ),

@@ -69,7 +69,8 @@ TABLES = {
     "reward": ("rewards", 5, np.inf, "E_NUMBER"),
     "reward beyond what returns can hold": ("rewards", 5, -1.1e100, "E_NUMBER"),
     "mean of a Bernoulli reward": ("rewards", -2, 1.5, "E_NUMBER"),
-    "flag": ("random_rewards", 1, 2, "E_RANGE"),
+    "flag": ("random_rewards", 1, 3, "E_RANGE"),
+    "a reward where there are none": ("rewards", 5, 0.5, "E_NUMBER"),
 }
 
 

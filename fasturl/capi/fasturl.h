@@ -104,7 +104,7 @@ typedef struct fasturl_dynamics {
     int64_t transitions_length;
     const double *rewards; /* [H, S, A, S], mean reward of each transition, at most 1e100 in size; in [0, 1] where it is drawn */
     int64_t rewards_length;
-    const uint8_t *random_rewards; /* [H], 1 where the level's rewards are Bernoulli draws, else 0 */
+    const uint8_t *random_rewards; /* [H], 1 where the level's rewards are Bernoulli draws, 2 where all are 0, which is faster to know, else 0 */
     int64_t random_rewards_length;
 } fasturl_dynamics;
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._kernels import dynamics, planning
 from ..._kernels.compiling import inlined
-from ..._kernels.records import SIZE_ONE, Dynamics
+from ..._kernels.records import FIXED_REWARDS, NO_REWARDS, RANDOM_REWARDS, SIZE_ONE, Dynamics
 from ...problems.block_mdp import LARGEST_REWARD
 from ..access import field, four_numbers, offset, view, view_const
 from ..checks import (
@@ -35,6 +35,7 @@ from ..checks import (
 )
 
 _LOCK_STATES, _LOCK_ACTIONS = 3, 4
+_N_KINDS = NO_REWARDS + 1
 
 
 # --- the struct ---
@@ -77,14 +78,17 @@ def check_dynamics(d: Any) -> int:
 
 @inlined
 def _check_rewards(d: Any) -> int:
-    """All mean rewards, which are probabilities at levels where rewards are random."""
+    """All mean rewards, which are probabilities at levels where rewards are random, and 0 where there are
+    none."""
     horizon, n_states, n_actions = sizes(d)
-    if not all_below(field(d, "random_rewards"), horizon, 2):
+    if not all_below(field(d, "random_rewards"), horizon, _N_KINDS):
         return RANGE
-    random_rewards = view(field(d, "random_rewards"), (horizon,))
+    kinds = view(field(d, "random_rewards"), (horizon,))
     entries = n_states * n_actions * n_states
     for h in range(horizon):
-        least, greatest = (0.0, 1.0) if random_rewards[h] else (-LARGEST_REWARD, LARGEST_REWARD)
+        least, greatest = -LARGEST_REWARD, LARGEST_REWARD
+        if kinds[h] != FIXED_REWARDS:
+            least, greatest = 0.0, 1.0 if kinds[h] == RANDOM_REWARDS else 0.0
         if not all_within(offset(field(d, "rewards"), h * entries), entries, least, greatest):
             return NUMBER
     return OK
@@ -119,7 +123,7 @@ def spans(d: Any) -> Any:
 
 @inlined
 def tables(d: Any) -> Dynamics:
-    """What the kernels take; random rewards are 0 or 1. A flag is the kind of rewards that it stands for."""
+    """What the kernels take; random rewards are 0 or 1."""
     horizon, n_states, n_actions = sizes(d)
     shape = (horizon, n_states, n_actions, n_states)
     return Dynamics(
@@ -249,7 +253,7 @@ def step(
         or check_disjoint(
             (span(dynamics_rng, 4), span(states, n), span(rewards, n)), (span(actions, n), *spans(d))
         )
-        or unless(all_below(offset(field(d, "random_rewards"), h), 1, 2), RANGE)
+        or unless(all_below(offset(field(d, "random_rewards"), h), 1, _N_KINDS), RANGE)
     )
     if status != OK:
         return status
