@@ -1,6 +1,7 @@
 """Settings of the whole suite."""
 
 import os
+import shutil
 
 # what is checked for its indices need not be fast
 if os.environ.get("NUMBA_BOUNDSCHECK"):
@@ -94,3 +95,36 @@ def plugins(library):
     from c_plugins import ABI
 
     return ABI.dlopen(library)
+
+
+@pytest.fixture
+def nothing_registered(monkeypatch):
+    """A test finds nothing registered; what it registers is gone after it, and unknown to Gymnasium."""
+    from fasturl._base import names
+
+    before = {kind: dict(known) for kind, known in names._registered.items()}
+    monkeypatch.setattr(names, "_listeners", [])
+    for known in names._registered.values():
+        known.clear()
+    yield
+    for kind, known in before.items():
+        names._registered[kind] = known
+    names._installed.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A folder with the two cells of `small_store` over seeds 0..5; nobody writes to it."""
+    from small_store import fill
+
+    from fasturl.experiments.running.store import Store
+
+    folder = tmp_path_factory.mktemp("finished") / "out"
+    fill(Store(folder, create=True))
+    return folder
+
+
+@pytest.fixture
+def folder(finished, tmp_path):
+    """A copy of the finished one, to do with as a test likes."""
+    return shutil.copytree(finished, tmp_path / "out")

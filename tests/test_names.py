@@ -1,92 +1,20 @@
 """Components by name: registered by a program or by an installed package, ours like anybody's."""
 
 import json
-import sys
-import types
-import warnings
 from dataclasses import dataclass
-from importlib import metadata
 
 import numpy as np
 import pytest
+from named_parts import KINDS, Corridor, Counts, Lazy, Threshold
 from sklearn.cluster import Birch
-from url_parts import Explorer
 
 import fasturl as fu
 from fasturl import registry
 from fasturl._base import names
 from fasturl._base.parts import describe_part
-from fasturl.agents.agent import Agent, Outcome
-from fasturl.agents.evaluation import LatentPolicy
+from fasturl.agents.agent import Agent
 
-
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    """A test finds nothing registered; what it registers is gone after it, and unknown to Gymnasium."""
-    before = {kind: dict(known) for kind, known in names._registered.items()}
-    monkeypatch.setattr(names, "_listeners", [])
-    for known in names._registered.values():
-        known.clear()
-    yield
-    for kind, known in before.items():
-        names._registered[kind] = known
-    names._installed.cache_clear()
-
-
-@dataclass(frozen=True)
-class Corridor(fu.Environment):
-    horizon: int = fu.setting(4, least=1, help="Number of levels.")
-    slip: float = fu.setting(0.0, least=0, most=1, help="Chance that an action has no effect.")
-
-    n_actions, max_states = 2, 2
-
-    def draw(self, streams):
-        transitions = np.zeros((self.horizon, 2, 2, 2))
-        transitions[:, 0] = [[1 - self.slip, self.slip], [0, 1]]
-        transitions[:, 1, :, 1] = 1
-        rewards = np.zeros((self.horizon, 1, 1, 2))
-        rewards[-1, ..., 0] = 1
-        return fu.BlockMDP(transitions, rewards)
-
-
-class Threshold:
-    """An oracle with fit and predict."""
-
-    def __init__(self, coordinate: int = 0):
-        self.coordinate = coordinate
-
-    def fit(self, X):
-        return self
-
-    def predict(self, X):
-        return (np.asarray(X)[:, self.coordinate] > 0.5).astype(int)
-
-
-class Counts(Explorer):
-    """A learner with one setting."""
-
-    def __init__(self, patience: int = 3):
-        self.patience = patience
-
-
-@dataclass(frozen=True)
-class Lazy(Agent):
-    """An agent that always plays the first action."""
-
-    rest: float = fu.setting(0.5, least=0, help="Nothing.")
-
-    sees_latent_states = True
-
-    def play(self, game, ledger):
-        while ledger.left:
-            ledger.enter(game.play_random(min(10, ledger.left)).returns)
-        known = game.description
-        return Outcome(
-            LatentPolicy(np.eye(known.n_actions)[np.zeros((known.horizon, known.max_states), int)])
-        )
-
-
-KINDS = {"environment": Corridor, "oracle": Threshold, "learner": Counts, "agent": Lazy}
+pytestmark = pytest.mark.usefixtures("nothing_registered")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,7 +25,7 @@ def test_a_class_of_each_kind_is_registered_by_a_call_and_by_a_decorator(kind):
     assert names.find(kind, cls.__name__.lower()).cls is names.find(kind, "by-decorator").cls is cls
     component = names.find(kind, "by-decorator")
     assert (component.kind, component.carried, component.built_in) == (kind, True, False)
-    assert component.target == f"test_names:{cls.__name__}"
+    assert component.target == f"{cls.__module__}:{cls.__name__}"
 
 
 def test_what_is_registered_can_be_trained_by_name():
@@ -152,9 +80,6 @@ def test_a_clusterer_of_scikit_learn_is_registered_as_it_is():
     assert names.find("oracle", "birch").package == "scikit-learn"
     with pytest.raises(ValueError, match=r"treshold is not a setting of url \(did you mean threshold\?\)"):
         registry.agent("url", oracle="birch", treshold=0.5)
-
-
-# --- what is refused ---
 
 
 def undeclared(self, size):
@@ -244,138 +169,6 @@ def test_a_setting_that_an_object_does_not_keep_is_named():
         ValueError, match="Forgetful must keep its setting depth as an attribute of that name"
     ):
         describe_part("oracle", Forgetful())
-
-
-# --- entry points ---
-
-
-class Package:
-    """A distribution that is not installed."""
-
-    def __init__(self, name, version="1.2"):
-        self.name, self.version = name, version
-
-
-@pytest.fixture
-def install(monkeypatch):
-    """Add entry points (group, name, value, package) to those that are installed."""
-
-    def add(*entries):
-        real = metadata.entry_points
-
-        def entry_points(**selection):
-            mine = []
-            for kind, name, value, package in entries:
-                entry = metadata.EntryPoint(name, value, names.GROUPS[kind])
-                mine.append(entry._for(Package(package)))
-            return [*real(**selection), *(one for one in mine if one.group == selection["group"])]
-
-        monkeypatch.setattr(metadata, "entry_points", entry_points)
-        names._installed.cache_clear()
-
-    return add
-
-
-@pytest.fixture
-def module(monkeypatch):
-    """A module of some package, with what is put into it."""
-
-    def make(name, **content):
-        made = types.ModuleType(name)
-        vars(made).update(content)
-        monkeypatch.setitem(sys.modules, name, made)
-
-    return make
-
-
-def test_a_package_makes_its_classes_known_by_entry_points(install, module):
-    module("elsewhere", Corridor=Corridor, Threshold=Threshold)
-    install(
-        ("environment", "hall", "elsewhere:Corridor", "elsewhere-package"),
-        ("oracle", "limit", "elsewhere:Threshold", "elsewhere-package"),
-    )
-    component = names.find("environment", "hall")
-    assert (component.origin, component.carried) == ("elsewhere-package 1.2", False)
-    assert registry.environment("hall", horizon=2).horizon == 2
-    assert registry.origins("hall", "url", {"oracle": {"name": "limit"}}) == {
-        "environment hall": "elsewhere-package 1.2",
-        "agent url": names.find("agent", "url").origin,
-        "oracle limit": "elsewhere-package 1.2",
-    }
-    # the classes are defined in another module than the one that shows them
-    assert Corridor().name == "hall"
-    assert describe_part("oracle", Threshold(1)) == {"name": "limit", "coordinate": 1}
-    assert registry.carried("hall", "url", {"oracle": {"name": "limit"}}) == []
-
-
-def test_a_name_that_is_taken_twice_is_left_out_with_one_line(install, module):
-    module("second", Threshold=Threshold, Lazy=Lazy)
-    install(
-        ("oracle", "kmeans", "second:Threshold", "second-package"),
-        ("oracle", "limit", "second:Threshold", "second-package"),
-        ("oracle", "limit", "third:Threshold", "third-package"),
-        ("agent", "oracleq-obs", "second:Lazy", "second-package"),
-        ("agent", "Very Lazy", "second:Lazy", "second-package"),
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        assert names.find("oracle", "kmeans").cls is fu.oracles.KMeans
-        assert names.find("oracle", "limit").cls is Threshold
-        registry.agent("oracleq-obs")
-        names.components("oracle")
-    ours = names.find("oracle", "kmeans").origin
-    learner = names.find("learner", "oracleq").origin
-    assert sorted(str(one.message) for one in caught) == sorted(
-        [
-            f"oracle 'kmeans' of the package second-package is left out: the name is taken by {ours}",
-            "oracle 'limit' of the package third-package is left out: the name is taken by "
-            "second-package 1.2",
-            "agent 'oracleq-obs' of the package second-package is left out: the name is taken by "
-            f"learner 'oracleq' of {learner}",
-            "agent 'Very Lazy' of the package second-package is left out: "
-            "a name must be small letters and digits with hyphens between them",
-        ]
-    )
-
-
-def test_an_installation_that_is_listed_twice_is_no_quarrel(install, module):
-    module("twice", Threshold=Threshold)
-    install(*[("oracle", "limit", "twice:Threshold", "twice-package")] * 2)
-    assert names.find("oracle", "limit").cls is Threshold  # warnings are errors
-
-
-def test_a_package_that_fails_is_named_and_harms_nobody_else(install, module, monkeypatch, tmp_path):
-    (tmp_path / "breaks_on_import.py").write_text("raise RuntimeError('two\\nlines')")
-    (tmp_path / "leaves_on_import.py").write_text("raise SystemExit(3)")
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-    class Undeclared(Threshold):
-        def __init__(self, size):
-            pass
-
-    module("half_done", Undeclared=Undeclared, number=3)
-    broken = {
-        "gone": ("no_such_module_here:Oracle", "cannot be loaded: ModuleNotFoundError: No module named"),
-        "breaks": ("breaks_on_import:Oracle", "cannot be loaded: RuntimeError: two lines"),
-        "leaves": ("leaves_on_import:Oracle", "cannot be loaded: SystemExit: 3"),
-        "lost": ("half_done:Oracle", "cannot be loaded: AttributeError: "),
-        "undeclared": (
-            "half_done:Undeclared",
-            "cannot be used: size of Undeclared is not declared: give it a",
-        ),
-        "number": ("half_done:number", "cannot be used: it must be a class, got 3"),
-    }
-    install(*(("oracle", name, value, "bad-package") for name, (value, _) in broken.items()))
-    for name, (_, reason) in broken.items():
-        with pytest.raises(
-            ValueError, match=f"^oracle '{name}' of the package bad-package 1.2 {reason}"
-        ) as caught:
-            registry.agent("url", oracle={"name": name})
-        assert "\n" not in str(caught.value)
-    run = fu.train(fu.LockBernoulli(2), registry.agent("url", oracle="kmeans"), 100)
-    assert run.oracle == "kmeans"
-    assert fu.train(fu.LockBernoulli(2), fu.URL(Threshold()), 100).oracle == "threshold"
-    assert set(broken) < set(names.components("oracle"))
 
 
 def test_ours_are_registered_like_anybodys():
