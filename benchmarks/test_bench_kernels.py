@@ -15,6 +15,7 @@ from fasturl._kernels import (
     hashing,
     labels,
     planning,
+    records,
     rng,
     tabular,
     variates,
@@ -22,14 +23,6 @@ from fasturl._kernels import (
 )
 from fasturl._kernels.compiling import inlined
 from fasturl._kernels.packed_decoding import fill_packed_tables, packed_labels, packed_scores
-from fasturl._kernels.records import (
-    QuadraticScores,
-    RealObservations,
-    SupportVectors,
-    Trajectories,
-    VotingWorkspace,
-    blank_trajectories,
-)
 from fasturl.agents.observation import _Rows
 from fasturl.decoders.decoder import observations_of
 from fasturl.learners.compiled import CompiledMemory
@@ -105,14 +98,14 @@ def learning_by(loops):
     """The reference of a memory's compiled episodes."""
 
     def learn(memory, dynamics, labels, dynamics_rng, returns):
-        rngs, not_in_view = (dynamics_rng, POLICY_RNG.copy()), blank_trajectories(0, HORIZON)
+        rngs, not_in_view = (dynamics_rng, POLICY_RNG.copy()), records.blank_trajectories(0, HORIZON)
         loops.learn(dynamics, labels, memory.tables, *rngs, returns, not_in_view, [0] * 3)
 
     return learn
 
 
 def episodes(stream):
-    record = Trajectories(
+    record = records.Trajectories(
         np.empty((EPISODES, HORIZON + 1), np.int64),
         np.empty((EPISODES, HORIZON), np.int64),
         np.empty((EPISODES, HORIZON)),
@@ -243,8 +236,8 @@ def squares(_):
 
 def quadratic(_):
     """Points in the plane, as oracles show a lock to it."""
-    observations = RealObservations(normals(BLOCK, 2, LEVELS), normals(3, 2, LEVELS), 2)
-    mixture = QuadraticScores(normals(3, 2, 2), normals(3, 2), normals(3))
+    observations = records.RealObservations(normals(BLOCK, 2, LEVELS), normals(3, 2, LEVELS), 2)
+    mixture = records.QuadraticScores(normals(3, 2, 2), normals(3, 2), normals(3))
     return observations, mixture, normals(4, LEVELS), scores()
 
 
@@ -280,8 +273,8 @@ def support_vectors(_):
     vectors, starts = DRAW.normal(size=(2, 90)), np.array([0, 30, 60, 90])
     return (
         normals(BLOCK, 2, 3, LEVELS),
-        SupportVectors(vectors, starts, DRAW.normal(size=(2, 90)), DRAW.normal(size=3), 0.7),
-        VotingWorkspace(np.empty(90), np.empty(3, np.int64)),
+        records.SupportVectors(vectors, starts, DRAW.normal(size=(2, 90)), DRAW.normal(size=3), 0.7),
+        records.VotingWorkspace(np.empty(90), np.empty(3, np.int64)),
         np.arange(3, dtype=np.uint8),
         table_of_labels(),
     )
