@@ -22,9 +22,9 @@ _3 = np.uint64(3)
 _4 = np.uint64(4)
 _6 = np.uint64(6)
 _63 = np.uint64(63)
+_NOTHING = (_0F, _0F, _0F, _0F)
 _TILE = np.uint64(16)
-"""Episodes that are looked up level by level where levels have tables of their own, so that these stay in the
-cache."""
+"""Episodes that are looked up level by level, so that tables of a level stay in the cache."""
 
 
 @inlined
@@ -63,14 +63,19 @@ def fill_packed_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray
 
 
 @inlined
-def _first_shared_group(words: np.ndarray, e: np.uint64, h: np.uint64, bits: np.uint64) -> np.uint64:
-    """The first of the groups from which on all states have the same bits."""
+def _first_shared_group(
+    words: np.ndarray, first: np.uint64, end: np.uint64, n_levels: np.uint64, bits: np.uint64
+) -> np.uint64:
+    """The first of the groups from which on all states have the same bits, at every level of the episodes
+    from `first` up to `end`."""
     w = np.uint64(words.shape[3])
     while w > _0:
         w -= _1
         differing = _0
-        for s in range(_1, np.uint64(words.shape[2])):
-            differing |= words[e, h, s, w] ^ words[e, h, _0, w]
+        for e in range(first, end):
+            for h in range(n_levels):
+                for s in range(_1, np.uint64(words.shape[2])):
+                    differing |= words[e, h, s, w] ^ words[e, h, _0, w]
         if differing:
             group = (w << _6) // bits
             while differing:
@@ -112,18 +117,33 @@ def _add_groups(
 
 
 @inlined
-def _add_first_group(words: np.ndarray, place: tuple, tables: np.ndarray, k: np.uint64, sums: tuple) -> tuple:
-    """As `_add_groups` for the first group alone, without a loop, which would take half as long again."""
+def _add_first_group(words: np.ndarray, place: tuple, tables: np.ndarray, sums: tuple) -> tuple:
+    """As `_add_groups` for the first group and the first four scores alone, without a loop, which would take
+    half as long again."""
     e, h, s = place
     a0, a1, a2, a3 = sums
     t = h if tables.shape[0] > 1 else _0
     value = words[e, h, s, _0] & np.uint64(tables.shape[2] - 1)
     return (
-        a0 + tables[t, _0, value, k],
-        a1 + tables[t, _0, value, k + _1],
-        a2 + tables[t, _0, value, k + _2],
-        a3 + tables[t, _0, value, k + _3],
+        a0 + tables[t, _0, value, _0],
+        a1 + tables[t, _0, value, _1],
+        a2 + tables[t, _0, value, _2],
+        a3 + tables[t, _0, value, _3],
     )
+
+
+@inlined
+def _greatest(scores: tuple) -> tuple:
+    """The greatest of four scores, and which it is: the first of several."""
+    a0, a1, a2, a3 = scores
+    top, best = a0, _0
+    if a1 > top:
+        top, best = a1, _1
+    if a2 > top:
+        top, best = a2, _2
+    if a3 > top:
+        top, best = a3, _3
+    return top, best
 
 
 @kernel
@@ -132,15 +152,13 @@ def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> 
     n_episodes, n_scores = np.uint64(scores.shape[0]), np.uint64(scores.shape[1])
     n_states, n_levels = np.uint64(scores.shape[2]), np.uint64(scores.shape[3])
     n_groups, bits = np.uint64(tables.shape[1]), _group_bits(tables.shape[2])
-    tile = _TILE if tables.shape[0] > 1 else _1
-    for first in range(_0, n_episodes, tile):
+    for first in range(_0, n_episodes, _TILE):
+        end = min(first + _TILE, n_episodes)
+        shared = min(_first_shared_group(words, first, end, n_levels, bits), n_groups)
         for h in range(n_levels):
-            for e in range(first, min(first + tile, n_episodes)):
-                shared = min(_first_shared_group(words, e, h, bits), n_groups)
+            for e in range(first, end):
                 for k in range(_0, n_scores, _4):
-                    tail = _add_groups(
-                        words, (e, h, _0), tables, bits, shared, n_groups, k, (_0F, _0F, _0F, _0F)
-                    )
+                    tail = _add_groups(words, (e, h, _0), tables, bits, shared, n_groups, k, _NOTHING)
                     for s in range(n_states):
                         a0, a1, a2, a3 = _add_groups(words, (e, h, s), tables, bits, _0, shared, k, tail)
                         scores[e, k, s, h] = a0
@@ -152,37 +170,6 @@ def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> 
                             scores[e, k + _3, s, h] = a3
 
 
-@inlined
-def _label_states(
-    words: np.ndarray,
-    tables: np.ndarray,
-    e: np.uint64,
-    h: np.uint64,
-    relabel: np.ndarray,
-    greatest: np.ndarray,
-    labels: np.ndarray,
-) -> None:
-    """The labels of all states of one level of an episode."""
-    n_groups, bits = np.uint64(tables.shape[1]), _group_bits(tables.shape[2])
-    shared = min(_first_shared_group(words, e, h, bits), n_groups)
-    for k in range(_0, np.uint64(tables.shape[3]), _4):
-        tail = _add_groups(words, (e, h, _0), tables, bits, shared, n_groups, k, (_0F, _0F, _0F, _0F))
-        for s in range(np.uint64(labels.shape[2])):
-            if shared == _1:
-                a0, a1, a2, a3 = _add_first_group(words, (e, h, s), tables, k, tail)
-            else:
-                a0, a1, a2, a3 = _add_groups(words, (e, h, s), tables, bits, _0, shared, k, tail)
-            top, best = a0, k
-            if a1 > top:
-                top, best = a1, k + _1
-            if a2 > top:
-                top, best = a2, k + _2
-            if a3 > top:
-                top, best = a3, k + _3
-            if k == _0 or top > greatest[s]:
-                greatest[s], labels[e, h, s] = top, relabel[best]
-
-
 @kernel
 def packed_labels(
     words: np.ndarray, tables: np.ndarray, relabel: np.ndarray, greatest: np.ndarray, labels: np.ndarray
@@ -192,12 +179,26 @@ def packed_labels(
     `greatest` is float32[S] of scratch.
     """
     n_episodes, n_levels = np.uint64(labels.shape[0]), np.uint64(labels.shape[1])
-    if tables.shape[0] == 1:
-        for e in range(n_episodes):
-            for h in range(n_levels):
-                _label_states(words, tables, e, h, relabel, greatest, labels)
-        return
+    n_states, n_scores = np.uint64(labels.shape[2]), np.uint64(tables.shape[3])
+    n_groups, bits = np.uint64(tables.shape[1]), _group_bits(tables.shape[2])
     for first in range(_0, n_episodes, _TILE):
+        end = min(first + _TILE, n_episodes)
+        shared = min(_first_shared_group(words, first, end, n_levels, bits), n_groups)
+        if shared == _1 and n_scores == _4:
+            for h in range(n_levels):
+                for e in range(first, end):
+                    tail = _add_groups(words, (e, h, _0), tables, bits, _1, n_groups, _0, _NOTHING)
+                    for s in range(n_states):
+                        _, best = _greatest(_add_first_group(words, (e, h, s), tables, tail))
+                        labels[e, h, s] = relabel[best]
+            continue
         for h in range(n_levels):
-            for e in range(first, min(first + _TILE, n_episodes)):
-                _label_states(words, tables, e, h, relabel, greatest, labels)
+            for e in range(first, end):
+                for k in range(_0, n_scores, _4):
+                    tail = _add_groups(words, (e, h, _0), tables, bits, shared, n_groups, k, _NOTHING)
+                    for s in range(n_states):
+                        top, best = _greatest(
+                            _add_groups(words, (e, h, s), tables, bits, _0, shared, k, tail)
+                        )
+                        if k == _0 or top > greatest[s]:
+                            greatest[s], labels[e, h, s] = top, relabel[k + best]
