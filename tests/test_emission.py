@@ -272,6 +272,15 @@ def test_packing_and_unpacking_equal_their_references_and_undo_each_other(dimens
     np.testing.assert_array_equal(comp_bits, bits)
 
 
+@hypothesis.given(DRAWS, st.integers(0, 3), st.integers(1, 4), st.integers(1, 3), st.integers(1, 130))
+def test_observe_bits_equals_its_reference(draw, episodes, n_levels, n_states, dimension):
+    shape = episodes, n_levels, n_states, -(-dimension // 64)
+    words = draw.integers(2**64, size=shape, dtype=np.uint64)
+    states = draw.integers(n_states, size=(episodes, n_levels))
+    ref, comp = both("observe_bits", words, states, shape=(episodes, n_levels, dimension), dtype=np.uint8)
+    np.testing.assert_array_equal(ref, comp)
+
+
 # --- reals ---
 
 

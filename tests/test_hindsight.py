@@ -44,3 +44,11 @@ def test_least_returns_equal_their_reference(draw, n, chosen, horizon):
     naive.hindsight.least_returns(rewards, *chosen, least[0])
     hindsight.least_returns(rewards, *chosen, least[1])
     np.testing.assert_allclose(*least, rtol=1e-12, atol=1e-12)
+
+
+@hypothesis.given(DRAWS, st.integers(0, 30), st.integers(1, 40))
+def test_returns_equal_their_reference_to_the_last_bit(draw, n, horizon):
+    rewards, returns = draw.normal(size=(n, horizon)), np.full((2, n), np.nan)
+    naive.hindsight.add_rewards(rewards, returns[0])
+    hindsight.add_rewards(rewards, returns[1])
+    np.testing.assert_array_equal(*returns)

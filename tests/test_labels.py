@@ -42,13 +42,18 @@ def test_count_pairs_equals_its_reference(draw, count, n_labels):
 
 
 @hypothesis.given(DRAWS, st.integers(0, 6), st.integers(1, 4), st.integers(1, 3), N_LABELS)
-def test_counts_and_effects_of_a_table_equal_their_references(draw, episodes, n_levels, n_states, n_labels):
+def test_what_kernels_read_off_a_table_equals_their_references(draw, episodes, n_levels, n_states, n_labels):
     """The last level is not acted in, and has no effects."""
     table = draw.integers(n_labels, size=(episodes, n_levels, n_states)).astype(np.uint8)
     ref, comp = np.full((2, n_levels, n_states, n_labels), 85)
     naive.count_table(table, ref)
     labels.count_table(table, comp)
     np.testing.assert_array_equal(ref, comp)
+    states = draw.integers(n_states, size=(episodes, n_levels))
+    ref_path, comp_path = np.full((2, episodes, n_levels), 85)
+    naive.labels_along(table, states, ref_path)
+    labels.labels_along(table, states, comp_path)
+    np.testing.assert_array_equal(ref_path, comp_path)
     effects = draw.normal(size=(n_levels - 1, n_states, n_labels))
     ref_squares, comp_squares = np.full((2, n_levels - 1), np.nan)
     naive.effect_squares(table, effects, ref_squares)

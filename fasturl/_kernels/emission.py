@@ -210,12 +210,21 @@ def categorical_words(raw: np.ndarray, cumulative: np.ndarray, out: np.ndarray) 
                 out[e, h, s, c >> 6] = np.uint64(1) << np.uint64(c & 63)
 
 
+@inlined
+def _unpack_row(words: np.ndarray, out: np.ndarray) -> None:
+    """One row of `unpack`."""
+    for w in range(words.size):
+        word = words[w]
+        for j in range(64 * w, min(64 * w + 64, out.size)):
+            out[j] = word & _ONE_BIT
+            word >>= _ONE_BIT
+
+
 @kernel
 def unpack(words: np.ndarray, out: np.ndarray) -> None:
     """Bits as bytes: words uint64[n, W], out uint8[n, D]."""
     for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            out[i, j] = (words[i, j >> 6] >> np.uint64(j & 63)) & np.uint64(1)
+        _unpack_row(words[i], out[i])
 
 
 @inlined
@@ -240,6 +249,15 @@ def pack(bits: np.ndarray, out: np.ndarray) -> None:
         while j < dimension:
             out[i, j >> _6] |= np.uint64(bits[i, j]) << (j & _63)
             j += _ONE_BIT
+
+
+@kernel
+def observe_bits(words: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:
+    """The observations along given states, a byte for each bit: words uint64[E, L, S, W], states int64[E, L],
+    out uint8[E, L, D]."""
+    for e in range(states.shape[0]):
+        for h in range(states.shape[1]):
+            _unpack_row(words[e, h, states[e, h]], out[e, h])
 
 
 @kernel

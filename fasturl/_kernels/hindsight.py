@@ -46,3 +46,14 @@ def least_returns(rewards: np.ndarray, first: int, step: int, least: np.ndarray)
         for h in range(rewards.shape[1] - 1, -1, -1):
             ahead += rewards[i, h]
             least[h] = min(least[h], ahead)
+
+
+@kernel
+def add_rewards(rewards: np.ndarray, returns: np.ndarray) -> None:
+    """returns[i] = the sum of rewards[i], float64[n, H], added from the first level to the last as in the
+    loops of learners."""
+    for i in range(rewards.shape[0]):
+        total = 0.0
+        for h in range(rewards.shape[1]):
+            total += rewards[i, h]
+        returns[i] = total

@@ -71,6 +71,15 @@ def count_pairs(first: np.ndarray, second: np.ndarray, counts: np.ndarray) -> No
 
 
 @kernel
+def labels_along(labels: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:
+    """out[e, h] = labels[e, h, states[e, h]]: what a label table [E, L, S] of integers has along states
+    int64[E, L]; out int64[E, L]."""
+    for e in range(states.shape[0]):
+        for h in range(states.shape[1]):
+            out[e, h] = labels[e, h, states[e, h]]
+
+
+@kernel
 def count_table(labels: np.ndarray, counts: np.ndarray) -> None:
     """counts[h, s, k] (int64[L, S, K]): in how many episodes of labels uint8[E, L, S] state s of level h gets
     label k."""

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from .._base import checks
 from .._base.streams import Streams
 from .._kernels import hashing as _hashing
+from .._kernels import labels as _labels
 from .._kernels import pcid as _pcid
 from .._kernels.records import Dynamics, ObservationKeys, blank_trajectories
 from ..decoders.checked import check_decoder
@@ -32,8 +33,9 @@ from ..decoders.decoder import Decoder
 from ..learners import playing
 from ..learners.compiled import CompiledMemory
 from ..learners.learner import Floats, Ints, Labels, Memory, Stream, Task
+from ..learners.rollouts import returns_of
 from ..problems.block_mdp import BlockMDP, policy_table
-from ..problems.blocks import BitBlock, Block, along_paths
+from ..problems.blocks import BitBlock, Block
 from ..problems.description import Description
 from ..problems.emissions.emission import MOST_EPISODES
 from ..problems.environment import emission_rngs
@@ -67,7 +69,9 @@ class Trajectories:
     @cached_property
     def labels(self) -> Ints:
         """What the decoder said of each observation that was met: [E, H+1]."""
-        return np.asarray(along_paths(self._labels, self._states), np.int64)
+        labels = np.empty(self._states.shape, np.int64)
+        _labels.labels_along(np.ascontiguousarray(self._labels), self._states, labels)
+        return labels
 
     def labels_at(self, level: int) -> Ints:
         """What the decoder said of the observation of one level, 1 to H + 1: [E]."""
@@ -77,7 +81,7 @@ class Trajectories:
     @cached_property
     def returns(self) -> Floats:
         """The return of each episode, its rewards added up in their order."""
-        return np.asarray(self.rewards.cumsum(axis=1)[:, -1])
+        return returns_of(self.rewards)
 
     def observations(self, count: int | None = None) -> NDArray[np.generic]:
         """All observations, or those of the first `count` episodes: [E, H+1, D]. They are made here, since

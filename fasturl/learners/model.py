@@ -62,7 +62,8 @@ def count_step(
 ) -> None:
     """Add one step to the counts."""
     tables.visits[level, label, action] += 1.0
-    tables.rewards[level, label, action] += reward
+    if reward != 0.0:
+        tables.rewards[level, label, action] += reward
     if next_level < tables.visits.shape[0]:
         tables.transitions[level, label, action, next_label] += 1.0
 

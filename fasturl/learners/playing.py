@@ -16,7 +16,7 @@ from .._kernels.records import Dynamics, ObservationKeys
 from ..problems.emissions import cumulative
 from .compiled import CompiledMemory
 from .learner import Floats, Ints, Labels, Memory, Stream, check_policy
-from .rollouts import rollout
+from .rollouts import returns_of, rollout
 
 
 def learn(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
@@ -25,7 +25,7 @@ def learn(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stre
         CompiledMemory.learn_episodes(memory, dynamics, labels, dynamics_rng, returns)
         return
     _, _, rewards = learn_in_view(memory, dynamics, labels[: returns.size], dynamics_rng)
-    returns[:] = rewards.cumsum(axis=1)[:, -1]  # added in order, as the compiled loop does
+    returns[:] = returns_of(rewards)
 
 
 def learn_in_view(

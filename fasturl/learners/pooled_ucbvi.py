@@ -88,7 +88,8 @@ def take_step(
 ) -> None:
     """Add the step to the model, and note whether a plan is due."""
     count_step(tables, level, label, action, reward, next_level, next_label)
-    tables.reward_squares[level, label, action] += reward * reward
+    if reward != 0.0:
+        tables.reward_squares[level, label, action] += reward * reward
     note_meeting(tables, level, label)
     n = tables.visits[level, label, action]
     if n >= tables.next_plan[level, label, action]:

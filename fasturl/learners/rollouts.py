@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._kernels import hindsight as _hindsight
 from .._kernels import tabular as _tabular
 from .._kernels.records import Dynamics, blank_trajectories
 from .learner import Floats, Ints, Labels, Stream
@@ -19,3 +20,10 @@ def rollout(
         dynamics, labels, np.ascontiguousarray(q), epsilon, dynamics_rng, policy_rng, trajectories
     )
     return trajectories.states, trajectories.actions, trajectories.rewards
+
+
+def returns_of(rewards: Floats) -> Floats:
+    """The sums of rewards [E, H], added in their order as compiled loops do: [E]."""
+    returns = np.empty(len(rewards))
+    _hindsight.add_rewards(np.ascontiguousarray(rewards), returns)
+    return returns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -130,7 +131,9 @@ class BitBlock(Block):
         return ""
 
     def observe(self, states: States) -> NDArray[np.uint8]:
-        return self._unpack(along_paths(self.words, states))
+        out = np.empty((self.n_episodes, self.n_levels, self.dimension), np.uint8)
+        _emission.observe_bits(self.words, np.ascontiguousarray(states), out)
+        return out
 
     def level(self, h: int) -> BitBlock:
         return BitBlock(np.ascontiguousarray(self.words[:, h : h + 1]), self.dimension)
@@ -139,12 +142,10 @@ class BitBlock(Block):
         return BitBlock(self.words[first:end], self.dimension)
 
     def every_state(self) -> NDArray[np.uint8]:
-        return self._unpack(self.words)
-
-    def _unpack(self, words: Words) -> NDArray[np.uint8]:
-        out = np.empty((words.size // words.shape[-1], self.dimension), np.uint8)
-        _emission.unpack(words.reshape(-1, words.shape[-1]), out)
-        return out.reshape(*words.shape[:-1], self.dimension)
+        *shape, n_words = self.words.shape
+        out = np.empty((math.prod(shape), self.dimension), np.uint8)
+        _emission.unpack(self.words.reshape(-1, n_words), out)
+        return out.reshape(*shape, self.dimension)
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,8 @@ class ObservationBlock(Block):
             object.__setattr__(self, name, value)
 
     def observe(self, states: States) -> Reals:
-        return along_paths(self.observations, states)
+        episodes, levels = np.ogrid[: self.n_episodes, : self.n_levels]
+        return np.asarray(self.observations[episodes, levels, states])
 
     def level(self, h: int) -> ObservationBlock:
         return ObservationBlock(self.observations[:, h : h + 1])
@@ -171,13 +173,6 @@ class ObservationBlock(Block):
 
     def every_state(self) -> Reals:
         return self.observations
-
-
-def along_paths(table: NDArray[Any], states: States) -> NDArray[Any]:
-    """What a table [E, L, S, ...] has for the states [E, L] that were met: [E, L, ...]."""
-    # numbered through: to index by three arrays takes four times as long
-    firsts = table.shape[2] * np.arange(states.size).reshape(states.shape)
-    return np.asarray(table.reshape(-1, *table.shape[3:]).take(firsts + states, axis=0))
 
 
 def packed(observations: NDArray[np.uint8]) -> BitBlock:

@@ -47,6 +47,7 @@ from .emission import fill_words as fill_words
 from .emission import hadamard_rows as hadamard_rows
 from .emission import lock_words as lock_words
 from .emission import mapped_rows as mapped_rows
+from .emission import observe_bits as observe_bits
 from .emission import observe_reals as observe_reals
 from .emission import pack as pack
 from .emission import unpack as unpack
@@ -58,6 +59,7 @@ from .labels import count_visits as count_visits
 from .labels import effect_squares as effect_squares
 from .labels import fix_label as fix_label
 from .labels import fix_labels as fix_labels
+from .labels import labels_along as labels_along
 from .packed_decoding import fill_packed_tables as fill_packed_tables
 from .packed_decoding import packed_labels as packed_labels
 from .packed_decoding import packed_scores as packed_scores

@@ -113,6 +113,14 @@ def pack(bits, out):
             out[i, w] = _word_of([int(bit) for bit in bits[i]], w)
 
 
+def observe_bits(words, states, out):
+    """The bits of the state, one by one."""
+    for e in range(out.shape[0]):
+        for h in range(out.shape[1]):
+            for j in range(out.shape[2]):
+                out[e, h, j] = int(words[e, h, states[e, h], j // 64]) >> j % 64 & 1
+
+
 def observe_reals(noise, means, states, out):
     """Noise plus the mean of the state."""
     for e in range(out.shape[0]):

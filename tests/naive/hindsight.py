@@ -20,3 +20,10 @@ def least_returns(rewards, first, step, least):
     """One level at a time."""
     for h in range(len(least)):
         least[h] = min([sum(row[h:]) for row in rewards[first::step]], default=np.inf)
+
+
+def add_rewards(rewards, returns):
+    """One reward at a time."""
+    returns[:] = 0.0
+    for i, h in np.ndindex(*rewards.shape):
+        returns[i] += rewards[i, h]

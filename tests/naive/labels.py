@@ -27,6 +27,12 @@ def count_table(labels, counts):
         counts[h, s, k] = sum(row[h, s] == k for row in labels)
 
 
+def labels_along(labels, states, out):
+    """One place at a time."""
+    for e, h in np.ndindex(*states.shape):
+        out[e, h] = labels[e, h, states[e, h]]
+
+
 def count_by_level(labels, counts):
     """One label at a time."""
     counts[:] = 0
