@@ -31,7 +31,7 @@ def test_counts_of_outcomes_equal_their_reference(draw, n, chosen, horizon, n_la
     rewards, first_level = draw.normal(size=(n, horizon)), min(before, horizon - 1)
     shape, found = (horizon - first_level, n_labels, n_actions), []
     for module in (naive.hindsight, hindsight):
-        out = np.full(shape, np.nan), np.full(shape, np.nan), np.full((*shape, n_labels), np.nan)
+        out = np.full(shape, np.nan), np.full((*shape, n_labels), np.nan)
         module.count_outcomes(labels, actions, rewards, *chosen, first_level, *out)
         found.append(out)
     for expected, actual in zip(*found, strict=True):

@@ -246,6 +246,10 @@ def pack(bits: np.ndarray, out: np.ndarray) -> None:
         while j + _8 <= dimension:
             out[i, j >> _6] |= _eight_bits(bits, i, j) << (j & _63)
             j += _8
+        if j < dimension and j & _63:  # the last eight once more, as far as they are of one word
+            j = dimension - _8
+            out[i, j >> _6] |= _eight_bits(bits, i, j) << (j & _63)
+            j = dimension
         while j < dimension:
             out[i, j >> _6] |= np.uint64(bits[i, j]) << (j & _63)
             j += _ONE_BIT

@@ -13,27 +13,24 @@ def count_outcomes(
     first: int,
     step: int,
     first_level: int,
-    visits: np.ndarray,
     gains: np.ndarray,
     followers: np.ndarray,
 ) -> None:
-    """How often each action was taken at each label of some levels, visits float64[L, K, A], the sum of the
-    rewards that followed, gains float64[L, K, A], and how often each label came next, followers float64[L, K,
-    A, K].
+    """How often each label came next after each action at each label of some levels, followers float64[L, K,
+    A, K], and the sum of the rewards then, gains float64[L, K, A].
 
     Labels [n, H+1] and actions [n, H] are integers, rewards float64[n, H]. Of the n trajectories it takes
     `first` and every `step`-th one after it, of the levels L from `first_level` on, which counts from 0.
     """
-    visits[:] = 0.0
     gains[:] = 0.0
     followers[:] = 0.0
     for i in range(first, actions.shape[0], step):
-        for level in range(visits.shape[0]):
+        for level in range(gains.shape[0]):
             h = first_level + level
-            z, a = labels[i, h], actions[i, h]
-            visits[level, z, a] += 1.0
-            gains[level, z, a] += rewards[i, h]
+            z, a, reward = labels[i, h], actions[i, h], rewards[i, h]
             followers[level, z, a, labels[i, h + 1]] += 1.0
+            if reward != 0.0:
+                gains[level, z, a] += reward
 
 
 @kernel

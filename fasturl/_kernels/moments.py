@@ -1,8 +1,8 @@
 """Sums and squares of observations, and rows around their mean.
 
 Rows may be bytes, float32 or float64. Sums are float64 and run from the first row to the last, so they do not
-depend on a library or its number of threads. Coordinates are the fastest axis: sums of all of them are made
-side by side.
+depend on a library or its number of threads; those of bytes may be whole numbers, in any order. Coordinates
+are the fastest axis: sums of all of them are made side by side.
 """
 
 import math
@@ -43,10 +43,27 @@ def sum_by_label(
 
 
 @kernel
+def count_by_label(
+    rows: np.ndarray, labels: np.ndarray, first: int, step: int, counts: np.ndarray, sizes: np.ndarray
+) -> None:
+    """As `sum_by_label` for rows uint8[n, L, D] around 0: sums int32[L, K, D], which hold 2^23 bytes of any
+    value, and sizes float64[L, K]."""
+    counts[:] = 0
+    sizes[:] = 0.0
+    for i in range(first, rows.shape[0], step):
+        for h in range(rows.shape[1]):
+            k = labels[i, h]
+            sizes[h, k] += 1.0
+            row, sums = rows[i, h], counts[h, k]
+            for j in range(row.size):
+                sums[j] += np.int32(row[j])
+
+
+@kernel
 def standardise(
     rows: np.ndarray, centre: np.ndarray, scale: np.ndarray, by_length: bool, out: np.ndarray
 ) -> None:
-    """out (float64[n, D]) = z, or |z| z, where z = (x - centre) * scale, for rows[n, D] and centre and scale
+    """out (reals [n, D]) = z, or |z| z, where z = (x - centre) * scale, for rows[n, D] and centre and scale
     float64[D]."""
     for i in range(rows.shape[0]):
         square = 0.0

@@ -258,11 +258,8 @@ class _Part:
         n_levels = min(max(_TABLE_ENTRIES // (n_labels**2 * n_actions), 1), level + 1)
         self._first_level = level + 1 - n_levels
         shape = n_levels, n_labels, n_actions
-        self._visits, self._rewards, self._followers = (
-            np.empty(shape),
-            np.empty(shape),
-            np.empty((*shape, n_labels)),
-        )
+        self._rewards, self._followers = np.empty(shape), np.empty((*shape, n_labels))
         _hindsight.count_outcomes(
-            *self._steps, *self._chosen, self._first_level, self._visits, self._rewards, self._followers
+            *self._steps, *self._chosen, self._first_level, self._rewards, self._followers
         )
+        self._visits = self._followers.sum(axis=3)

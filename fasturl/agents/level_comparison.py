@@ -19,6 +19,11 @@ from numpy.typing import NDArray
 from .._kernels import moments as _moments
 from ..learners.learner import Floats, Ints
 
+_COMPARED = 2**15
+"""Observations that are looked at, where there are more."""
+_LEAST_COMPARED = 512
+"""Trajectories that are looked at, where there are as many: enough for the mean of a label at one level."""
+
 
 class Unexplained(NamedTuple):
     """Sums of squared errors: where labels mean the same at all levels, and where they do not."""
@@ -35,8 +40,9 @@ class Unexplained(NamedTuple):
 def unexplained(observations: NDArray[np.generic], labels: NDArray[np.integer], n_labels: int) -> Unexplained:
     """The errors of labels [n, H+1] of observations [n, H+1, D], each half of the n trajectories being
     predicted from the other."""
-    centre, numbers = observations[0].mean(axis=0, dtype=np.float64), labels.astype(np.int64)
-    halves = [_sums(observations, numbers, half, n_labels, centre) for half in (0, 1)]
+    every = -(-len(labels) // max(_COMPARED // labels.shape[1], _LEAST_COMPARED))
+    numbers = labels.astype(np.int64)
+    halves = [_sums(observations, numbers, slice(first, None, 2 * every), n_labels) for first in (0, every)]
     together = apart = 0.0
     for known, tested in (halves, halves[::-1]):
         of_all = _Sums(known.rows.sum(axis=0), known.sizes.sum(axis=0), known.squares)
@@ -64,12 +70,15 @@ class _Sums(NamedTuple):
         return float(self.squares - 2.0 * products + np.sum(self.sizes * np.square(means).sum(axis=-1)))
 
 
-def _sums(
-    observations: NDArray[np.generic], labels: Ints, first: int, n_labels: int, centre: Floats
-) -> _Sums:
-    """The sums of every level, [H+1, K, D] and [H+1, K], over every second trajectory from the first on."""
+def _sums(observations: NDArray[np.generic], labels: Ints, chosen: slice, n_labels: int) -> _Sums:
+    """The sums of every level, [H+1, K, D] and [H+1, K], over the chosen trajectories."""
     _, n_levels, dimension = observations.shape
-    rows, sizes = np.empty((n_levels, n_labels, dimension)), np.empty((n_levels, n_labels))
-    squares = np.empty(dimension)
-    _moments.sum_by_label(observations, labels, first, 2, centre, rows, sizes, squares)
+    shape, sizes = (n_levels, n_labels, dimension), np.empty((n_levels, n_labels))
+    if observations.dtype == np.uint8:  # bits, which are their own squares
+        counts = np.empty(shape, np.int32)
+        _moments.count_by_label(observations, labels, chosen.start, chosen.step, counts, sizes)
+        return _Sums(counts.astype(np.float64), sizes, float(counts.sum()))
+    centre = observations[0].mean(axis=0, dtype=np.float64)
+    rows, squares = np.empty(shape), np.empty(dimension)
+    _moments.sum_by_label(observations, labels, chosen.start, chosen.step, centre, rows, sizes, squares)
     return _Sums(rows, sizes, float(squares.sum()))

@@ -27,8 +27,10 @@ from .level_decoding import (
     next_growth,
 )
 
-_FITTED = 2**14
-"""Observations that an oracle is fitted on, where there are more."""
+_LEAST_FITTED, _MOST_FITTED = 2**13, 2**14
+"""Observations that an oracle is fitted on, where there are more: so many at least, and at most."""
+_PER_COORDINATE, _PER_STATE = 2**4, 2**10
+"""How many of them there are for each coordinate and for each state that there may be."""
 _DECODED = 2**14
 """Observations that are decoded at a time: a decoder may need a copy of them."""
 _SAMPLED = 2**12
@@ -72,7 +74,8 @@ class PooledDecoding(LevelDecoding):
         """As `fitted_on_history`, where the present decoder gives the observations these labels [m]."""
         seen, seed = _all_rows(history), self._draw_seed()
         together = np.zeros(len(seen[0]), np.int64) if believed is None else believed.astype(np.int64)
-        chosen = balanced_choice(together, _FITTED, np.random.default_rng(seed))
+        most = _n_fitted(history.observations.shape[-1], self._n_states)
+        chosen = balanced_choice(together, most, np.random.default_rng(seed))
         decoder = self.fitted(_rows_of(seen, chosen), None if believed is None else together[chosen], seed)
         return decoder, _decoded(decoder, seen[0]).reshape(history.observations.shape[:2])
 
@@ -95,6 +98,12 @@ class PooledDecoding(LevelDecoding):
         self._next = math.ceil(self._growth * played)
         if agreement < STABLE_AGREEMENT:
             self.last_change = played
+
+
+def _n_fitted(dimension: int, n_states: int) -> int:
+    """How many observations an oracle is fitted on, where there are more: what it learns of each state has as
+    many numbers as an observation has coordinates."""
+    return min(max(_PER_COORDINATE * dimension, _PER_STATE * n_states, _LEAST_FITTED), _MOST_FITTED)
 
 
 def _all_rows(history: History) -> list[NDArray[np.generic]]:

@@ -120,6 +120,8 @@ def whole_labels(must: str, numbers: NDArray[Any], n_labels: int) -> NDArray[np.
     """Numbers as int64 labels, or an error that begins with `must` where they are none."""
     if numbers.dtype.kind not in "iuf":
         raise ValueError(f"{must} whole numbers, got {numbers.dtype}")
+    if numbers.dtype == np.uint8 and numbers.max(initial=0) < n_labels:  # as those of our own decoders
+        return numbers.astype(np.int64)
     with np.errstate(invalid="ignore"):
         labels = numbers.astype(np.int64)
     wrong = (labels != numbers) | (labels < 0) | (labels >= n_labels)

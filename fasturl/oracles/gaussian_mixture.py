@@ -16,7 +16,7 @@ from .._kernels import gaussians as _gaussians
 from ..decoders.affine import AffineDecoder
 from ..decoders.decoder import Decoder
 from ..decoders.quadratic import QuadraticDecoder
-from .projection import Floats, sums_of
+from .projection import Floats, sums_around
 
 COVARIANCES = ("spherical", "tied", "diag", "full")
 
@@ -107,9 +107,9 @@ def start_at(
 ) -> GaussianMixture:
     """A mixture whose components are the clusters of these labels [n], all with their common variance."""
     centre, dimension = points.mean(axis=0), points.shape[1]
-    sums = sums_of(points, labels, n_components, centre)
+    sums, squares = sums_around(points, labels, n_components, centre)
     counts, means = np.maximum(sums.sizes, 1.0), sums.means
-    around_means = sums.squares.sum() - (sums.rows * means).sum()
+    around_means = squares.sum() - (sums.rows * means).sum()
     variance, means = max(float(around_means) / points.size, least_variance), means + centre
     covariances = {
         "spherical": np.full(n_components, variance),

@@ -26,13 +26,11 @@ from .._kernels.mixtures import share_rows
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
-from .projection import Floats, Observations, are_bits
+from .projection import Floats, Observations, are_bits, without_false_alarms
 
 Reals = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
-without_false_alarms = np.errstate(invalid="ignore")
-"""For functions that multiply matrices of float32: some processors call a product invalid that is finite."""
 _SHOWN_BEFORE = 0.5
 """Ones and zeros that every cluster is taken to have shown of each bit before the first observation."""
 _LEFT_AT_LEAST = 1e-6
@@ -110,6 +108,8 @@ def clusters_of(rows: Reals, labels: Labels, n_clusters: int, *, of_bits: bool) 
 def numbered(labels: NDArray[np.integer]) -> Labels:
     """Labels 0, 1, ... in place of those that occur, in their order."""
     occurs = np.bincount(labels) > 0
+    if occurs.all():
+        return np.asarray(labels, np.int64)
     return np.asarray((np.cumsum(occurs) - 1)[labels])
 
 

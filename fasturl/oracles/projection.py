@@ -20,6 +20,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
 
 from .._kernels import moments as _moments
@@ -29,11 +30,15 @@ Observations = NDArray[np.generic]
 Group = list[int]
 """Clusters that have one name."""
 
+without_false_alarms = np.errstate(invalid="ignore")
+"""For functions that multiply matrices of float32: some processors call a product invalid that is finite."""
 KINDS = ("moments", "pca")
 
 _PIECE = 4096
 """Rows per chunk."""
 _MOST_ROWS = 8192
+_MOST_COUNTED = 2**23
+"""Rows of bytes whose sums are counted."""
 _OWN_SHARE = 0.1
 """Of a bit's own excess kurtosis, what is left in: where no bits go together, the rare ones are the best
 guess at rare states."""
@@ -55,7 +60,7 @@ class Projection:
             if self.of_bits:
                 variance = centre * (1.0 - centre)
             else:
-                variance = sums_of(rows, np.zeros(n, np.int64), 1, centre).squares / n
+                variance = sums_around(rows, np.zeros(n, np.int64), 1, centre)[1] / n
             deviation = np.sqrt(variance)
             spread = np.where(deviation > 0, deviation, 1.0)
         moments = _products(rows, centre, 1.0 / spread, by_length=kind != "pca")
@@ -63,7 +68,7 @@ class Projection:
             variance = centre * (1 - centre)
             excess = variance * (1 - 6 * variance) / spread**4  # E[z^4] - 3 E[z^2]^2 of a bit
             moments -= np.diag((1 - _OWN_SHARE) * n * excess)
-        axes = np.linalg.eigh(moments)[1][:, ::-1][:, :n_axes].T
+        axes = leading_eigenvectors(moments, n_axes)
         self.matrix = axes / spread
         self.offset = -self.matrix @ centre
         pieces = [rows[first : first + _PIECE] for first in range(0, n, _PIECE)]
@@ -71,8 +76,18 @@ class Projection:
         self.weights = None if kind == "pca" else np.square(self.points).sum(axis=1)
 
 
+def leading_eigenvectors(matrix: Floats, count: int) -> Floats:
+    """The eigenvectors of the greatest eigenvalues of a symmetric matrix [D, D], the greatest first: [count,
+    D]."""
+    dimension = len(matrix)
+    some = dimension - count, dimension - 1
+    return np.asarray(scipy.linalg.eigh(matrix, subset_by_index=some, check_finite=False)[1].T[::-1])
+
+
 def are_bits(observations: Observations) -> bool:
     """Whether observations [n, D] are zeros and ones."""
+    if observations.dtype == np.uint8:
+        return bool(observations.max(initial=0) <= 1)
     # the first one mostly tells
     return all(bool(((rows == 0) | (rows == 1)).all()) for rows in (observations[:1], observations))
 
@@ -84,31 +99,43 @@ def _summable(data: Observations) -> Observations:
 
 
 class Sums(NamedTuple):
-    """What rows around a centre add up to, by label."""
+    """What rows add up to, by label."""
 
     rows: Floats  # [K, D]
     sizes: Floats  # [K]
-    squares: Floats  # [D], of all rows
 
     @property
     def means(self) -> Floats:
         return np.asarray(self.rows / np.maximum(self.sizes, 1.0)[:, None])
 
 
-def sums_of(
-    rows: Observations, labels: NDArray[np.int64], n_labels: int, centre: Floats | None = None
-) -> Sums:
-    """The sums of rows [n, D] with labels [n] around a centre [D], which is 0 if none is given."""
+def sums_of(rows: Observations, labels: NDArray[np.int64], n_labels: int) -> Sums:
+    """The sums of rows [n, D] with labels [n]."""
+    n, dimension = rows.shape
+    if rows.dtype != np.uint8 or n > _MOST_COUNTED:
+        return sums_around(rows, labels, n_labels, np.zeros(dimension))[0]
+    counts, sizes = np.empty((1, n_labels, dimension), np.int32), np.empty((1, n_labels))
+    _moments.count_by_label(np.ascontiguousarray(rows)[:, None], labels[:, None], 0, 1, counts, sizes)
+    return Sums(counts[0].astype(np.float64), sizes[0])
+
+
+def sums_around(
+    rows: Observations, labels: NDArray[np.int64], n_labels: int, centre: Floats
+) -> tuple[Sums, Floats]:
+    """The sums of rows [n, D] with labels [n] around a centre [D], and the squares of all of them, [D]."""
     dimension = rows.shape[1]
-    around = np.zeros(dimension) if centre is None else centre
     sums, sizes, squares = np.empty((1, n_labels, dimension)), np.empty((1, n_labels)), np.empty(dimension)
-    _moments.sum_by_label(_summable(rows)[:, None], labels[:, None], 0, 1, around, sums, sizes, squares)
-    return Sums(sums[0], sizes[0], squares)
+    _moments.sum_by_label(_summable(rows)[:, None], labels[:, None], 0, 1, centre, sums, sizes, squares)
+    return Sums(sums[0], sizes[0]), squares
 
 
+@without_false_alarms
 def _products(rows: Observations, centre: Floats, scale: Floats, *, by_length: bool) -> Floats:
     """The sum of z z', or of |z|^2 z z', where z = (x - centre) * scale: [D, D]."""
-    products, piece = np.zeros((centre.size, centre.size)), np.empty((min(len(rows), _PIECE), centre.size))
+    products = np.zeros((centre.size, centre.size))
+    # fourth moments need not be as exact as principal components, which are to be those of scikit-learn
+    kind = np.float32 if by_length else np.float64
+    piece = np.empty((min(len(rows), _PIECE), centre.size), kind)
     for first in range(0, len(rows), _PIECE):
         standard = piece[: len(rows) - first]
         _moments.standardise(rows[first : first + _PIECE], centre, scale, by_length, standard)
@@ -176,7 +203,7 @@ def dependence(bits: Observations, labels: NDArray[np.integer], n_clusters: int)
     n, dimension = rows.shape
     sizes, ones = member.sum(axis=0), member.T @ rows
     together = rows.T @ rows - ones.T @ (ones / np.maximum(sizes, 1)[:, None])
-    mean = rows.mean(axis=0, dtype=np.float64)
+    mean = ones.sum(axis=0, dtype=np.float64) / n
     deviation = np.sqrt(mean * (1 - mean))
     deviation[deviation == 0] = 1.0
     correlations = together / n / np.outer(deviation, deviation)

@@ -30,9 +30,8 @@ from .likelihoods import (
     numbered,
     refined,
     same_clusters,
-    without_false_alarms,
 )
-from .projection import Floats, Observations, are_bits, merged, separation
+from .projection import Floats, Observations, are_bits, merged, separation, without_false_alarms
 from .split_evidence import SplitRule
 from .splits import split_further
 from .splitting import best_split

@@ -24,11 +24,10 @@ from .likelihoods import (
     Reals,
     clusters_of,
     log_odds,
-    without_false_alarms,
 )
 from .noise import Noise
 from .oracle import DecodingOracle
-from .projection import Observations
+from .projection import Observations, without_false_alarms
 from .split_evidence import SplitRule
 from .splitting import Split, best_split
 

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.splitting import best_thresholds, farthest_subset, mean_row
-from .likelihoods import Labels, Reals, without_false_alarms
+from .likelihoods import Labels, Reals
 from .noise import MOST_ROWS, Noise, leading_directions
-from .projection import Floats
+from .projection import Floats, leading_eigenvectors, without_false_alarms
 from .sides import Groups, Sample, Sides
 from .split_evidence import Pair, SplitRule, log_choose
 
@@ -191,7 +191,7 @@ def _flattest_directions(cluster: Sample) -> Reals:
     whitening = np.linalg.inv(np.linalg.cholesky(covariance + ridge * np.eye(len(covariance))))
     rows = rows @ whitening.T
     moments = (rows * np.square(rows).sum(axis=1, keepdims=True)).T @ rows
-    directions = np.linalg.eigh(moments)[1][:, :_FLATTEST].T
+    directions = leading_eigenvectors(-moments, min(_FLATTEST, len(moments)))
     for _ in range(_TURNS):
         directions = (directions @ rows.T) ** 3 @ rows / len(rows) - 3.0 * directions
         directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), _TINY)

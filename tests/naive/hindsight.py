@@ -3,16 +3,15 @@
 import numpy as np
 
 
-def count_outcomes(labels, actions, rewards, first, step, first_level, visits, gains, followers):
+def count_outcomes(labels, actions, rewards, first, step, first_level, gains, followers):
     """One level, label and action at a time."""
-    for level, z, a in np.ndindex(visits.shape):
+    for level, z, a in np.ndindex(gains.shape):
         h = first_level + level
         taken = np.flatnonzero((labels[:, h] == z) & (actions[:, h] == a))
         taken = taken[(taken >= first) & ((taken - first) % step == 0)]
-        visits[level, z, a] = taken.size
         gains[level, z, a] = rewards[taken, h].sum()
         followers[level, z, a] = [
-            (labels[taken, h + 1] == follower).sum() for follower in range(visits.shape[1])
+            (labels[taken, h + 1] == follower).sum() for follower in range(gains.shape[1])
         ]
 
 

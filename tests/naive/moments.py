@@ -12,6 +12,11 @@ def sum_by_label(rows, labels, first, step, centre, sums, sizes, squares):
     squares[:] = np.square(chosen).sum(axis=(0, 1))
 
 
+def count_by_label(rows, labels, first, step, counts, sizes):
+    """Sums around 0."""
+    sum_by_label(rows, labels, first, step, 0.0, counts, sizes, np.empty(rows.shape[-1]))
+
+
 def standardise(rows, centre, scale, by_length, out):
     """One row at a time."""
     for row, z in zip(rows, out, strict=True):
