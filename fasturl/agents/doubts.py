@@ -22,6 +22,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._kernels import hindsight as _hindsight
 from ..learners.learner import Floats, Ints
@@ -45,7 +46,7 @@ _REWARD_CLASSES = 4
 """Classes that rewards are sorted into, where there are more different ones."""
 _LATE = 10
 """The last trajectories of a run are one in so many."""
-_STEPS = 2**22
+_STEPS = 2**21
 """Steps that a promise is made from, where there are more."""
 _TABLE_ENTRIES = 2**20
 """Entries of the greatest table of what followed: levels are counted together as far as that allows."""
@@ -74,10 +75,11 @@ def doubts(
     """The diagnostics of a run in an environment of which so much is known, and the warnings that follow from
     them."""
     promised, earned = promised_return(history, known.max_return), late_return(returns)
+    n_splitting, n_moving = _doubtful_labels(history, decoding, generator)
     found: dict[str, Any] = {
         "one_label_for_all": known.max_states > 1 and bool(history.labels.min() == history.labels.max()),
-        "labels_that_split": _labels_that_split(history, decoding, generator),
-        "labels_that_move": _labels_that_move(history, decoding, generator),
+        "labels_that_split": n_splitting,
+        "labels_that_move": n_moving,
         "labels_with_a_past": labels_with_a_past(history),
         "promised_return": promised,
         "late_return": earned,
@@ -101,33 +103,42 @@ def _standard_error(returns: Floats) -> float:
     return float(late.std() / math.sqrt(late.size))
 
 
-def _labels_that_split(history: History, decoding: LevelDecoding, generator: np.random.Generator) -> int:
+def _doubtful_labels(
+    history: History, decoding: LevelDecoding, generator: np.random.Generator
+) -> tuple[int, int]:
+    """How many labels look like two clusters, and how many other fits give to other observations than the
+    decoder does."""
     from ..oracles.refinement import labels_that_split
 
-    return sum(
-        labels_that_split(rows, labels, _ERROR_RATE, generator) for rows, labels in decoding.samples(history)
-    )
-
-
-def _labels_that_move(history: History, decoding: LevelDecoding, generator: np.random.Generator) -> int:
-    """How many labels other fits give to other observations than the decoder does."""
-    n_moved = 0
+    n_splitting = n_moving = 0
     for rows, labels in decoding.samples(history):
-        moved, met = np.zeros((2, history.n_labels), np.int64)
-        for _ in range(_REFITS):
-            shown = generator.random(len(rows)) < 0.5
-            if shown.all() or not shown.any():
-                continue
-            try:
-                decoder = decoding.fitted(rows[shown], labels[shown], int(generator.integers(2**31)))
-            except ValueError:  # half of the observations may be too few for an oracle
-                continue
-            found = np.minimum(decoder.decode(rows[~shown]), history.n_labels - 1)
-            here, there = moved_labels(labels[~shown], found, history.n_labels)
-            moved += here
-            met += there
-        n_moved += int(np.sum(moved > _MOVED * met + 3.0 * np.sqrt(_MOVED * met) + 3.0))
-    return n_moved
+        n_splitting += labels_that_split(rows, labels, _ERROR_RATE, generator)
+        n_moving += _n_moving(rows, labels, history.n_labels, decoding, generator)
+    return n_splitting, n_moving
+
+
+def _n_moving(
+    rows: NDArray[np.generic],
+    labels: Ints,
+    n_labels: int,
+    decoding: LevelDecoding,
+    generator: np.random.Generator,
+) -> int:
+    """How many of the labels [n] of observations [n, D] other fits give to others of them."""
+    moved, met = np.zeros((2, n_labels), np.int64)
+    for _ in range(_REFITS):
+        shown = generator.random(len(rows)) < 0.5
+        if shown.all() or not shown.any():
+            continue
+        try:
+            decoder = decoding.fitted(rows[shown], labels[shown], int(generator.integers(2**31)))
+        except ValueError:  # half of the observations may be too few for an oracle
+            continue
+        found = np.minimum(decoder.decode(rows[~shown]), n_labels - 1)
+        here, there = moved_labels(labels[~shown], found, n_labels)
+        moved += here
+        met += there
+    return int(np.sum(moved > _MOVED * met + 3.0 * np.sqrt(_MOVED * met) + 3.0))
 
 
 def labels_with_a_past(history: History) -> int:

@@ -21,7 +21,7 @@ from ..learners.learner import Floats, Ints
 
 _COMPARED = 2**15
 """Observations that are looked at, where there are more."""
-_LEAST_COMPARED = 512
+_LEAST_COMPARED = 256
 """Trajectories that are looked at, where there are as many: enough for the mean of a label at one level."""
 
 

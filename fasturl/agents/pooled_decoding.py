@@ -27,10 +27,13 @@ from .level_decoding import (
     next_growth,
 )
 
-_LEAST_FITTED, _MOST_FITTED = 2**13, 2**14
-"""Observations that an oracle is fitted on, where there are more: so many at least, and at most."""
-_PER_COORDINATE, _PER_STATE = 2**4, 2**10
-"""How many of them there are for each coordinate and for each state that there may be."""
+_MOST_FITTED, _MOST_NUMBERS = 2**15, 2**24
+"""Observations that a decoder is made from, where there are more, and numbers that these have at most."""
+_CLEAR = 0.999
+"""Two successive decoders that agree on at least this share of every label's observations tell labels apart
+that hardly overlap: borders need not be as exact as where more than one in a thousand lie near one."""
+_LEAST_FITTED, _PER_COORDINATE, _PER_STATE = 2**13, 2**4, 2**10
+"""Observations that are enough then: at least, for each coordinate, and for each state that there may be."""
 _DECODED = 2**14
 """Observations that are decoded at a time: a decoder may need a copy of them."""
 _SAMPLED = 2**12
@@ -47,7 +50,7 @@ class PooledDecoding(LevelDecoding):
     def __init__(self, oracle: Any, n_states: int, seeds: np.random.Generator, batch: int) -> None:
         super().__init__(oracle, n_states, seeds)
         self.decoder: Decoder = ConstantDecoder(n_states)
-        self._next, self._growth = batch, GROWTH
+        self._next, self._growth, self._agreement = batch, GROWTH, 0.0
         self._fitted = False
 
     def until_due(self, played: int) -> int:
@@ -74,10 +77,16 @@ class PooledDecoding(LevelDecoding):
         """As `fitted_on_history`, where the present decoder gives the observations these labels [m]."""
         seen, seed = _all_rows(history), self._draw_seed()
         together = np.zeros(len(seen[0]), np.int64) if believed is None else believed.astype(np.int64)
-        most = _n_fitted(history.observations.shape[-1], self._n_states)
+        most = self._n_fitted(history.observations.shape[-1])
         chosen = balanced_choice(together, most, np.random.default_rng(seed))
         decoder = self.fitted(_rows_of(seen, chosen), None if believed is None else together[chosen], seed)
         return decoder, _decoded(decoder, seen[0]).reshape(history.observations.shape[:2])
+
+    def _n_fitted(self, dimension: int) -> int:
+        """How many observations of so many coordinates a decoder is made from, where there are more."""
+        most = min(_MOST_FITTED, _MOST_NUMBERS // dimension)
+        enough = max(_LEAST_FITTED, _PER_COORDINATE * dimension, _PER_STATE * self._n_states)
+        return min(most, enough) if self._agreement >= _CLEAR else most
 
     def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
         from ..oracles.refinement import fit_and_refine
@@ -94,16 +103,10 @@ class PooledDecoding(LevelDecoding):
         self.decoder, self._fitted, played = decoder, True, len(history.labels)
         if len(history.rare):
             history.set_rare_labels(_decoded(decoder, history.rare.observations))
-        self._growth = next_growth(self._growth, agreement)
+        self._growth, self._agreement = next_growth(self._growth, agreement), agreement
         self._next = math.ceil(self._growth * played)
         if agreement < STABLE_AGREEMENT:
             self.last_change = played
-
-
-def _n_fitted(dimension: int, n_states: int) -> int:
-    """How many observations an oracle is fitted on, where there are more: what it learns of each state has as
-    many numbers as an observation has coordinates."""
-    return min(max(_PER_COORDINATE * dimension, _PER_STATE * n_states, _LEAST_FITTED), _MOST_FITTED)
 
 
 def _all_rows(history: History) -> list[NDArray[np.generic]]:

@@ -36,6 +36,8 @@ from .split_evidence import SplitRule
 from .splits import split_further
 from .splitting import best_split
 
+_FITTED = 2**14
+"""Observations that any other oracle is fitted on, where there are more: it may need all pairs of them."""
 _JUDGED = 2**13
 """Observations that the criterion is computed from, where there are more."""
 _NEAR = 0.25
@@ -57,9 +59,10 @@ def fit_and_refine(
 ) -> Decoder:
     """A decoder for observations [n, D], which had the labels `believed` [n] so far, if any. It has n_labels
     labels at most, unless the oracle itself says otherwise."""
-    fitted = fit_if_clusters(oracle, observations, random_state, n_labels)
     if not getattr(oracle, "clusters_have_centres", False):
-        return fitted
+        some = observations[:: -(-len(observations) // _FITTED)]
+        return fit_if_clusters(oracle, np.ascontiguousarray(some), random_state, n_labels)
+    fitted = fit_if_clusters(oracle, observations, random_state, n_labels)
     every, centred = -(-len(observations) // _JUDGED), CentredRows(observations)
     judged = observations[::every]
     criterion = LabelCriterion(judged)
