@@ -29,9 +29,9 @@ from .level_decoding import (
 
 _MOST_FITTED, _MOST_NUMBERS = 2**15, 2**24
 """Observations that a decoder is made from, where there are more, and numbers that these have at most."""
-_CLEAR = 0.999
-"""Two successive decoders that agree on at least this share of every label's observations tell labels apart
-that hardly overlap: borders need not be as exact as where more than one in a thousand lie near one."""
+_FEW_MOVED = 1e-3
+"""Labels hardly overlap where two successive decoders disagree on at most this share of all observations:
+borders need not be as exact as where more lie near one."""
 _LEAST_FITTED, _PER_COORDINATE, _PER_STATE = 2**13, 2**4, 2**10
 """Observations that are enough then: at least, for each coordinate, and for each state that there may be."""
 _DECODED = 2**14
@@ -50,8 +50,8 @@ class PooledDecoding(LevelDecoding):
     def __init__(self, oracle: Any, n_states: int, seeds: np.random.Generator, batch: int) -> None:
         super().__init__(oracle, n_states, seeds)
         self.decoder: Decoder = ConstantDecoder(n_states)
-        self._next, self._growth, self._agreement = batch, GROWTH, 0.0
-        self._fitted = False
+        self._next, self._growth = batch, GROWTH
+        self._fitted, self._share_moved = False, 1.0
 
     def until_due(self, played: int) -> int:
         return max(self._next - played, 1)
@@ -65,7 +65,8 @@ class PooledDecoding(LevelDecoding):
         history.make_room(decoder.n_labels)
         names, agreement = history.relabel(labels)
         self.adopt(decoder.relabelled(names), agreement, history)
-        return not np.array_equal(before, names[labels])
+        self._share_moved = float(np.mean(before != names[labels]))
+        return self._share_moved > 0.0
 
     def fitted_on_history(self, history: History) -> tuple[Decoder, Ints]:
         """A decoder for all observations of the history, whoever gave them their labels, and its labels [n,
@@ -86,7 +87,7 @@ class PooledDecoding(LevelDecoding):
         """How many observations of so many coordinates a decoder is made from, where there are more."""
         most = min(_MOST_FITTED, _MOST_NUMBERS // dimension)
         enough = max(_LEAST_FITTED, _PER_COORDINATE * dimension, _PER_STATE * self._n_states)
-        return min(most, enough) if self._agreement >= _CLEAR else most
+        return min(most, enough) if self._share_moved <= _FEW_MOVED else most
 
     def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
         from ..oracles.refinement import fit_and_refine
@@ -103,7 +104,7 @@ class PooledDecoding(LevelDecoding):
         self.decoder, self._fitted, played = decoder, True, len(history.labels)
         if len(history.rare):
             history.set_rare_labels(_decoded(decoder, history.rare.observations))
-        self._growth, self._agreement = next_growth(self._growth, agreement), agreement
+        self._growth = next_growth(self._growth, agreement)
         self._next = math.ceil(self._growth * played)
         if agreement < STABLE_AGREEMENT:
             self.last_change = played
