@@ -39,6 +39,8 @@ _ERROR_RATE = 1e-6
 """Bound on the probability that a label is doubted for no reason."""
 _PAST_INFORMATION = 0.1
 """Nats that the past must tell of what follows a label, for the label to be doubted."""
+_PAST_TRAJECTORIES = 2**11
+"""Trajectories that tell that, where there are more."""
 _FREQUENT = 0.05
 """Share of a level's observations that such a label has at least: what is rare may be a few wrong labels of
 a frequent state."""
@@ -148,14 +150,17 @@ def labels_with_a_past(history: History) -> int:
     and an action, their mutual information is zero for a state. In a sample it is not, and twice the number
     of observations times it is close to chi-squared, so it has to pass a test too.
     """
-    labels, actions = history.observed_labels.astype(np.int64), history.observed_actions.astype(np.int64)
+    every = -(-len(history.observations) // _PAST_TRAJECTORIES)
+    labels, actions = (
+        steps[::every].astype(np.int64) for steps in (history.observed_labels, history.observed_actions)
+    )
     n_labels, n_actions = history.n_labels, history.n_actions
     taken = labels[:, :-1] * n_actions + actions
     levels = np.arange(actions.shape[1] - 1)
     return _n_with_a_past(
         (levels * n_labels * n_actions + taken[:, 1:]).ravel(),
         taken[:, :-1].ravel(),
-        _followers(labels[:, 1:], history.observed_rewards)[:, 1:].ravel(),
+        _followers(labels[:, 1:], history.observed_rewards[::every])[:, 1:].ravel(),
         (levels.size, n_labels, n_actions),
         len(labels),
     )
