@@ -291,6 +291,7 @@ def test_info_names_versions_cores_and_cache():
         ("list --json --markdown", "choose one of --json and --markdown"),
         ("train lock-bernoulli --dry-run --json -", "choose one of --dry-run and --json"),
         ("train lock-bernoulli --plot curve.png --dry-run", "choose one of --dry-run and --plot"),
+        ("train lock-bernoulli --points 200 --dry-run", "choose one of --dry-run and --points"),
         ("sweep --example --out out", "choose one of --example and --out"),
         ("sweep --example --dry-run", "choose one of --example and --dry-run"),
         ("sweep --example spec.toml", "choose one of --example and SPEC.toml"),

@@ -98,6 +98,7 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ),
         ("--trials 0", "trials must be an integer >= 1, got 0"),
         ("--seeds-per-check 0", "seeds_per_check must be an integer >= 1, got 0"),
+        ("--no-prune --seeds-per-check 5", "choose one of --no-prune and --seeds-per-check"),
         ("--method annealing", "method must be one of 'grid', 'tpe', got 'annealing'"),
         ("--set learning_rate=0.1 --set confidence=0.1", "there is nothing to search for oracleq-lat"),
         ("--search rate=0.1,1", "rate is not a setting of lock-bernoulli or oracleq-lat"),

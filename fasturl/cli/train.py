@@ -60,7 +60,10 @@ def train_command(
         int, typer.Option(help="Trajectories of each run; of url-as-written, the learner's episodes.")
     ] = EPISODES,
     seeds: Annotated[str, typer.Option(help="A count n, for seeds 0..n-1, or a range as 1000:1050.")] = SEEDS,
-    points: Annotated[int, typer.Option(help="Points of the learning curve to record.")] = POINTS,
+    points: Annotated[
+        int | None,
+        typer.Option(help="Points of the learning curve to record.", show_default=str(POINTS)),
+    ] = None,
     n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
     json_file: Annotated[
         str | None,
@@ -84,7 +87,8 @@ def train_command(
     environment = registry.environment(env, **choice.env_settings())
     player = registry.agent(agent, **choice.agent_settings)
     if dry_run:
-        refuse_beside("--dry-run", {"--json": json_file is not None, "--plot": plot is not None})
+        given = {"--points": points, "--json": json_file, "--plot": plot}
+        refuse_beside("--dry-run", {option: value is not None for option, value in given.items()})
         from ..experiments.running.cells import Cell
 
         cell = Cell.make(env, choice.env_settings(), agent, choice.agent_settings, episodes)
@@ -94,7 +98,8 @@ def train_command(
         check_figure(plot)
     printed = is_standard_output(json_file)
     with whole_files(None if printed else json_file, plot) as (json_path, plot_path):
-        run = train(environment, player, episodes, parse_seeds(seeds), points=points, n_jobs=n_jobs)
+        recorded = POINTS if points is None else points
+        run = train(environment, player, episodes, parse_seeds(seeds), points=recorded, n_jobs=n_jobs)
         if plot_path:
             from ..experiments.analysis import style
 

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from .._base.schema import Range, Setting
 from ..experiments.tuning.problem import TUNING_SEEDS, Problem
-from ..experiments.tuning.search import METHODS, TPE_TRIALS, Search, Tuning, tune
+from ..experiments.tuning.search import METHODS, SEEDS_PER_CHECK, TPE_TRIALS, Search, Tuning, tune
 from ..experiments.tuning.storage import study_file
 from .options import (
     AGENT_HELP,
@@ -26,6 +26,7 @@ from .options import (
     SettingsCommand,
     parse_seeds,
     parsed_value,
+    refuse_beside,
     written_settings,
 )
 from .outputs import is_standard_output, whole_files, write_draft
@@ -92,8 +93,12 @@ def tune_command(
     ] = None,
     prune: Annotated[bool, typer.Option(help="Give up trials that do worse on their first seeds.")] = True,
     seeds_per_check: Annotated[
-        int, typer.Option(help="How many seeds are trained between two checks of whether to give up.")
-    ] = 5,
+        int | None,
+        typer.Option(
+            help="How many seeds are trained between two checks of whether to give up.",
+            show_default=str(SEEDS_PER_CHECK),
+        ),
+    ] = None,
     sampler_seed: Annotated[int, typer.Option(help="The same seed makes the same trials.")] = 0,
     n_jobs: Annotated[int | None, typer.Option(help=N_JOBS_HELP, show_default="all cores")] = None,
     json_file: Annotated[
@@ -117,7 +122,10 @@ def tune_command(
         search=_searched(choice, search) if search else None,
         seeds=parse_seeds(seeds),
     )
-    how = Search(method, trials, prune, seeds_per_check, sampler_seed)
+    if not prune:
+        refuse_beside("--no-prune", {"--seeds-per-check": seeds_per_check is not None})
+    per_check = SEEDS_PER_CHECK if seeds_per_check is None else seeds_per_check
+    how = Search(method, trials, prune, per_check, sampler_seed)
     study = Path(STUDY) if study is None and storage is None else study
     printed = is_standard_output(json_file)
     file = study_file(study, storage)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 METHODS = ("grid", "tpe")
 TPE_TRIALS = 50
+SEEDS_PER_CHECK = 5
 
 _PRUNING_P = 0.05
 _DRAW = "draw"
@@ -121,7 +122,7 @@ class Search:
     method: str = "tpe"
     trials: int | None = None
     prune: bool = True
-    seeds_per_check: int = 5
+    seeds_per_check: int = SEEDS_PER_CHECK
     sampler_seed: int = 0
 
     def __post_init__(self) -> None:
