@@ -11,7 +11,7 @@ from url_parts import SHORT, Perfect, returns, same
 import fasturl as fu
 from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.decoder import Decoder
-from fasturl.oracles import DBSCAN, KMeans
+from fasturl.oracles import DBSCAN
 from fasturl.problems.emissions import Gaussian
 
 QUICK = {"batch": 10, "epsilon": 0.5, "delta": 0.5}
@@ -194,13 +194,24 @@ def test_dbscan_that_finds_nothing_says_what_to_change():
         fu.train(fu.LockGaussian(3), fu.URL(DBSCAN(eps=1e-6)), 100)
 
 
-def test_a_batch_with_fewer_observations_than_clusters_is_an_error_that_says_so():
-    with pytest.raises(
-        ValueError,
-        match="batch must be at least 3: the first decoder is fitted on n_states = 9 observations or more, "
-        "got 1",
-    ):
-        fu.train(SHORT, fu.URL(KMeans(9), batch=1), 100)
+@pytest.mark.parametrize(
+    ("levels", "needed"),
+    [("auto", 10), ("pooled", 10), ("separate", 40)],
+    ids=["auto", "pooled", "separate"],
+)
+@pytest.mark.parametrize("oracle", [None, "kmeans", "splits"])
+def test_the_first_fit_waits_for_as_many_observations_as_the_oracle_needs(oracle, levels, needed):
+    """A decoder of all levels sees four observations of a trajectory, one of a level sees one."""
+    small, enough = (fu.URL(oracle, n_states=40, levels=levels, batch=batch) for batch in (1, needed))
+    assert small.batch_for(SHORT.describe()) == needed
+    same(fu.train(SHORT, small, 50), fu.train(SHORT, enough, 50))
+
+
+def test_default_settings_work_however_many_states_there_may_be():
+    env, agent = fu.LockBernoulli(1), fu.URL(n_states=60)
+    assert agent.batch_for(SHORT.describe()) == fu.URL().batch == 25
+    assert agent.batch_for(env.describe()) == 30
+    assert fu.train(env, agent, 40).total_trajectories == 40
 
 
 # --- oracles that do not say how many labels they give ---

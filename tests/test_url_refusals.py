@@ -69,7 +69,7 @@ def test_an_environment_without_emission_is_refused():
     ("agent", "episodes", "message"),
     [
         (
-            fu.URL(batch=1),
+            fu.URLAsPublished(batch=1),
             100,
             "batch must be at least 2: the first decoder is fitted on n_states = 3 observations or "
             "more, got 1",
@@ -81,9 +81,10 @@ def test_an_environment_without_emission_is_refused():
             "more, got 1",
         ),
         (
-            fu.URL("dbscan", batch=2),
-            100,
-            "batch must be at least 3: the first decoder is fitted on min_samples = 5 observations or more",
+            fu.URL("dbscan"),
+            2,
+            "episodes must be at least 3: the first decoder is fitted on min_samples = 5 observations or "
+            "more, got 2",
         ),
         (
             fu.URLAsWritten("dbscan", batch=4),

@@ -114,16 +114,21 @@ class DecodingAgent(Agent):
     ) -> None:
         """Refuse a first fit on fewer observations than the oracle needs: `name` says how many trajectories
         it has, with so many each."""
-        from ..oracles import fitting
-
-        for need, least in fitting.least_observations(
-            self.oracle_for(description), self.n_labels(description)
-        ).items():
+        for need, least in self._least_observations(description).items():
             if trajectories * observations < least:
                 raise ValueError(
                     f"{name} must be at least {-(-least // observations)}: the first decoder is fitted "
                     f"on {need} = {least} observations or more, got {trajectories}"
                 )
+
+    def least_trajectories(self, description: Description, observations: int) -> int:
+        """The trajectories, with so many observations each, that a first fit needs."""
+        return -(-max(self._least_observations(description).values(), default=1) // observations)
+
+    def _least_observations(self, description: Description) -> dict[str, int]:
+        from ..oracles import fitting
+
+        return fitting.least_observations(self.oracle_for(description), self.n_labels(description))
 
     def _default_oracle(self, description: Description) -> str:
         return self.default_oracles[described_observations(description).kind]

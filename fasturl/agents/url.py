@@ -66,7 +66,7 @@ class URL(DecodingAgent):
         unit="trajectories",
         search=Range(10, 200),
         help="Trajectories before the oracle is fitted first, and between two looks for news where levels "
-        "are decoded separately.",
+        "are decoded separately; as many as the oracle needs for its first fit, where that is more.",
     )
     levels: str = setting(
         AUTO,
@@ -81,15 +81,18 @@ class URL(DecodingAgent):
     def check(self, description: Description) -> None:
         super().check(description)
         self.refuse_too_many_labels(description)
-        self._check_first_fit(description, "batch", self.batch)
 
     def trajectories(self, description: Description, episodes: int) -> int:
-        self._check_first_fit(description, "episodes", episodes)
+        self.check_first_fit(description, "episodes", episodes, self._fitted_together(description))
         return episodes
 
-    def _check_first_fit(self, description: Description, name: str, trajectories: int) -> None:
-        observations = 1 if self.levels == SEPARATE else description.horizon + 1
-        self.check_first_fit(description, name, trajectories, observations)
+    def batch_for(self, description: Description) -> int:
+        """Trajectories before the first fit: `batch`, or as many as the oracle needs where that is more."""
+        return max(self.batch, self.least_trajectories(description, self._fitted_together(description)))
+
+    def _fitted_together(self, description: Description) -> int:
+        """How many observations of a trajectory one decoder is fitted on."""
+        return 1 if self.levels == SEPARATE else description.horizon + 1
 
     def _default_oracle(self, description: Description) -> str:
         return SPLITS if self.levels == SEPARATE else super()._default_oracle(description)
@@ -100,7 +103,7 @@ class URL(DecodingAgent):
         return URLTraining(game, ledger, self.learner, decoding, n_labels, seeds).run()
 
     def _decoding(self, known: Description, seeds: np.random.Generator) -> LevelDecoding:
-        n_labels, batch = self.n_labels(known), self.batch
+        n_labels, batch = self.n_labels(known), self.batch_for(known)
         pooled = PooledDecoding(self.oracle_for(known), n_labels, seeds, batch)
         if self.levels == POOLED:
             return pooled

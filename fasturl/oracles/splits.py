@@ -71,9 +71,6 @@ class Splits(DecodingOracle):
         kw_only=True,
     )
 
-    def least_observations(self) -> dict[str, int]:
-        return {}
-
     takes_history: ClassVar[bool] = True
 
     def fit(self, X: ArrayLike, y: object = None, groups: object = None) -> Self:
