@@ -205,12 +205,26 @@ def test_the_greatest_return_is_that_of_the_luckiest_episode():
     [
         ({"max_states": 1}, "^max_states must be an integer >= 2, got 1"),
         ({"reward_range": (1, 0)}, "^reward_range must have two ends, the lower first, got "),
+        ({"reward_range": (0, 1e101)}, "^reward_range must have ends of at most 1e.100 in size, got 1e.101$"),
         ({"max_return": "much"}, "^max_return must be a number "),
+        ({"max_return": -0.5}, r"^max_return must be a number in \[0, inf\), got -0.5$"),
+        (
+            {"max_return": -2.1, "reward_range": (-1, 1)},
+            r"^max_return must be a number in \[-2, inf\), got -2.1$",
+        ),
     ],
 )
 def test_other_declarations_are_refused(declaration, match):
     with pytest.raises(ValueError, match=match):
         fu.BlockMDP(GAMBLE, PAY, **declaration)
+
+
+def test_the_greatest_return_may_be_a_loss_as_great_as_rewards_allow():
+    """Three losses of 0.3 are 0.9 to a person, and a bit less to a computer."""
+    env = fu.BlockMDP(
+        np.ones((3, 1, 1, 1)), np.full((3, 1, 1), -0.3), reward_draw="deterministic", max_return=-0.9
+    )
+    assert env.describe().max_return == -0.9
 
 
 def test_deterministic_rewards_may_be_any_number():

@@ -112,8 +112,9 @@ def test_a_setting_may_be_any_kind_of_real_number_and_is_computed_with_as_a_floa
 @pytest.mark.parametrize(
     ("learner", "field", "value", "allowed"),
     [
-        (fu.OracleQ, "confidence", -1e-3, r"a number in \[0, inf\)"),
-        (fu.OracleQ, "confidence", np.nan, r"a number in \[0, inf\)"),
+        (fu.OracleQ, "confidence", -1e-3, r"a number in \[0, 1e\+50\]"),
+        (fu.OracleQ, "confidence", np.nan, r"a number in \[0, 1e\+50\]"),
+        (fu.OracleQ, "confidence", 1e300, r"a number in \[0, 1e\+50\]"),
         (fu.OracleQ, "schedule", "cosine", "one of 'constant', 'jin', 'spread'"),
         (fu.OracleQ, "failure_probability", 0, r"a number in \[1e-100, 1\)"),
         (fu.OracleQ, "failure_probability", 1, r"a number in \[1e-100, 1\)"),

@@ -160,6 +160,11 @@ class Odd(fu.Environment):
         (Odd(reward_range=("a", "b")), "reward_range must have two ends, the lower first, got"),
         (Odd(max_return="much"), "max_return must be a number .*, got 'much'"),
         (Odd(max_return=np.nan), "max_return must be a number .*, got nan"),
+        (Odd(max_return=-1), r"max_return must be a number in \[0, inf\), got -1.0"),
+        (
+            Odd(reward_range=(-1e300, 1)),
+            r"reward_range must have ends of at most 1e\+100 in size, got -1e\+300",
+        ),
         (Odd(emission="bits"), "emission must be .*, got 'bits'"),
     ],
 )

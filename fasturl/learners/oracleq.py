@@ -31,7 +31,7 @@ import numpy as np
 
 from .._base.schema import Range, setting
 from .._kernels import tabular as _tabular
-from .bounds import LEAST_PROBABILITY
+from .bounds import LEAST_PROBABILITY, MOST_SCALE
 from .compiled import CompiledLearner, learner_functions
 from .learner import Task
 from .q_table import QTables, choose, fill_policy, start_at_zero, take_step
@@ -63,7 +63,11 @@ class OracleQ(CompiledLearner):
         help="Rate of the constant schedule, which alone has one.",
     )
     confidence: float = setting(
-        1e-3, least=0, search=Range(1e-4, 1.0), help="Scale of the exploration bonus."
+        1e-3,
+        least=0,
+        most=MOST_SCALE,
+        search=Range(1e-4, 1.0),
+        help="Scale of the exploration bonus.",
     )
     schedule: str = setting(
         "constant",

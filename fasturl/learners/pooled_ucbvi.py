@@ -47,6 +47,7 @@ from numba import njit
 from .._base import checks
 from .._base.schema import Range, setting
 from .._kernels.tabular import fill_greedy, greatest
+from .bounds import MOST_SCALE
 from .compiled import CompiledLearner, learner_functions
 from .learner import Floats, Stream, Task
 from .model import ModelTables, count_step, greatest_ahead, least_ahead, model_tables
@@ -228,18 +229,21 @@ class PooledUCBVI(CompiledLearner):
     deviations: float = setting(
         1.7,
         least=0,
+        most=MOST_SCALE,
         search=Range(0.3, 5.0),
         help="Standard errors that an estimate is raised by, times the root of log(1 + N / n).",
     )
     novelty: float = setting(
         0.3,
         least=0,
+        most=MOST_SCALE,
         search=Range(0.03, 3.0),
         help="Bonus of a pair of label and action after its first visit, as a share of the range of returns.",
     )
     pooled_visits: float = setting(
         4.0,
         least=0,
+        most=MOST_SCALE,
         search=Range(0.5, 10.0),
         unit="visits",
         help="How many visits the variance that the pairs of a level share weighs as much as.",

@@ -24,15 +24,12 @@ from .._kernels import planning as _planning
 from .._kernels.records import FIXED_REWARDS, NO_REWARDS, RANDOM_REWARDS, SIZE_ONE, Dynamics
 from .blocks import Block, Rngs
 from .checked_blocks import BlockSize, draw_block
-from .description import ObservationSpace
+from .description import LARGEST_REWARD, ObservationSpace, checked_max_return, checked_reward_range
 from .emissions import Emission, cumulative
 from .environment import Environment
 from .vector_tables import SharedInstance, VectorTables
 
 Floats = NDArray[np.float64]
-
-LARGEST_REWARD = 1e100
-"""Sums and squares of such rewards are finite."""
 
 
 class BlockMDP(Environment):
@@ -138,9 +135,10 @@ class BlockMDP(Environment):
             )
         self.max_states = size if max_states is None else checks.integer("max_states", max_states, least=size)
         self.reward_range = self._reward_range(reward_range)
-        self.max_return = (
-            self._luckiest_return() if max_return is None else checks.real("max_return", max_return)
-        )
+        if max_return is None:
+            self.max_return = self._luckiest_return()
+        else:
+            self.max_return = checked_max_return(max_return, self.horizon, self.reward_range)
         self._finish(emission)
 
     @classmethod
@@ -287,7 +285,7 @@ class BlockMDP(Environment):
             sizes = zip(self.rewards, self.n_states, self.n_states[1:], strict=False)
             means = [table[:n, :, :m] for table, n, m in sizes]
             return min(float(level.min()) for level in means), max(float(level.max()) for level in means)
-        return checks.ends("reward_range", declared)
+        return checked_reward_range(declared)
 
     def _luckiest_return(self) -> float:
         """The greatest return that can be ahead at any level, within the range of rewards: where rewards are

@@ -10,6 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._base import checks
+
+LARGEST_REWARD = 1e100
+"""Upper limit on the size of a reward: sums and squares of such rewards are finite."""
+_ROUNDING = 1e-9
+"""By how much, in relation to it, a sum of rewards may miss what a person has computed."""
+
 
 @dataclass(frozen=True)
 class ObservationSpace:
@@ -75,3 +82,25 @@ class Description:
 def greatest_return(horizon: int, greatest_reward: float) -> float:
     """The greatest return that can be ahead at any level where every step pays at most `greatest_reward`."""
     return max(horizon * greatest_reward, greatest_reward)
+
+
+def least_return(horizon: int, least_reward: float) -> float:
+    """The least return that can be ahead at any level where every step pays at least `least_reward`."""
+    return min(horizon * least_reward, least_reward)
+
+
+def checked_reward_range(declared: object) -> tuple[float, float]:
+    """A range of rewards, or a ValueError where no table of rewards could have it."""
+    low, high = checks.ends("reward_range", declared)
+    for end in (low, high):
+        if abs(end) > LARGEST_REWARD:
+            raise ValueError(
+                f"reward_range must have ends of at most {LARGEST_REWARD:g} in size, got {end!r}"
+            )
+    return low, high
+
+
+def checked_max_return(declared: object, horizon: int, reward_range: tuple[float, float]) -> float:
+    """A greatest return, or a ValueError where rewards in the range never add up to so little."""
+    least = least_return(horizon, reward_range[0])
+    return checks.real("max_return", declared, least=least - _ROUNDING * abs(least))

@@ -19,7 +19,13 @@ from .._base.origin import implemented_by_us
 from .._base.schema import Declared, settings_of
 from .._base.streams import Streams
 from .checked_instance import check_instance
-from .description import Description, ObservationSpace, greatest_return
+from .description import (
+    Description,
+    ObservationSpace,
+    checked_max_return,
+    checked_reward_range,
+    greatest_return,
+)
 from .emissions import N_RNGS, Emission
 from .vector_tables import InstanceTables, VectorTables
 
@@ -93,7 +99,7 @@ class Environment(Declared, ABC):
                     f"{type(self).__name__} must have {name}, an integer >= 1: declare it in the class"
                 )
         horizon = checks.integer("horizon", self.horizon, least=1)
-        reward_range = checks.ends("reward_range", self.reward_range)
+        reward_range = checked_reward_range(self.reward_range)
         max_return = self.max_return
         if max_return is None:
             max_return = greatest_return(horizon, reward_range[1])
@@ -103,7 +109,7 @@ class Environment(Declared, ABC):
             n_actions=checks.integer("n_actions", self.n_actions, least=1),
             max_states=checks.integer("max_states", self.max_states, least=1),
             reward_range=reward_range,
-            max_return=checks.real("max_return", max_return),
+            max_return=checked_max_return(max_return, horizon, reward_range),
             observations=None if emission is None else emission.observation_space,
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..._kernels import dynamics, planning
 from ..._kernels.compiling import inlined
 from ..._kernels.records import FIXED_REWARDS, NO_REWARDS, RANDOM_REWARDS, SIZE_ONE, Dynamics
-from ...problems.block_mdp import LARGEST_REWARD
+from ...problems.description import LARGEST_REWARD
 from ..access import field, four_numbers, offset, view, view_const
 from ..checks import (
     ANY,
