@@ -7,6 +7,7 @@ import fasturl as fu
 from fasturl.oracles.noise import Noise
 from fasturl.oracles.split_evidence import SplitRule
 from fasturl.oracles.splitting import best_split
+from fasturl.problems.emissions import Gaussian
 from fasturl.problems.emissions.mapped_gaussian import hadamard
 
 RULE = SplitRule(error_rate=1e-3, min_separation=3.25)
@@ -258,3 +259,23 @@ def test_noise_is_told_where_the_first_row_has_a_cluster_of_its_own():
     noise = Noise.around(centres, rows, labels, np.ones(200, np.bool_))
     assert noise.trace == pytest.approx(20.0, rel=0.15)
     assert noise.norm == pytest.approx(4.0, rel=0.25)
+
+
+@pytest.mark.parametrize("exponent", [-40, 18, 45])
+def test_labels_do_not_depend_on_the_unit_of_observations(exponent):
+    """A power of two changes no digits, so that every label is the same; squares of squares overflow."""
+    rows, _ = rich_rows(np.random.default_rng(0), [0.7, 0.2, 0.1], 600)
+    ours = fu.oracles.Splits(4, random_state=0)
+    expected = ours.fit(rows).predict(rows)
+    rows = np.ldexp(rows, exponent)
+    np.testing.assert_array_equal(ours.fit(rows).predict(rows), expected)
+    assert ours.n_clusters_ == 3
+
+
+def test_large_observations_are_explored_without_a_warning():
+    """The greatest means that an emission may have, with noise that decoders of single levels look into."""
+    apart = np.array([[1.0, 0.5], [1.5, 0.5]]) * 5e14
+    transitions = np.tile(np.eye(2)[None, None], (3, 2, 1, 1))
+    rewards = np.tile([[0.0, 0.0], [0.0, 0.5]], (3, 1, 1))
+    env = fu.BlockMDP(transitions, rewards, emission=Gaussian(apart, 3e13, n_levels=4))
+    assert fu.train(env, fu.URL(levels="separate"), 200).success_rate == 1.0

@@ -68,9 +68,18 @@ def squared_trace(noise: Reals, trace: float) -> float:
 
 def leading_directions(sample: Reals, start: Reals, weights: Reals) -> Reals:
     """The directions [K, D] of largest variance of rows [n, D], for each of several weights [K, n]."""
-    directions: Reals = np.tile(start, (len(weights), 1))
+    # in units in which all numbers are about 1, since float32 cannot hold the squares of squares of others;
+    # powers of two leave digits as they are
+    largest = max(float(sample.max()), -float(sample.min()))
+    unit, weight_units = math.frexp(largest)[1], np.frexp(weights.max(axis=1, keepdims=True))[1]
+    weights = np.ldexp(weights, -2 * unit - weight_units)
+    directions: Reals = np.tile(np.ldexp(start, -unit), (len(weights), 1))
     for _ in range(_TURNS):
-        directions = np.matmul((directions @ sample.T) * weights, sample, dtype=np.float32)
-        lengths = np.sqrt(np.einsum("kd,kd->k", directions, directions))[:, None]
-        directions = np.where(lengths > 0.0, directions / np.maximum(lengths, _TINY), start)
+        projections = directions @ sample.T
+        projections *= weights
+        directions = np.matmul(projections, sample, dtype=np.float32)
+        lengths = np.sqrt(np.einsum("kd,kd->k", directions, directions))
+        directions /= np.maximum(lengths, _TINY)[:, None]
+        if not lengths.all():
+            directions[lengths == 0.0] = start
     return directions
