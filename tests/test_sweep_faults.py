@@ -201,6 +201,17 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_undisturbed(spec, und
     pd.testing.assert_frame_equal(load(out), undisturbed)
 
 
+def test_a_lost_terminal_is_answered_as_an_interrupt_is(spec, start, tmp_path):
+    """It is told to all processes of the sweep, those that clean up after it among them."""
+    running = start(spec, tmp_path / "out", n_jobs=2, blocks=2)
+    running.wait_for_files(2)
+    workers = running.workers()
+    os.killpg(running.process.pid, signal.SIGHUP)
+    assert running.end() == (130, "", "fasturl: interrupted\n")
+    wait_until_gone(workers)
+    assert len(files(running.out)) == 2
+
+
 def test_an_interrupt_is_answered_by_the_parent_alone(spec, undisturbed, start, tmp_path):
     """A terminal sends Ctrl-C to workers too, whatever they are doing: they leave it to their parent, which
     ends them."""

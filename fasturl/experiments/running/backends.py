@@ -102,14 +102,16 @@ class Local:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Processes that are started here never see Ctrl-C, not even while they start: a terminal sends it to
-    them too, and it is for their parent to end them. To this thread it comes at the end."""
+    """Processes that are started here never see Ctrl-C or the end of a terminal, not even while they start: a
+    terminal tells them too, and it is for their parent to end them. To this thread it comes at the end."""
     if sys.platform == "win32":
         yield
         return
-    _start_trackers()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    held = {signal.SIGINT, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
     try:
+        _start_trackers()
+        signal.pthread_sigmask(signal.SIG_BLOCK, held)
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -118,7 +120,7 @@ def _interrupts_held() -> Iterator[None]:
 def _start_trackers() -> None:
     """Start the processes that remove what an interrupted sweep leaves behind, which they need not tell.
 
-    Else they are started with the first worker, and let interrupts through before that.
+    Each lets interrupts through to this thread once it has started, so none may start with the first worker.
     """
     from joblib.externals.loky.backend import resource_tracker as tracker_of_joblib
 
