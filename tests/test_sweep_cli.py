@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -203,3 +205,28 @@ def test_the_plan_has_columns_for_what_varies_of_any_environment(place):
         ["lock-gaussian", "20", "0.1", "oracleq-lat", "100", "50"],
         ["lock-gaussian", "20", "0.2", "oracleq-lat", "100", "50"],
     ]
+
+
+WARNING = """
+import warnings
+from fasturl.cli import main
+from fasturl.experiments.running import sweeping
+
+compute = sweeping.compute
+
+def compute_with_a_warning(block):
+    warnings.warn("this may take\\na while")
+    return compute(block)
+
+sweeping.compute = compute_with_a_warning
+main()
+"""
+
+
+@pytest.mark.parametrize("n_jobs", ["1", "2"])
+def test_a_warning_is_one_line_whichever_process_gives_it(place, n_jobs):
+    words = ["sweep", "spec.toml", "--out", "out", "--n-jobs", n_jobs]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", WARNING, *words], cwd=place, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, 2 * "fasturl: this may take a while\n")

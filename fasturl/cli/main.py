@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
 from .._base.checks import reason_of
 from .._base.exits import exits_are_faults
+from .._base.short_warnings import complain, short_warnings
 from .._version import __version__
 from . import (
     capi,
@@ -49,7 +47,7 @@ for command in (train, sweep, reproduce, tune, plot, report, list, required_size
 def main() -> None:
     """Run the command line; the entry point of the `fasturl` program."""
     try:
-        with interrupts.answered(), _short_warnings(), exits_are_faults():
+        with interrupts.answered(), short_warnings(), exits_are_faults():
             code = app(standalone_mode=False)
         if code == interrupts.EXIT_CODE:  # how Typer passes on Ctrl-C
             interrupts.say()
@@ -74,22 +72,8 @@ def main() -> None:
         sys.exit(_complain(reason_of(error), 2))
 
 
-@contextmanager
-def _short_warnings() -> Iterator[None]:
-    """Warnings as one line each."""
-
-    def show(message: Warning | str, *_: object) -> None:
-        _complain(str(message), 0)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        # the rest of what it is told is of no use here
-        warnings.showwarning = show  # type: ignore[assignment]
-        yield
-
-
 def _complain(text: str, code: int) -> int:
-    print(f"fasturl: {' '.join(text.split())}", file=sys.stderr)
+    complain(text)
     return code
 
 

@@ -20,6 +20,7 @@ from multiprocessing import resource_tracker
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..._base import checks, optional
+from ..._base.short_warnings import are_short, show_warnings_short
 from ...training import available_cores
 
 T = TypeVar("T")
@@ -136,17 +137,21 @@ def _start_trackers() -> None:
 
 
 class _Child(Generic[T, R]):
-    """A function in a worker process that does not outlive its parent, not even a parent that is killed."""
+    """A function in a worker process that does not outlive its parent, not even a parent that is killed, and
+    that shows warnings as its parent does."""
 
     watching = False
 
     def __init__(self, function: Callable[[T], R], parent: int) -> None:
         self.function, self.parent = function, parent
+        self.warns_briefly = are_short()
 
     def __call__(self, item: T) -> R:
         if not _Child.watching:
             _Child.watching = True
             threading.Thread(target=self._watch, daemon=True).start()
+        if self.warns_briefly and not are_short():
+            show_warnings_short()
         return self.function(item)
 
     def _watch(self) -> None:

@@ -1,0 +1,37 @@
+"""Warnings as the command line shows them: one line each, in its own process and in its workers."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def complain(text: str) -> None:
+    """Say something in one line on standard error."""
+    print(f"fasturl: {' '.join(text.split())}", file=sys.stderr)
+
+
+@contextmanager
+def short_warnings() -> Iterator[None]:
+    """Show warnings as one line each inside."""
+    with warnings.catch_warnings():
+        show_warnings_short()
+        yield
+
+
+def show_warnings_short() -> None:
+    """Show warnings as one line each from now on."""
+    warnings.simplefilter("always", UserWarning)
+    # the rest of what it is told is of no use here
+    warnings.showwarning = _show  # type: ignore[assignment]
+
+
+def are_short() -> bool:
+    """Whether this process shows warnings as one line each."""
+    return warnings.showwarning is _show
+
+
+def _show(message: Warning | str, *_: object) -> None:
+    complain(str(message))
