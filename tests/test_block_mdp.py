@@ -206,6 +206,11 @@ def test_the_greatest_return_is_that_of_the_luckiest_episode():
         ({"max_states": 1}, "^max_states must be an integer >= 2, got 1"),
         ({"reward_range": (1, 0)}, "^reward_range must have two ends, the lower first, got "),
         ({"reward_range": (0, 1e101)}, "^reward_range must have ends of at most 1e.100 in size, got 1e.101$"),
+        ({"reward_range": (0, 0.9)}, "^reward_range must hold all rewards, from 0 to 1, got 0 to 0.9$"),
+        (
+            {"reward_range": (0.2, 1), "reward_draw": "deterministic"},
+            "^reward_range must hold all rewards, from 0 to 0.8, got 0.2 to 1$",
+        ),
         ({"max_return": "much"}, "^max_return must be a number "),
         ({"max_return": -0.5}, r"^max_return must be a number in \[0, inf\), got -0.5$"),
         (
@@ -217,6 +222,15 @@ def test_the_greatest_return_is_that_of_the_luckiest_episode():
 def test_other_declarations_are_refused(declaration, match):
     with pytest.raises(ValueError, match=match):
         fu.BlockMDP(GAMBLE, PAY, **declaration)
+
+
+def test_a_range_of_rewards_may_leave_out_what_no_episode_is_paid():
+    """State 1 of level 1 is never met, and no action leads to state 1 of level 2."""
+    transitions = np.zeros((1, 2, 1, 2))
+    transitions[..., 0] = 1.0
+    rewards = np.array([[[[0.5, 9.0]], [[-9.0, 9.0]]]])
+    env = fu.BlockMDP(transitions, rewards, reward_draw="deterministic", reward_range=(0.5, 0.5))
+    assert env.describe().max_return == 0.5
 
 
 def test_the_greatest_return_may_be_a_loss_as_great_as_rewards_allow():

@@ -285,27 +285,50 @@ class BlockMDP(Environment):
             sizes = zip(self.rewards, self.n_states, self.n_states[1:], strict=False)
             means = [table[:n, :, :m] for table, n, m in sizes]
             return min(float(level.min()) for level in means), max(float(level.max()) for level in means)
-        return checked_reward_range(declared)
+        low, high = checked_reward_range(declared)
+        least, greatest = self._ends_of_payments()
+        if least < low or greatest > high:
+            raise ValueError(
+                f"reward_range must hold all rewards, from {least:g} to {greatest:g}, got {low:g} to {high:g}"
+            )
+        return low, high
+
+    def _ends_of_payments(self) -> tuple[float, float]:
+        """The least and the greatest reward that some episode is paid."""
+        payments = []
+        for h, states in enumerate(self._reached_states()):
+            possible = (self.transitions[h] > 0) & states[:, None, None]
+            worst, best = self._payments(h)
+            payments.append((worst[possible].min(), best[possible].max()))
+        least, greatest = zip(*payments, strict=True)
+        return float(min(least)), float(max(greatest))
+
+    def _payments(self, h: int) -> tuple[Floats, Floats]:
+        """The least and the greatest reward of each transition at a level, counted from 0: [S, A, S] each."""
+        means = self.rewards[h]
+        if self.reward_draw == "deterministic":
+            return means, means
+        sizes = self.reward_sizes[h % len(self.reward_sizes)]
+        # a reward that is not always paid may be 0, and one that is ever paid has its size
+        paid, unpaid = np.where(means != 0, sizes, 0.0), np.where(means != sizes, 0.0, sizes)
+        return np.minimum(paid, unpaid), np.maximum(paid, unpaid)
+
+    def _reached_states(self) -> list[NDArray[np.bool_]]:
+        """Which states some policy can reach at each level that is acted in: [S] each."""
+        reached = [self.start > 0]
+        for table in self.transitions[:-1] > 0:
+            reached.append(table[reached[-1]].any(axis=(0, 1)))
+        return reached
 
     def _luckiest_return(self) -> float:
         """The greatest return that can be ahead at any level, within the range of rewards: where rewards are
         losses, it is that of the last steps alone."""
         least, greatest = self.reward_range
-        possible = self.transitions > 0
-        reached = [self.start > 0]
-        for table in possible[:-1]:
-            reached.append(table[reached[-1]].any(axis=(0, 1)))
+        reached = self._reached_states()
         ahead, most = np.zeros(self.transitions.shape[1]), -np.inf
         for h in reversed(range(self.horizon)):
-            rewards = self.rewards[h]
-            if self.reward_draw == "bernoulli":
-                sizes = self.reward_sizes[h % len(self.reward_sizes)]
-                # a reward that is not always paid may be 0, and one that is ever paid has its size
-                rewards = np.maximum(
-                    np.where(rewards != 0, sizes, 0.0), np.where(rewards != sizes, 0.0, sizes)
-                )
-            returns = np.clip(rewards, least, greatest) + ahead
-            ahead = np.where(possible[h], returns, -np.inf).max(axis=(1, 2))
+            returns = np.clip(self._payments(h)[1], least, greatest) + ahead
+            ahead = np.where(self.transitions[h] > 0, returns, -np.inf).max(axis=(1, 2))
             most = max(most, float(ahead[reached[h]].max()))
         return most
 
