@@ -63,7 +63,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._base.schema import Range, setting
+from .._base.schema import Range, setting, settings_of
 from .bounds import failure_probability_setting
 from .compiled import CompiledLearner, learner_functions
 from .draws import dirichlet, exponential
@@ -305,6 +305,16 @@ class OPSRL(CompiledLearner):
         0.0, least=0, most=1e9, help="Absolute constant in the n0 of the theorem, which others do not have."
     )
     planning: str = planning_setting(in_turn=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("failure_probability", "c0"):
+            value, default = getattr(self, name), settings_of(OPSRL)[name].default
+            if self.constants != "theorem" and value != default:
+                raise ValueError(
+                    f"{name} must be left out when constants={self.constants!r}, which have no use for it, "
+                    f"got {value}"
+                )
 
     plans_by_level = True
     functions = learner_functions(
