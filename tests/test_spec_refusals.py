@@ -3,7 +3,7 @@
 import pytest
 from minimal_spec import MINIMAL, parse
 
-from fasturl.experiments import read_spec
+from fasturl.experiments import parse_spec, read_spec
 
 
 @pytest.mark.parametrize(
@@ -203,3 +203,9 @@ def test_errors_name_the_file(content, message, tmp_path):
 def test_a_file_that_is_not_there():
     with pytest.raises(ValueError, match=r"cannot read nowhere.toml: No such file or directory"):
         read_spec("nowhere.toml")
+
+
+@pytest.mark.parametrize("content", [MINIMAL, 3, None, ["env"]], ids=["text", "number", "none", "list"])
+def test_what_is_no_table_of_a_file_is_refused(content):
+    with pytest.raises(ValueError, match=r"^content must be the tables of a file, got "):
+        parse_spec(content)

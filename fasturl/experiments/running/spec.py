@@ -114,6 +114,8 @@ def parse_spec(content: Mapping[str, Any]) -> Spec:
     >>> parse_spec({"episodes": [100, 200], "env": env, "agent": agent}).cells[1].episodes
     200
     """
+    if not isinstance(content, Mapping):
+        raise ValueError(f"content must be the tables of a file, got {checks.short_repr(content)}")
     _refuse_unknown("the spec", content, KEYS)
     top = {key: value for key, value in content.items() if key in _FIELDS}
     groups = content.get("group", [{}])
