@@ -66,8 +66,8 @@ def fill_packed_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray
 def _first_shared_group(
     words: np.ndarray, first: np.uint64, end: np.uint64, n_levels: np.uint64, bits: np.uint64
 ) -> np.uint64:
-    """The first of the groups from which on all states have the same bits, at every level of the episodes
-    from `first` up to `end`."""
+    """The first of the groups from which on all states have the same bits, at every level of episodes `first`
+    up to `end`."""
     w = np.uint64(words.shape[3])
     while w > _0:
         w -= _1
