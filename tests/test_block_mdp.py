@@ -233,6 +233,13 @@ def test_a_range_of_rewards_may_leave_out_what_no_episode_is_paid():
     assert env.describe().max_return == 0.5
 
 
+def test_a_range_of_rewards_may_be_rounded():
+    env = fu.BlockMDP(
+        np.ones((1, 1, 1, 1)), [[[0.1 + 0.2]]], reward_draw="deterministic", reward_range=(0.0, 0.3)
+    )
+    assert env.reward_range == (0.0, 0.3)
+
+
 def test_the_greatest_return_may_be_a_loss_as_great_as_rewards_allow():
     """Three losses of 0.3 are 0.9 to a person, and a bit less to a computer."""
     env = fu.BlockMDP(

@@ -285,13 +285,7 @@ class BlockMDP(Environment):
             sizes = zip(self.rewards, self.n_states, self.n_states[1:], strict=False)
             means = [table[:n, :, :m] for table, n, m in sizes]
             return min(float(level.min()) for level in means), max(float(level.max()) for level in means)
-        low, high = checked_reward_range(declared)
-        least, greatest = self._ends_of_payments()
-        if least < low or greatest > high:
-            raise ValueError(
-                f"reward_range must hold all rewards, from {least:g} to {greatest:g}, got {low:g} to {high:g}"
-            )
-        return low, high
+        return checked_reward_range(declared, self._ends_of_payments())
 
     def _ends_of_payments(self) -> tuple[float, float]:
         """The least and the greatest reward that some episode is paid."""

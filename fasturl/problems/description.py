@@ -89,14 +89,23 @@ def least_return(horizon: int, least_reward: float) -> float:
     return min(horizon * least_reward, least_reward)
 
 
-def checked_reward_range(declared: object) -> tuple[float, float]:
-    """A range of rewards, or a ValueError where no table of rewards could have it."""
+def checked_reward_range(
+    declared: object, payments: tuple[float, float] | None = None
+) -> tuple[float, float]:
+    """A range of rewards, or a ValueError where no table of rewards could have it, or where it leaves out the
+    least or the greatest of the payments that are known."""
     low, high = checks.ends("reward_range", declared)
     for end in (low, high):
         if abs(end) > LARGEST_REWARD:
             raise ValueError(
                 f"reward_range must have ends of at most {LARGEST_REWARD:g} in size, got {end!r}"
             )
+    least, greatest = (low, high) if payments is None else payments
+    slack = _ROUNDING * max(abs(least), abs(greatest))
+    if least < low - slack or greatest > high + slack:
+        raise ValueError(
+            f"reward_range must hold all rewards, from {least:g} to {greatest:g}, got {low:g} to {high:g}"
+        )
     return low, high
 
 
