@@ -37,6 +37,8 @@ KINDS = ("moments", "pca")
 _PIECE = 4096
 """Rows per chunk."""
 _MOST_ROWS = 8192
+_FEW = 32
+"""Coordinates of which all eigenvectors take no longer than some, and need nothing of SciPy to be loaded."""
 _MOST_COUNTED = 2**23
 """Rows of bytes whose sums are counted."""
 _OWN_SHARE = 0.1
@@ -80,6 +82,8 @@ def leading_eigenvectors(matrix: Floats, count: int) -> Floats:
     """The eigenvectors of the greatest eigenvalues of a symmetric matrix [D, D], the greatest first: [count,
     D]."""
     dimension = len(matrix)
+    if dimension <= _FEW:
+        return np.asarray(np.linalg.eigh(matrix)[1].T[::-1][:count])
     some = dimension - count, dimension - 1
     return np.asarray(scipy.linalg.eigh(matrix, subset_by_index=some, check_finite=False)[1].T[::-1])
 
