@@ -11,7 +11,7 @@ from url_parts import SHORT, Perfect, returns, same
 import fasturl as fu
 from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.decoder import Decoder
-from fasturl.oracles import DBSCAN
+from fasturl.oracles import DBSCAN, GMM
 from fasturl.problems.emissions import Gaussian
 
 QUICK = {"batch": 10, "epsilon": 0.5, "delta": 0.5}
@@ -212,6 +212,30 @@ def test_default_settings_work_however_many_states_there_may_be():
     assert agent.batch_for(SHORT.describe()) == fu.URL().batch == 25
     assert agent.batch_for(env.describe()) == 30
     assert fu.train(env, agent, 40).total_trajectories == 40
+
+
+@pytest.mark.parametrize(
+    ("oracle", "noise", "least", "most"),
+    [
+        (GMM(), 0.1, 4_000, 8_500),
+        (GMM(), 0.35, 17_000, 33_000),
+        (SklearnKMeans(3), 0.35, 8_500, 17_000),
+    ],
+    ids=["clear labels", "labels that overlap", "any other oracle"],
+)
+def test_decoders_are_made_from_more_observations_where_labels_overlap(oracle, noise, least, most):
+    """An oracle whose answer is not refined may need all pairs of observations, and gets no more of them."""
+    sizes = []
+
+    class Records(type(oracle)):
+        def fit(self, X):
+            sizes.append(len(X))
+            return super().fit(X)
+
+    agent = fu.URL(Records(**oracle.get_params()), levels="pooled")
+    fu.train(fu.LockGaussian(3, noise=noise), agent, 16_000)
+    *_, last, _, _ = sizes  # the last two see whether labels move
+    assert least < last < most
 
 
 # --- oracles that do not say how many labels they give ---
