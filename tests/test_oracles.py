@@ -211,6 +211,17 @@ def test_observations_far_from_the_origin_are_decoded_as_well(name):
 # --- agreement with scikit-learn ---
 
 
+@pytest.mark.parametrize("exponent", [-45, 30, 49])
+@pytest.mark.parametrize("oracle", [KMeans, GMM])
+def test_clusters_are_found_whatever_the_unit_of_observations(oracle, exponent):
+    """Fourth powers of such numbers are none of float32, the largest being those of emissions of 1e15."""
+    X, states = observations(ENVS["reals"], seed=1)
+    ours = oracle(3, random_state=0)
+    expected = ours.fit_predict(X)
+    np.testing.assert_array_equal(ours.fit_predict(np.ldexp(X, exponent)), expected)
+    assert accuracy(expected, states) > 0.99
+
+
 def disagreement(ours, theirs):
     """Share of labels that differ: borderline cases may fall either way in float32."""
     return np.mean(ours != theirs)

@@ -37,6 +37,8 @@ KINDS = ("moments", "pca")
 _PIECE = 4096
 """Rows per chunk."""
 _MOST_ROWS = 8192
+_FEW_ROWS = 256
+"""Rows that tell how large numbers are."""
 _FEW = 32
 """Coordinates of which all eigenvectors take no longer than some, and need nothing of SciPy to be loaded."""
 _MOST_COUNTED = 2**23
@@ -65,7 +67,8 @@ class Projection:
                 variance = sums_around(rows, np.zeros(n, np.int64), 1, centre)[1] / n
             deviation = np.sqrt(variance)
             spread = np.where(deviation > 0, deviation, 1.0)
-        moments = _products(rows, centre, 1.0 / spread, by_length=kind != "pca")
+        unit = 1.0 if self.of_bits else _unit_of((rows[:: -(-n // _FEW_ROWS)] - centre) / spread)
+        moments = _products(rows, centre, 1.0 / (unit * spread), by_length=kind != "pca")
         if self.of_bits and kind == "moments":
             variance = centre * (1 - centre)
             excess = variance * (1 - 6 * variance) / spread**4  # E[z^4] - 3 E[z^2]^2 of a bit
@@ -76,6 +79,12 @@ class Projection:
         pieces = [rows[first : first + _PIECE] for first in range(0, n, _PIECE)]
         self.points = np.concatenate([piece @ self.matrix.T for piece in pieces]) + self.offset
         self.weights = None if kind == "pca" else np.square(self.points).sum(axis=1)
+
+
+def _unit_of(rows: Floats) -> float:
+    """A power of two as large as the largest of these numbers: float32 holds the fourth powers of numbers in
+    such units, and directions do not depend on them."""
+    return float(2.0 ** math.frexp(float(np.abs(rows).max()))[1])
 
 
 def leading_eigenvectors(matrix: Floats, count: int) -> Floats:
