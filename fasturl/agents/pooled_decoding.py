@@ -29,7 +29,7 @@ from .level_decoding import (
 
 _MOST_FITTED, _MOST_NUMBERS = 2**15, 2**24
 """Observations that a decoder is made from, where there are more, and numbers that these have at most."""
-_FEW_MOVED = 1e-3
+_FEW_MOVED = 1e-4
 """Labels hardly overlap where two successive decoders disagree on at most this share of all observations:
 borders need not be as exact as where more lie near one."""
 _LEAST_FITTED, _PER_COORDINATE, _PER_STATE = 2**13, 2**4, 2**10

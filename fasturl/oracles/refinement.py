@@ -73,7 +73,7 @@ def fit_and_refine(
         if numbers.max() > 0:
             candidate = refined(centred, numbers)
             objection = criterion(candidate.decode(judged))
-            if objection < least:
+            if objection <= least:
                 best, least = candidate, objection
     if best is not fitted:
         labels = best.decode(observations)
