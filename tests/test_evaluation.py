@@ -12,7 +12,7 @@ import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl.agents import evaluation
 from fasturl.agents.evaluation import DecodedPolicy
-from fasturl.agents.label_matching import match_labels
+from fasturl.agents.label_matching import labels_differ, match_labels
 from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.by_level import LevelDecoder
 from fasturl.decoders.predict import PredictDecoder
@@ -314,6 +314,24 @@ def test_the_agreement_is_that_of_the_worst_label_however_rare():
     old = np.array([0] * 998 + [1, 1])
     new = np.array([0] * 998 + [1, 0])
     assert match_labels(old, new, 2)[1] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ([200, 3_000], [[196, 4], [4, 2_996]], False),  # four of a rare label lie near a border
+        ([200, 3_000], [[180, 20], [0, 3_000]], True),
+        ([3_000], [[2_994, 6]], True),  # a label of its own for what was not told apart
+        ([3_000, 6], [[3_000, 0], [6, 0]], True),
+        ([200, 3_000], [[0, 200], [3_000, 0]], False),  # other names alone
+    ],
+    ids=["near a border", "part of a label", "new", "gone", "renamed"],
+)
+def test_labels_differ_where_more_than_those_near_a_border_have_moved(old, new, expected):
+    """How many observations of each old label have each of the new ones."""
+    before = np.repeat(np.arange(len(old)), old)
+    after = np.concatenate([np.repeat(np.arange(2), sizes) for sizes in new])
+    assert labels_differ(before, after, 2) is expected
 
 
 def test_labels_that_do_not_occur_do_not_count():

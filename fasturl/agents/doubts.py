@@ -28,13 +28,11 @@ from .._kernels import hindsight as _hindsight
 from ..learners.learner import Floats, Ints
 from ..problems.description import Description
 from .history import History
-from .label_matching import moved_labels
+from .label_matching import have_moved, moved_labels
 from .level_decoding import LevelDecoding
 
 _REFITS = 2
 """How often an oracle is fitted again, each time on its own sample."""
-_MOVED = 0.02
-"""Share of a label's observations that may be near a border, and move."""
 _ERROR_RATE = 1e-6
 """Bound on the probability that a label is doubted for no reason."""
 _PAST_INFORMATION = 0.1
@@ -140,7 +138,7 @@ def _n_moving(
         here, there = moved_labels(labels[~shown], found, n_labels)
         moved += here
         met += there
-    return int(np.sum(moved > _MOVED * met + 3.0 * np.sqrt(_MOVED * met) + 3.0))
+    return int(have_moved(moved, met).sum())
 
 
 def labels_with_a_past(history: History) -> int:

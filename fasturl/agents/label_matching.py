@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from .._kernels import assignment as _assignment
 from .._kernels import labels as _labels
 
+_NEAR_A_BORDER = 0.02
+"""Share of a label's observations that may be near a border, and move."""
+
 
 def match_labels(
     old: NDArray[np.integer], new: NDArray[np.integer], n_labels: int
@@ -20,10 +23,32 @@ def match_labels(
     counts, columns = _best_match(old, new, n_labels)
     renaming = np.empty(n_labels, np.uint8)
     renaming[columns] = np.arange(n_labels)
-    together = counts[np.arange(n_labels), columns]
-    sizes = np.maximum(counts.sum(axis=1), counts.sum(axis=0)[columns])
+    together, sizes = _agreed(counts, columns)
     met = sizes > 0
     return renaming, float((together[met] / sizes[met]).min())
+
+
+def labels_differ(old: NDArray[np.integer], new: NDArray[np.integer], n_labels: int) -> bool:
+    """Whether some label of either labelling has other observations than in the other, beside those near a
+    border (see `have_moved`)."""
+    together, sizes = _agreed(*_best_match(old, new, n_labels))
+    return bool(have_moved(sizes - together, sizes).any())
+
+
+def _agreed(
+    counts: NDArray[np.int64], columns: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """On how many observations of each label both labellings agree, and how many it has in the one that gives
+    it more: [n_labels] each."""
+    together = counts[np.arange(len(columns)), columns]
+    return together, np.maximum(counts.sum(axis=1), counts.sum(axis=0)[columns])
+
+
+def have_moved(moved: NDArray[np.int64], met: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether more of the observations of each label have moved to another than lie near a border, and than
+    chance may add to these: of so many that it had, [n_labels] each."""
+    near = _NEAR_A_BORDER * met
+    return np.asarray(moved > near + 3.0 * np.sqrt(near) + 3.0)
 
 
 def moved_labels(

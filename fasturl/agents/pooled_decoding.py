@@ -18,14 +18,8 @@ from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
 from .history import History
-from .level_decoding import (
-    GROWTH,
-    POOLED,
-    STABLE_AGREEMENT,
-    LevelDecoding,
-    balanced_choice,
-    next_growth,
-)
+from .label_matching import labels_differ
+from .level_decoding import GROWTH, POOLED, LevelDecoding, balanced_choice, next_growth
 
 _MOST_FITTED, _MOST_NUMBERS = 2**15, 2**24
 """Observations that a decoder is made from, where there are more, and numbers that these have at most."""
@@ -65,7 +59,10 @@ class PooledDecoding(LevelDecoding):
         history.make_room(decoder.n_labels)
         names, agreement = history.relabel(labels)
         self.adopt(decoder.relabelled(names), agreement, history)
-        self._share_moved = float(np.mean(before != names[labels]))
+        after = names[labels]
+        self._share_moved = float(np.mean(before != after))
+        if labels_differ(before.ravel(), after.ravel(), history.n_labels):
+            self.last_change = len(history.labels)
         return self._share_moved > 0.0
 
     def fitted_on_history(self, history: History) -> tuple[Decoder, Ints]:
@@ -106,8 +103,6 @@ class PooledDecoding(LevelDecoding):
             history.set_rare_labels(_decoded(decoder, history.rare.observations))
         self._growth = next_growth(self._growth, agreement)
         self._next = math.ceil(self._growth * played)
-        if agreement < STABLE_AGREEMENT:
-            self.last_change = played
 
 
 def _all_rows(history: History) -> list[NDArray[np.generic]]:

@@ -45,8 +45,8 @@ class URL(DecodingAgent):
     they have grown by half; the diagnostics say what it was in the end.
 
     The decoder is called stable where it has not changed in the second half of the run: at each fit, the old
-    and the new one agree on 98 % of the observations of every label. An oracle for all levels may find more
-    labels than the bound on states; the learner then has room for them.
+    and the new one agree on 98 % of the observations of every label, give or take a few. An oracle for all
+    levels may find more labels than the bound on states; the learner then has room for them.
 
     Examples
     --------
