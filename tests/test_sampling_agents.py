@@ -87,8 +87,6 @@ def test_a_run_is_the_same_in_blocks_of_any_size(name, planning):
         (fu.OPSRL, {"samples": 0}, "samples"),
         (fu.OPSRL, {"constants": "paper"}, "constants"),
         (fu.OPSRL, {"c0": -1.0}, "c0"),
-        (fu.OPSRL, {"c0": 1.0}, "c0"),
-        (fu.OPSRL, {"failure_probability": 0.2, "constants": "experiments"}, "failure_probability"),
         (fu.PSRL, {"planning": "none"}, "planning"),
         (fu.RLSVI, {"planning": "path"}, "planning"),
         (fu.OPSRL, {"n0": -1.0}, "n0"),

@@ -143,6 +143,15 @@ def test_opsrl_draws_nothing_where_the_value_is_known():
     assert (memory.tables.q == 1.0).all()
 
 
+@pytest.mark.parametrize(
+    ("setting", "constants"), [({"c0": 1.0}, "practical"), ({"failure_probability": 0.2}, "experiments")]
+)
+def test_settings_of_the_theorem_are_refused_beside_other_constants(setting, constants):
+    (name,) = setting
+    with pytest.raises(ValueError, match=f"^{name} must be left out when constants='{constants}'"):
+        fu.OPSRL(constants=constants, **setting)
+
+
 def test_the_constants_of_opsrl_by_hand():
     """H = 2, S = 3, A = 4, T = 1,000, delta = 1/2: c_J = 12.09 and log(2 * 24 * 1,000 / 0.5) = 11.47; kappa
     is 2 (log(576) + 3 log(2,001 e pi)) = 71.19, and log(1,000) / log(17 / 16) = 113.9."""
