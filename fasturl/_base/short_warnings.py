@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 
 def complain(text: str) -> None:
@@ -24,8 +25,7 @@ def short_warnings() -> Iterator[None]:
 def show_warnings_short() -> None:
     """Show warnings as one line each from now on."""
     warnings.simplefilter("always", UserWarning)
-    # the rest of what it is told is of no use here
-    warnings.showwarning = _show  # type: ignore[assignment]
+    warnings.showwarning = _show
 
 
 def are_short() -> bool:
@@ -33,5 +33,13 @@ def are_short() -> bool:
     return warnings.showwarning is _show
 
 
-def _show(message: Warning | str, *_: object) -> None:
+def _show(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """What Python calls with a warning; where it comes from in the code is of no use here."""
     complain(str(message))
