@@ -1,5 +1,5 @@
-"""URL end to end: against a program that observes, decodes and learns one step at a time; 50 seeds; growth
-with H; memory.
+"""URL end to end: against a program that observes, decodes and learns one step at a time; 50 seeds; fitting;
+growth with H; memory.
 
 The twin is given what costs it nothing: its decoder is already fitted, and it is not evaluated at the end.
 `train` pays for exploration, oracle fits, learning and evaluation. Both are compared by environment steps per
@@ -121,6 +121,30 @@ def test_url_fifty_seeds(benchmark, env, goal):
         must_reach=goal,
     )
     assert run.success_rate == 1.0
+
+
+@pytest.mark.parametrize(
+    ("horizon", "episodes", "must_reach"),
+    [(20, 5_000, "fitting_to_learning at most 1"), (200, 20_000, "fitting_share at most 0.25")],
+)
+@pytest.mark.parametrize("lock", [fu.LockBernoulli, fu.LockGaussian])
+def test_share_of_fitting(benchmark, lock, horizon, episodes, must_reach):
+    """What fits of the oracle, and the doubts at the end, take of the shortest of a few runs. Reported and
+    not asserted: the figures are not all reached yet."""
+    benchmark.group = f"url: share of fitting, H = {horizon}"
+    runs = []
+
+    def run():
+        runs.append(fu.train(lock(horizon, 0.2), fu.URL(), episodes, [3], n_jobs=1).diagnostics[0]["seconds"])
+
+    benchmark.pedantic(run, rounds=3, warmup_rounds=1)
+    seconds = min(runs, key=lambda one: sum(one.values()))
+    report(
+        benchmark,
+        fitting_share=seconds["oracle"] / sum(seconds.values()),
+        fitting_to_learning=seconds["oracle"] / seconds["learning"],
+        must_reach=must_reach,
+    )
 
 
 MOST_GROWTH = {100: 1.3, 500: 1.0}
