@@ -28,7 +28,7 @@ def show_warnings_short() -> None:
     warnings.showwarning = _show
 
 
-def are_short() -> bool:
+def warnings_are_short() -> bool:
     """Whether this process shows warnings as one line each."""
     return warnings.showwarning is _show
 

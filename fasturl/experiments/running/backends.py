@@ -20,7 +20,7 @@ from multiprocessing import resource_tracker
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..._base import checks, optional
-from ..._base.short_warnings import are_short, show_warnings_short
+from ..._base.short_warnings import show_warnings_short, warnings_are_short
 from ...training import available_cores
 
 T = TypeVar("T")
@@ -144,13 +144,13 @@ class _Child(Generic[T, R]):
 
     def __init__(self, function: Callable[[T], R], parent: int) -> None:
         self.function, self.parent = function, parent
-        self.warns_briefly = are_short()
+        self.warns_briefly = warnings_are_short()
 
     def __call__(self, item: T) -> R:
         if not _Child.watching:
             _Child.watching = True
             threading.Thread(target=self._watch, daemon=True).start()
-        if self.warns_briefly and not are_short():
+        if self.warns_briefly and not warnings_are_short():
             show_warnings_short()
         return self.function(item)
 
