@@ -22,7 +22,12 @@ from fasturl._kernels import (
     vector,
 )
 from fasturl._kernels.compiling import inlined
-from fasturl._kernels.packed_decoding import fill_packed_tables, packed_labels, packed_scores
+from fasturl._kernels.packed_decoding import (
+    fill_packed_tables,
+    find_deciding_group,
+    packed_labels,
+    packed_scores,
+)
 from fasturl.agents.observation import _Rows
 from fasturl.decoders.decoder import observations_of
 from fasturl.learners.compiled import CompiledMemory
@@ -247,8 +252,27 @@ def byte_by_byte(_):
 
 
 def best_of_bytes(_):
+    """Where no byte decides by itself."""
     words, tables, _scores = byte_by_byte(_)
-    return words, tables, np.arange(3, dtype=np.uint8), normals(3), table_of_labels()
+    nothing = np.full(1, tables.shape[1], np.uint64), np.zeros((1, 256), np.int16)
+    return (
+        words,
+        records.PackedTables(tables, *nothing),
+        np.arange(3, dtype=np.uint8),
+        normals(3),
+        table_of_labels(),
+    )
+
+
+def decided_by_a_byte(_):
+    """Where the first byte decides."""
+    words, tables, *rest = best_of_bytes(_)
+    return words, tables._replace(deciding=np.zeros(1, np.uint64)), *rest
+
+
+def deciding(_):
+    tables = normals(-(-DIMENSION // 8), 256, 4)
+    return tables, np.empty((3, len(tables) + 1, 4)), np.empty(256, np.int16)
 
 
 def four_bits_at_a_time(_):
@@ -366,6 +390,10 @@ WORK = {
     ),
     "decoding: scores of bytes": Work(packed_scores, naive.packed_scores, byte_by_byte, SEEN),
     "decoding: labels of bytes": Work(packed_labels, naive.packed_labels, best_of_bytes, SEEN),
+    "decoding: labels by one byte": Work(packed_labels, naive.packed_labels, decided_by_a_byte, SEEN),
+    "decoding: bytes that decide": Work(
+        find_deciding_group, naive.find_deciding_group, deciding, 3 * 256 * 4
+    ),
     "decoding: scores of four bits": Work(packed_scores, naive.packed_scores, four_bits_at_a_time, SEEN),
     "decoding: tables of bytes": Work(
         fill_packed_tables, naive.fill_packed_tables, packing_tables, 3 * 256 * 3

@@ -9,6 +9,7 @@ import pytest
 from strategies import DRAWS
 
 from fasturl._kernels import packed_decoding
+from fasturl._kernels.records import PackedTables
 
 pytestmark = pytest.mark.kernel
 
@@ -69,15 +70,84 @@ def test_packed_scores_equal_their_reference(draw, sizes, n_bytes, code_bits, bi
     np.testing.assert_array_equal(ref, comp)
 
 
-@hypothesis.given(DRAWS, OBSERVED, N_BYTES, CODE_BITS, GROUP_BITS, st.booleans())
-def test_packed_labels_equal_their_reference(draw, sizes, n_bytes, code_bits, bits, by_level):
-    words, tables = bits_and_tables(draw, sizes, n_bytes, code_bits, bits, by_level)
-    np.round(tables, out=tables)  # for ties
+WEIGHTS = st.sampled_from([0.0, 1.0, 30.0])
+"""How many times as much one group adds as the others do: at 30 it often decides."""
+
+
+@hypothesis.given(DRAWS, OBSERVED, N_BYTES, CODE_BITS, GROUP_BITS, st.booleans(), WEIGHTS)
+def test_packed_labels_equal_their_reference(draw, sizes, n_bytes, code_bits, bits, by_level, weight):
+    words, scores = bits_and_tables(draw, sizes, n_bytes, code_bits, bits, by_level)
+    scores[:, draw.integers(scores.shape[1])] *= np.float32(weight)
+    np.round(scores, out=scores)  # for ties
     episodes, n_labels, n_states, n_levels = sizes
-    tables[:, 0, :, n_labels:] = -np.inf
+    scores[:, 0, :, n_labels:] = -np.inf
+    tables = with_what_decides(scores)
     relabel = draw.permutation(n_labels).astype(np.uint8)
     ref, comp = np.full((2, episodes, n_levels, n_states), 85, np.uint8)
     greatest = np.full(n_states, np.nan, np.float32)
     naive.packed_labels(words, tables, relabel, greatest, ref)
     packed_decoding.packed_labels(words, tables, relabel, greatest, comp)
     np.testing.assert_array_equal(ref, comp)
+
+
+def with_what_decides(scores):
+    """Tables of these scores."""
+    n_tables, n_groups, n_values, n_scores = scores.shape
+    deciding, decided = np.zeros(n_tables, np.uint64), np.zeros((n_tables, n_values), np.int16)
+    ranges = np.full((3, n_groups + 1, n_scores), np.nan)
+    for t in range(n_tables):
+        deciding[t] = packed_decoding.find_deciding_group(scores[t], ranges, decided[t])
+    return PackedTables(scores, deciding, decided)
+
+
+@hypothesis.given(DRAWS, st.integers(1, 9), st.integers(1, 4), GROUP_BITS, st.integers(0, 7))
+def test_deciding_groups_equal_their_reference(draw, n_groups, n_labels, bits, n_strong):
+    """Integers, whose sums are exact in any order."""
+    tables = draw.integers(-3, 4, (n_groups, 1 << bits, 4)).astype(np.float32)
+    tables[draw.integers(n_groups)] *= np.float32(n_strong)
+    tables[0, :, n_labels:] = -np.inf
+    ranges = np.full((3, n_groups + 1, 4), np.nan)
+    ref, comp = np.full((2, 1 << bits), 85, np.int16)
+    group = naive.find_deciding_group(tables, ranges, ref)
+    assert packed_decoding.find_deciding_group(tables, ranges, comp) == group
+    if group < n_groups:
+        np.testing.assert_array_equal(ref, comp)
+
+
+SIZES = st.sampled_from([1e-30, 1.0, 1e7, 1e30])
+"""How large numbers are to which the others are added: from 1e7 on they lose most of their digits."""
+
+
+@hypothesis.given(DRAWS, SIZES, st.sampled_from([1.0, 3.0, 30.0]))
+def test_no_rounding_undoes_what_a_group_decides(draw, size, weight):
+    """All values of three groups of four bits, behind a bias of any size."""
+    scores = draw.standard_normal((1, 3, 16, 4)).astype(np.float32)
+    scores[0, draw.integers(3)] *= np.float32(weight)
+    scores[0, 0] += np.float32(size) * draw.integers(-1, 2, 4).astype(np.float32)
+    tables = with_what_decides(scores)
+    words = np.arange(16**3, dtype=np.uint64).reshape(-1, 1, 1, 1)
+    relabel, greatest = np.arange(4, dtype=np.uint8), np.empty(1, np.float32)
+    ref, comp = np.full((2, len(words), 1, 1), 85, np.uint8)
+    naive.packed_labels(words, tables, relabel, greatest, ref)
+    packed_decoding.packed_labels(words, tables, relabel, greatest, comp)
+    np.testing.assert_array_equal(ref, comp)
+
+
+def test_a_code_in_front_decides():
+    """The three bits of a code, beside weights of noise that are a hundredth of theirs."""
+    weights = np.full((3, 23), 0.01) * np.array([[1], [-1], [0]])
+    weights[:, :3] = np.eye(3)
+    tables = np.empty((1, 3, 256, 4))
+    packed_decoding.fill_packed_tables(weights, np.zeros(3), tables[0])
+    tables = with_what_decides(tables.astype(np.float32))
+    assert tables.deciding == [0]
+    codes = np.arange(256) & 7
+    for label, code in enumerate([1, 2, 4]):
+        assert (tables.decided[0, codes == code] == label).all()
+
+
+def test_no_group_decides_on_the_majority_of_all_bits():
+    tables = np.empty((1, 3, 256, 4))
+    weights, bias = np.stack([np.ones(24), np.zeros(24)]), np.array([0.0, 12.0])
+    packed_decoding.fill_packed_tables(weights, bias, tables[0])
+    assert with_what_decides(tables.astype(np.float32)).deciding == [3]

@@ -8,6 +8,16 @@ Tables are float32[T, groups, 2^bits of a group, K rounded up to a multiple of 4
 1 for all; four scores are summed at a time, of which those beyond K are minus infinity, and so never the
 greatest. Indices are unsigned, so that nobody asks whether they count from
 the end.
+
+Often one group tells the label by itself, as a code does: what it adds to one score is further ahead of what
+it adds to the others than all other groups can make up. Let t[g, v, k] be what value v of group g adds to
+score k beyond what it adds to score 0, and low[g, k] and high[g, k] its extremes over v. Value v of group g
+decides for label k where, for all other labels j,
+
+    t[g, v, k] + sum over g' != g of low[g', k] > t[g, v, j] + sum over g' != g of high[g', j],
+
+by more than rounding can undo: the sum of G numbers in float32 misses the true one by less than G 2^-24 times
+the sum of their absolute values. Nothing is summed then, and the label is the same.
 """
 
 import numpy as np
@@ -25,6 +35,10 @@ _63 = np.uint64(63)
 _NOTHING = (_0F, _0F, _0F, _0F)
 _TILE = np.uint64(16)
 """Episodes that are looked up level by level, so that tables of a level stay in the cache."""
+_LOW, _HIGH, _LARGEST = range(3)
+_ROUNDING = 2.0**-23
+UNDECIDED = np.int16(-1)
+"""What stands for the label where a value decides for none."""
 
 
 @inlined
@@ -60,6 +74,81 @@ def fill_packed_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray
                 tables[group, value, k] = tables[group, value & (value - 1), k]
                 if j < dimension:
                     tables[group, value, k] += weights[k, j]
+
+
+@inlined
+def _is_label(tables: np.ndarray, k: int) -> bool:
+    """Whether score k may be the greatest."""
+    return tables[0, 0, k] != -np.inf
+
+
+@inlined
+def _lead(tables: np.ndarray, g: int, v: int, k: int) -> float:
+    """What value v of group g adds to score k beyond what it adds to score 0."""
+    return np.float64(tables[g, v, k]) - np.float64(tables[g, v, 0])
+
+
+@inlined
+def _find_ranges(tables: np.ndarray, ranges: np.ndarray) -> None:
+    """The extremes of what each group adds to each score beyond score 0, and its largest absolute value; the
+    last row has the sums of all groups."""
+    n_groups, n_values, n_scores = tables.shape
+    ranges[:, n_groups] = 0.0
+    for g in range(n_groups):
+        for k in range(n_scores):
+            if _is_label(tables, k):
+                low, high, largest = np.inf, -np.inf, 0.0
+                for v in range(n_values):
+                    lead = _lead(tables, g, v, k)
+                    low, high = min(low, lead), max(high, lead)
+                    largest = max(largest, abs(np.float64(tables[g, v, k])))
+                ranges[_LOW, g, k], ranges[_HIGH, g, k], ranges[_LARGEST, g, k] = low, high, largest
+                for kind in range(3):
+                    ranges[kind, n_groups, k] += ranges[kind, g, k]
+
+
+@inlined
+def _decide(tables: np.ndarray, g: int, ranges: np.ndarray, decided: np.ndarray) -> int:
+    """Fill in the labels that the values of one group decide for; returns how many do."""
+    n_groups, n_values, n_scores = tables.shape
+    rounding, largest = n_groups * _ROUNDING, ranges[_LARGEST, n_groups]
+    n_decided = 0
+    for v in range(n_values):
+        best, most = UNDECIDED, -np.inf
+        for k in range(n_scores):
+            if _is_label(tables, k):
+                others = ranges[_LOW, n_groups, k] - ranges[_LOW, g, k]
+                least = _lead(tables, g, v, k) + others - rounding * (largest[0] + largest[k])
+                if least > most:
+                    best, most = np.int16(k), least
+        for k in range(n_scores):
+            if _is_label(tables, k) and k != best:
+                others = ranges[_HIGH, n_groups, k] - ranges[_HIGH, g, k]
+                greatest = _lead(tables, g, v, k) + others + rounding * (largest[0] + largest[k])
+                if not greatest < most:  # nor where it is no number
+                    best = UNDECIDED
+        decided[v] = best
+        n_decided += best != UNDECIDED
+    return n_decided
+
+
+@kernel
+def find_deciding_group(tables: np.ndarray, ranges: np.ndarray, decided: np.ndarray) -> int:
+    """The group of which most values decide for a label, the first of several, and for which: decided
+    int16[2^bits of a group]. The number of groups where no value of any decides.
+
+    tables float32[groups, 2^bits of a group, K]; `ranges` is float64[3, groups + 1, K] of scratch. Scores
+    whose entry for value 0 of the first group is minus infinity are those of no label.
+    """
+    _find_ranges(tables, ranges)
+    best, most = tables.shape[0], 0
+    for g in range(tables.shape[0]):
+        n_decided = _decide(tables, g, ranges, decided)
+        if n_decided > most:
+            best, most = g, n_decided
+    if most > 0:
+        _decide(tables, best, ranges, decided)
+    return best
 
 
 @inlined
@@ -170,35 +259,72 @@ def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> 
                             scores[e, k + _3, s, h] = a3
 
 
+@inlined
+def _look_up(
+    words: np.ndarray, episodes: tuple, h: np.uint64, tables: tuple, relabel: np.ndarray, labels: np.ndarray
+) -> bool:
+    """Fill in the labels of a level in episodes from the first up to an end, where one group decides for
+    them; returns whether it does for all."""
+    t, bits = h if tables.scores.shape[0] > 1 else _0, _group_bits(tables.scores.shape[2])
+    group, decided, n_states = tables.deciding[t], tables.decided[t], np.uint64(labels.shape[2])
+    if group == np.uint64(tables.scores.shape[1]):
+        return False
+    w, shift, mask = (group * bits) >> _6, (group * bits) & _63, np.uint64(decided.size - 1)
+    for e in range(*episodes):
+        for s in range(n_states):
+            label = decided[(words[e, h, s, w] >> shift) & mask]
+            if label == UNDECIDED:
+                return False
+            labels[e, h, s] = relabel[np.uint64(label)]
+    return True
+
+
+@inlined
+def _label_by_scores(
+    words: np.ndarray,
+    episodes: tuple,
+    h: np.uint64,
+    scores: np.ndarray,
+    shared: np.uint64,
+    relabel: np.ndarray,
+    greatest: np.ndarray,
+    labels: np.ndarray,
+) -> None:
+    """As `_look_up`, for all labels; the states have the same bits in the groups from `shared` on."""
+    n_groups, bits = np.uint64(scores.shape[1]), _group_bits(scores.shape[2])
+    n_states, n_scores = np.uint64(labels.shape[2]), np.uint64(scores.shape[3])
+    if shared == _1 and n_scores == _4:
+        for e in range(*episodes):
+            tail = _add_groups(words, (e, h, _0), scores, bits, _1, n_groups, _0, _NOTHING)
+            for s in range(n_states):
+                _, best = _greatest(_add_first_group(words, (e, h, s), scores, tail))
+                labels[e, h, s] = relabel[best]
+        return
+    for e in range(*episodes):
+        for k in range(_0, n_scores, _4):
+            tail = _add_groups(words, (e, h, _0), scores, bits, shared, n_groups, k, _NOTHING)
+            for s in range(n_states):
+                top, best = _greatest(_add_groups(words, (e, h, s), scores, bits, _0, shared, k, tail))
+                if k == _0 or top > greatest[s]:
+                    greatest[s], labels[e, h, s] = top, relabel[k + best]
+
+
 @kernel
 def packed_labels(
-    words: np.ndarray, tables: np.ndarray, relabel: np.ndarray, greatest: np.ndarray, labels: np.ndarray
+    words: np.ndarray, tables: tuple, relabel: np.ndarray, greatest: np.ndarray, labels: np.ndarray
 ) -> None:
     """Fill labels uint8[E, L, S] with the first of the greatest scores, passed through relabel uint8[K].
 
-    `greatest` is float32[S] of scratch.
+    `tables` is a `PackedTables`, `greatest` float32[S] of scratch.
     """
     n_episodes, n_levels = np.uint64(labels.shape[0]), np.uint64(labels.shape[1])
-    n_states, n_scores = np.uint64(labels.shape[2]), np.uint64(tables.shape[3])
-    n_groups, bits = np.uint64(tables.shape[1]), _group_bits(tables.shape[2])
+    n_groups, bits = np.uint64(tables.scores.shape[1]), _group_bits(tables.scores.shape[2])
     for first in range(_0, n_episodes, _TILE):
-        end = min(first + _TILE, n_episodes)
-        shared = min(_first_shared_group(words, first, end, n_levels, bits), n_groups)
-        if shared == _1 and n_scores == _4:
-            for h in range(n_levels):
-                for e in range(first, end):
-                    tail = _add_groups(words, (e, h, _0), tables, bits, _1, n_groups, _0, _NOTHING)
-                    for s in range(n_states):
-                        _, best = _greatest(_add_first_group(words, (e, h, s), tables, tail))
-                        labels[e, h, s] = relabel[best]
-            continue
+        episodes = first, min(first + _TILE, n_episodes)
+        shared, is_known = n_groups, False
         for h in range(n_levels):
-            for e in range(first, end):
-                for k in range(_0, n_scores, _4):
-                    tail = _add_groups(words, (e, h, _0), tables, bits, shared, n_groups, k, _NOTHING)
-                    for s in range(n_states):
-                        top, best = _greatest(
-                            _add_groups(words, (e, h, s), tables, bits, _0, shared, k, tail)
-                        )
-                        if k == _0 or top > greatest[s]:
-                            greatest[s], labels[e, h, s] = top, relabel[k + best]
+            if not _look_up(words, episodes, h, tables, relabel, labels):
+                if not is_known:
+                    shared = min(_first_shared_group(words, *episodes, n_levels, bits), n_groups)
+                    is_known = True
+                _label_by_scores(words, episodes, h, tables.scores, shared, relabel, greatest, labels)

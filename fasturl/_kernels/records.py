@@ -136,6 +136,15 @@ class QuadraticScores(NamedTuple):
     bias: np.ndarray  # float32[K]
 
 
+class PackedTables(NamedTuple):
+    """What groups of packed bits add to K scores at each of T levels, or at all of them where T = 1, and the
+    labels that one group decides for (see `packed_decoding`)."""
+
+    scores: np.ndarray  # float32[T, groups, 2^bits of a group, K rounded up to a multiple of 4]
+    deciding: np.ndarray  # uint64[T], the group that decides, or the number of groups where none does
+    decided: np.ndarray  # int16[T, 2^bits of a group]
+
+
 class SymbolTables(NamedTuple):
     """What the symbols of D categorical coordinates add to K scores. Coordinate j has the symbols least[j],
     least[j] + 1, ..., whose entries are the rows from starts[j] to starts[j + 1] - 1."""

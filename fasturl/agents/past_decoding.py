@@ -14,7 +14,7 @@ from .._kernels import clustering as _clustering
 from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
 from .._kernels.records import kmeans_workspace
-from ..decoders.affine import best_of_bits
+from ..decoders.affine import best_of_bits, blank_tables, decide
 from ..decoders.decoder import Decoder, Labels, Reals, block_of, in_rows, observations_of, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
 
@@ -45,15 +45,12 @@ class PastDecoder(Decoder):
         self._logistic, self._dimension = logistic, dimension
         self._weights = np.zeros((n_clusters, dimension, n_levels), np.float32)
         self._bias = np.zeros((n_clusters, n_levels), np.float32)
-        self._tables = np.zeros(
-            (n_levels, -(-dimension // _GROUP_BITS), 1 << _GROUP_BITS, -(-n_clusters // 4) * 4), np.float32
-        )
+        self._tables = blank_tables(n_levels, dimension, n_clusters, _GROUP_BITS)
         self._mixing = np.zeros((n_clusters, n_clusters + 1, n_levels), np.float32)
         if logistic:
             self._mixing[1:, -1] = -np.inf
         else:
             self._bias[1:] = -np.inf
-            self._tables[:, 0, :, 1:] = -np.inf
 
     def learn(self, level: int, weights: Floats, bias: Floats, mixing: Floats | None = None) -> None:
         """The scores of a level: bias + weights x, or mixing (logistic(bias + weights x), 1) where there is a
@@ -68,7 +65,8 @@ class PastDecoder(Decoder):
         self._bias[:n_scores, h] = bias
         level_weights = np.ascontiguousarray(self._weights[:, :, h])
         level_bias = np.ascontiguousarray(self._bias[:, h])
-        _packed.fill_packed_tables(level_weights, level_bias, self._tables[h])
+        _packed.fill_packed_tables(level_weights, level_bias, self._tables.scores[h])
+        decide(self._tables, h)
 
     def table(self, block: Block) -> Labels:
         return self.first_levels(block, block.n_levels)
@@ -81,7 +79,7 @@ class PastDecoder(Decoder):
             return labels
         if isinstance(block, BitBlock):
             scores = self._room(block, levels)
-            _packed.packed_scores(block.words, self._tables, scores)
+            _packed.packed_scores(block.words, self._tables.scores, scores)
         else:
             scores = np.concatenate([self._real_scores(real, levels) for real in real_blocks(block)], axis=2)
         self._label(scores, self._mixing, labels)
@@ -96,7 +94,7 @@ class PastDecoder(Decoder):
         scores, labels = np.empty((1, self.relabel.size, 1, n), np.float32), np.empty((1, n, 1), np.uint8)
         if isinstance(block, BitBlock):
             words = block.words.reshape(1, n, 1, -1)
-            _packed.packed_scores(words, self._tables[h : h + 1], scores)
+            _packed.packed_scores(words, self._tables.scores[h : h + 1], scores)
         else:
             (real,) = real_blocks(block)
             weights, bias = (

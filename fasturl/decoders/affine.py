@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
+from .._kernels.records import PackedTables
 from ..problems.blocks import BitBlock, Block, RealBlock
 from .decoder import Decoder, Floats, Labels, Reals, in_rows, observations_of, real_blocks
 
@@ -85,14 +86,14 @@ class AffineMap:
         self.dimension = exact.shape[1]
 
     @cached_property
-    def tables(self) -> Reals:
+    def tables(self) -> PackedTables:
         """What bytes of bits add to the scores: see `_byte_tables`."""
         return _byte_tables(*self._exact)
 
     def __call__(self, block: Block) -> Reals:
         scores = np.empty((block.n_episodes, self.bias.size, block.n_states, block.n_levels), np.float32)
         if isinstance(block, BitBlock):
-            _packed.packed_scores(block.words, self.tables, scores)
+            _packed.packed_scores(block.words, self.tables.scores, scores)
             return scores
         if not isinstance(block, RealBlock):
             return np.concatenate([self(real) for real in real_blocks(block)], axis=2)
@@ -112,7 +113,7 @@ class AffineMap:
         return RealBlock(flat, np.zeros((1, *flat.shape[1:]), np.float32), 0)
 
 
-def best_of_bits(words: NDArray[np.uint64], tables: Reals, relabel: Labels, n_levels: int) -> Labels:
+def best_of_bits(words: NDArray[np.uint64], tables: PackedTables, relabel: Labels, n_levels: int) -> Labels:
     """The labels of greatest score of packed bits at the first levels, renamed: [E, n_levels, S]. The scores
     themselves are kept nowhere."""
     n_episodes, _, n_states, _ = words.shape
@@ -135,12 +136,31 @@ def affine_image(matrix: ArrayLike | None, offset: ArrayLike | None) -> AffineMa
     )
 
 
-def _byte_tables(weights: Floats, bias: Floats) -> Reals:
-    """What each value of each byte of packed bits adds to each score, at every level: [1, n_bytes, 256, K].
+def blank_tables(n_levels: int, dimension: int, n_scores: int, bits: int) -> PackedTables:
+    """Tables for groups of so many bits, by which every observation has label 0."""
+    shape = n_levels, -(-dimension // bits), 1 << bits, -(-n_scores // 4) * 4
+    tables = PackedTables(
+        np.zeros(shape, np.float32), np.zeros(n_levels, np.uint64), np.zeros((n_levels, 1 << bits), np.int16)
+    )
+    tables.scores[:, 0, :, 1:] = -np.inf
+    return tables
 
-    K is rounded up to a multiple of 4, with scores that nobody reads. Sums are made in float64 and rounded
-    once.
+
+def decide(tables: PackedTables, level: int) -> None:
+    """Find out which labels one group of bits decides for at a level, from what groups add to its scores."""
+    scores = tables.scores[level]
+    ranges = np.empty((3, len(scores) + 1, scores.shape[2]))
+    tables.deciding[level] = _packed.find_deciding_group(scores, ranges, tables.decided[level])
+
+
+def _byte_tables(weights: Floats, bias: Floats) -> PackedTables:
+    """What each value of each byte of packed bits adds to each score, the same at every level.
+
+    Sums are made in float64 and rounded once.
     """
-    tables = np.empty((-(-weights.shape[1] // 8), 256, -(-bias.size // 4) * 4))
-    _packed.fill_packed_tables(np.ascontiguousarray(weights), bias, tables)
-    return tables.astype(np.float32)[None]
+    tables = blank_tables(1, weights.shape[1], bias.size, 8)
+    sums = np.empty(tables.scores.shape[1:])
+    _packed.fill_packed_tables(np.ascontiguousarray(weights), bias, sums)
+    tables.scores[0] = sums
+    decide(tables, 0)
+    return tables

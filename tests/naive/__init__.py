@@ -61,6 +61,7 @@ from .labels import fix_label as fix_label
 from .labels import fix_labels as fix_labels
 from .labels import labels_along as labels_along
 from .packed_decoding import fill_packed_tables as fill_packed_tables
+from .packed_decoding import find_deciding_group as find_deciding_group
 from .packed_decoding import packed_labels as packed_labels
 from .packed_decoding import packed_scores as packed_scores
 from .planning import occupancy as occupancy
