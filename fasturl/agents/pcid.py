@@ -44,6 +44,7 @@ and goes on only where some action is good in both states.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,12 +241,12 @@ class _Run:
 
     def _reach_policies(self, level: int) -> Floats:
         """A policy [T, level, X, A] to each learned state of a level: 1 for the action that it takes."""
-        n_targets = int(self.decoder.n_found[level])
-        policies = np.zeros((n_targets, level, self.n_labels, self.n_actions))
+        n_targets, model = int(self.decoder.n_found[level]), self._model(level)
+        policies = np.zeros((n_targets, *model.tried.shape))
         for target in range(n_targets if level else 0):
-            hits = np.zeros((level, self.n_labels, self.n_actions, self.n_labels))
+            hits = np.zeros_like(model.shares)
             hits[-1, :, :, target] = 1.0
-            policies[target] = self._plan(hits)
+            policies[target] = model.best_policy(hits)
         return policies
 
     def _final_policy(self) -> Floats:
@@ -253,18 +254,31 @@ class _Run:
         axes = (1, 2) if self.rewards == "state" else 3
         means = _ratio(self.sums.sum(axis=axes, keepdims=True), self.counts.sum(axis=axes, keepdims=True))
         policy = np.full(self.counts.shape[:3], 1 / self.n_actions)
-        policy[: self.learned] = self._plan(np.broadcast_to(means, self.counts.shape)[: self.learned].copy())
+        rewards = np.broadcast_to(means, self.counts.shape)[: self.learned].copy()
+        policy[: self.learned] = self._model(self.learned).best_policy(rewards)
         return policy
 
-    def _plan(self, rewards: Floats) -> Floats:
-        """The best policy [L, X, A] on the first L levels of the learned model with rewards [L, X, A, X]: 1
-        for the action that it takes."""
-        counts = self.counts[: len(rewards)]
+    def _model(self, levels: int) -> _Model:
+        """The first levels of what was learned."""
+        counts = self.counts[:levels]
         visits = counts.sum(axis=3, keepdims=True)
-        q, values = np.empty(counts.shape[:3]), np.empty((len(rewards) + 1, self.n_labels))
-        _planning.optimal_q(_frozen(_ratio(counts, visits)), _frozen(rewards), q, values)
-        q[visits[..., 0] == 0] = -np.inf
-        return np.asarray(np.eye(self.n_actions)[q.argmax(axis=2)])
+        return _Model(_frozen(_ratio(counts, visits)), visits[..., 0] > 0)
+
+
+class _Model(NamedTuple):
+    """Shares of transitions [L, X, A, X], and which actions were tried [L, X, A]."""
+
+    shares: Floats
+    tried: NDArray[np.bool_]
+
+    def best_policy(self, rewards: Floats) -> Floats:
+        """The best policy [L, X, A] where transitions pay rewards [L, X, A, X]: 1 for the action that it
+        takes."""
+        n_levels, n_labels, n_actions = self.tried.shape
+        q, values = np.empty(self.tried.shape), np.empty((n_levels + 1, n_labels))
+        _planning.optimal_q(self.shares, _frozen(rewards), q, values)
+        q[~self.tried] = -np.inf
+        return np.asarray(np.eye(n_actions)[q.argmax(axis=2)])
 
 
 def _ratio(sums: Floats, counts: Floats) -> Floats:
