@@ -38,6 +38,23 @@ def test_counts_of_outcomes_equal_their_reference(draw, n, chosen, horizon, n_la
         np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
 
 
+@hypothesis.given(DRAWS, st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
+def test_plans_equal_their_reference_to_the_last_bit(draw, n_levels, n_labels, n_actions):
+    """Some actions were never taken, and whole numbers make ties."""
+    shape = n_levels, n_labels, n_actions
+    followers = draw.integers(0, 3, (*shape, n_labels)).astype(np.float64) * draw.integers(0, 2, (*shape, 1))
+    gains, worst = draw.integers(-2, 3, shape).astype(np.float64), draw.integers(-3, 0, n_levels) / 2
+    ahead = draw.normal(size=n_labels)
+    for plan in ("best_actions", "policy_values"):
+        policies = np.tile(draw.integers(n_actions, size=(n_levels, n_labels)), (2, 1, 1))
+        values = np.full((2, n_levels + 1, n_labels), np.nan)
+        values[:, -1] = ahead
+        for module, policy, of_policy in zip((naive.hindsight, hindsight), policies, values, strict=True):
+            getattr(module, plan)(gains, followers, worst, policy, of_policy)
+        np.testing.assert_array_equal(*policies)
+        np.testing.assert_array_equal(*values)
+
+
 @hypothesis.given(DRAWS, st.integers(0, 30), STEPS, st.integers(1, 4))
 def test_least_returns_equal_their_reference(draw, n, chosen, horizon):
     rewards, least = draw.normal(size=(n, horizon)), np.full((2, horizon), np.nan)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .compiling import kernel
+from .compiling import inlined, kernel
 
 
 @kernel
@@ -31,6 +31,49 @@ def count_outcomes(
             followers[level, z, a, labels[i, h + 1]] += 1.0
             if reward != 0.0:
                 gains[level, z, a] += reward
+
+
+@inlined
+def _mean_gain(
+    gains: np.ndarray, followers: np.ndarray, level: int, z: int, a: int, worst: float, ahead: np.ndarray
+) -> float:
+    """What an action at a label earned on average, with what lies ahead of the labels that came next; the
+    worst where it was never taken."""
+    visits, total = 0.0, 0.0
+    for following in range(ahead.size):
+        count = followers[level, z, a, following]
+        visits += count
+        total += count * ahead[following]
+    return (gains[level, z, a] + total) / visits if visits > 0.0 else worst
+
+
+@kernel
+def best_actions(
+    gains: np.ndarray, followers: np.ndarray, worst: np.ndarray, policy: np.ndarray, values: np.ndarray
+) -> None:
+    """Fill policy int64[L, K] with the first action of greatest mean gain at each label of some levels, and
+    values float64[L + 1, K] with that gain. The last row of values is what lies ahead of those levels.
+
+    gains and followers are those of `count_outcomes`, worst float64[L] stands for actions never taken.
+    """
+    n_levels, n_labels, n_actions = gains.shape
+    for level in range(n_levels - 1, -1, -1):
+        for z in range(n_labels):
+            for a in range(n_actions):
+                gain = _mean_gain(gains, followers, level, z, a, worst[level], values[level + 1])
+                if a == 0 or gain > values[level, z]:
+                    values[level, z], policy[level, z] = gain, a
+
+
+@kernel
+def policy_values(
+    gains: np.ndarray, followers: np.ndarray, worst: np.ndarray, policy: np.ndarray, values: np.ndarray
+) -> None:
+    """As `best_actions`, with the values of the actions of a policy int64[L, K]."""
+    for level in range(gains.shape[0] - 1, -1, -1):
+        for z in range(gains.shape[1]):
+            a = policy[level, z]
+            values[level, z] = _mean_gain(gains, followers, level, z, a, worst[level], values[level + 1])
 
 
 @kernel

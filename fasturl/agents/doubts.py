@@ -19,7 +19,8 @@ Each is a figure in the diagnostics, and a warning where it says that something 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -241,39 +242,46 @@ class _Part:
         self._worst = np.zeros(history.actions.shape[1])
         if self._first_labels.size:
             _hindsight.least_returns(history.rewards, first, every, self._worst)
-        self._first_level, self._visits = 0, np.empty((0, *self._shape))
+        self._outcomes: _Outcomes | None = None
 
     def best_actions(self) -> Ints:
         """The actions of greatest estimated value: [H, K]."""
-        values, best = np.zeros(self._shape[0]), np.empty((len(self._worst), self._shape[0]), np.int64)
-        for h in reversed(range(len(best))):
-            q = self._q(h, values)
-            best[h], values = q.argmax(axis=1), q.max(axis=1)
+        best = np.empty((len(self._worst), self._shape[0]), np.int64)
+        self._plan_backwards(_hindsight.best_actions, best)
         return best
 
     def value(self, policy: Ints) -> float:
         """The estimated value of a policy [H, K]."""
-        values = np.zeros(self._shape[0])
-        for h in reversed(range(len(policy))):
-            values = np.take_along_axis(self._q(h, values), policy[h][:, None], axis=1)[:, 0]
+        values = self._plan_backwards(_hindsight.policy_values, policy)
         return float(values[self._first_labels].mean()) if self._first_labels.size else 0.0
 
-    def _q(self, h: int, values: Floats) -> Floats:
-        """Estimated values of the actions [K, A], from those of the labels of the next level."""
-        if not self._first_level <= h < self._first_level + len(self._visits):
-            self._count_up_to(h)
-        place = h - self._first_level
-        visits, gains = self._visits[place], self._rewards[place] + self._followers[place] @ values
-        return np.asarray(np.where(visits > 0, gains / np.maximum(visits, 1), self._worst[h]))
+    def _plan_backwards(self, plan: Callable[..., None], policy: Ints) -> Floats:
+        """The values of the first labels [K] under a policy [H, K], which `plan` reads or writes."""
+        end, ahead = len(policy), np.zeros(self._shape[0])
+        while end > 0:
+            outcomes = self._outcomes_before(end)
+            levels = slice(outcomes.first_level, end)
+            values = np.empty((len(outcomes.gains) + 1, ahead.size))
+            values[-1] = ahead
+            plan(outcomes.gains, outcomes.followers, self._worst[levels], policy[levels], values)
+            end, ahead = outcomes.first_level, values[0]
+        return ahead
 
-    def _count_up_to(self, level: int) -> None:
-        """Count what followed at this level, and at as many before it as there is room for."""
+    def _outcomes_before(self, end: int) -> _Outcomes:
+        """What followed at as many levels up to `end` as there is room for."""
         n_labels, n_actions = self._shape
-        n_levels = min(max(_TABLE_ENTRIES // (n_labels**2 * n_actions), 1), level + 1)
-        self._first_level = level + 1 - n_levels
-        shape = n_levels, n_labels, n_actions
-        self._rewards, self._followers = np.empty(shape), np.empty((*shape, n_labels))
-        _hindsight.count_outcomes(
-            *self._steps, *self._chosen, self._first_level, self._rewards, self._followers
-        )
-        self._visits = self._followers.sum(axis=3)
+        n_levels = min(max(_TABLE_ENTRIES // (n_labels**2 * n_actions), 1), end)
+        if self._outcomes is None or self._outcomes.first_level != end - n_levels:
+            gains = np.empty((n_levels, n_labels, n_actions))
+            followers = np.empty((*gains.shape, n_labels))
+            _hindsight.count_outcomes(*self._steps, *self._chosen, end - n_levels, gains, followers)
+            self._outcomes = _Outcomes(end - n_levels, gains, followers)
+        return self._outcomes
+
+
+class _Outcomes(NamedTuple):
+    """What followed each action at each label of some levels (see `hindsight.count_outcomes`)."""
+
+    first_level: int
+    gains: Floats
+    followers: Floats
