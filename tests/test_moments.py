@@ -65,13 +65,3 @@ def test_standard_rows_equal_their_reference(draw, kind, n, dimension, by_length
         module.standardise(rows, centre, scale, by_length, z)
     near = 1e-6 if by_length else 1e-12
     np.testing.assert_allclose(*out, rtol=near, atol=near)
-
-
-@hypothesis.given(DRAWS, st.sampled_from([np.float32, np.float64]), st.integers(0, 20), st.integers(1, 9))
-def test_squares_along_a_direction_equal_their_reference(draw, kind, n, dimension):
-    rows, labels = rows_of(draw, kind, n, dimension), draw.integers(3, size=n)
-    sides, direction, middles = draw.permutation([-1, 0, 1]), draw.normal(size=dimension), draw.normal(size=2)
-    squares = np.full((2, 2), np.nan)
-    for module, out in zip((naive.moments, moments), squares, strict=True):
-        module.squares_along(rows, labels, sides, direction, middles, out)
-    np.testing.assert_allclose(*squares, rtol=1e-12, atol=1e-12)

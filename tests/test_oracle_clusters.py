@@ -1,8 +1,6 @@
 """Clusters that oracles find by default where these are not those of a lock, and the cells of the paper that
 DBSCAN must solve."""
 
-import hypothesis
-import hypothesis.strategies as st
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
@@ -10,7 +8,7 @@ from sklearn.base import clone
 
 import fasturl as fu
 from fasturl.oracles import DBSCAN, GMM, KMeans
-from fasturl.oracles.projection import Projection, dependence, merged
+from fasturl.oracles.projection import Projection, dependence
 
 SEEDS = range(100, 105)
 ORACLES = {"kmeans": KMeans(3, random_state=0), "gmm": GMM(3, random_state=0)}
@@ -141,6 +139,13 @@ def test_dbscan_finds_clusters_among_few_points_and_many(noise, size):
     assert accuracy(DBSCAN(3, random_state=0).fit_predict(X), states, 3) > 0.99
 
 
+def test_dbscan_takes_noise_for_no_part_of_a_piece():
+    """Two pieces ten standard deviations apart, and noise far away, whose label is -1."""
+    places = np.repeat([0.0, 10.0, 1000.0], 100) + np.tile([-1.0, 1.0], 150)
+    points, labels = np.stack([places, np.zeros(300)], axis=1), np.repeat([0, 1, -1], 100)
+    np.testing.assert_array_equal(DBSCAN(2)._whole(points, labels), labels)
+
+
 @pytest.mark.parametrize("size", [150, 500, 2000])
 def test_dbscan_does_not_look_for_a_radius_at_which_one_cluster_falls_to_pieces(size):
     for seed in SEEDS:
@@ -156,28 +161,3 @@ def test_url_succeeds_with_dbscan_as_it_comes(env):
     assert (
         fu.train(env, fu.URL(oracle="dbscan"), episodes=5000, seeds=SEEDS, progress=False).success_rate == 1.0
     )
-
-
-def nearest_first(n_clusters, distance, least):
-    """What `merged` does, with every distance measured anew at every step."""
-    left = [[cluster] for cluster in range(n_clusters)]
-    while len(left) > 1:
-        nearest, a, b = min((distance(left[a], left[b]), a, b) for b in range(len(left)) for a in range(b))
-        if nearest >= least:
-            break
-        left[a] += left.pop(b)
-    return [name for cluster in range(n_clusters) for name, group in enumerate(left) if cluster in group]
-
-
-@hypothesis.given(st.lists(st.integers(0, 12), min_size=1, max_size=9), st.integers(0, 6))
-def test_clusters_are_merged_nearest_first(places, least):
-    """Groups are as far apart as their means; many are equally far."""
-    measured = []
-
-    def distance(a, b):
-        measured.append((tuple(a), tuple(b)))
-        return abs(np.mean([places[i] for i in a]) - np.mean([places[i] for i in b]))
-
-    names = merged(len(places), distance, least)
-    assert len(set(measured)) == len(measured)
-    assert names.tolist() == nearest_first(len(places), distance, least)

@@ -75,26 +75,3 @@ def standardise(
             length = math.sqrt(square)
             for j in range(rows.shape[1]):
                 out[i, j] *= length
-
-
-@kernel
-def squares_along(
-    rows: np.ndarray,
-    labels: np.ndarray,
-    sides: np.ndarray,
-    direction: np.ndarray,
-    middles: np.ndarray,
-    squares: np.ndarray,
-) -> None:
-    """squares[s] (float64[2]) = sum of (x . direction - middles[s])^2 over the rows[n, D] on side s.
-
-    labels int64[n]; sides int64[K] is the side of each label, 0 or 1, or -1 for a label on neither.
-    """
-    squares[:] = 0.0
-    for i in range(rows.shape[0]):
-        s = sides[labels[i]]
-        if s >= 0:
-            along = -middles[s]
-            for j in range(rows.shape[1]):
-                along += np.float64(rows[i, j]) * direction[j]
-            squares[s] += along * along

@@ -12,7 +12,7 @@ from .._base import checks
 from .._base.schema import setting
 from ..decoders.support_vector import SupportVectorDecoder
 from .oracle import Attempt, NoClusters, OneCluster, Oracle
-from .projection import Floats, Observations, Projection, merged, separation
+from .projection import Floats, Observations, Projection, merged
 
 EPS = (0.7, 0.5, 0.35, 0.25, 0.18)
 """Radii that DBSCAN tries, the greatest first, which leaves the fewest points out."""
@@ -137,5 +137,6 @@ class DBSCAN(Oracle):
         n_pieces = labels.max() + 1
         if not 1 < n_pieces <= 4 * self._n_clusters:
             return labels
-        names = merged(n_pieces, separation(points, labels, n_pieces), MIN_GAP)
-        return np.where(labels < 0, -1, names[labels])
+        is_noise = labels < 0
+        names = merged(points[~is_noise], labels[~is_noise], n_pieces, MIN_GAP)
+        return np.where(is_noise, -1, names[labels])

@@ -10,7 +10,7 @@ from .._base.schema import setting
 from .clusters import CentreOracle, weighted_kmeans
 from .gaussian_mixture import COVARIANCES, fit_mixture, start_at
 from .oracle import Attempt, n_axes
-from .projection import Observations, Projection, merged, separation
+from .projection import Observations, Projection, merged
 
 
 @dataclass(eq=False, repr=False)
@@ -66,8 +66,6 @@ class GMM(CentreOracle):
         start = start_at(points, labels, self._n_clusters, self.covariance, least_variance)
         mixture, components = fit_mixture(points, start, least_variance)
         decoder = mixture.decoder(*(() if directly else (projection.matrix, projection.offset)))
-        names = merged(
-            self._n_clusters, separation(projection.points, components, self._n_clusters), self.min_separation
-        )
+        names = merged(projection.points, components, self._n_clusters, self.min_separation)
         learned = {"mixture_": mixture, "decoder_": decoder.relabelled(names)}
         return Attempt(learned, self._doubt(data, names[components], projection.of_bits))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .clusters import CentreOracle, nearest_centre_decoder, weighted_kmeans
 from .oracle import Attempt
-from .projection import Observations, Projection, merged, separation
+from .projection import Observations, Projection, merged
 
 
 @dataclass(eq=False, repr=False)
@@ -32,9 +32,7 @@ class KMeans(CentreOracle):
     def _attempt(self, data: Observations, projection: Projection) -> Attempt:
         centres, labels = weighted_kmeans(projection, self._n_clusters, self.n_init, self.random_state)
         decoder = nearest_centre_decoder(centres, projection)
-        names = merged(
-            self._n_clusters, separation(projection.points, labels, self._n_clusters), self.min_separation
-        )
+        names = merged(projection.points, labels, self._n_clusters, self.min_separation)
         return Attempt(
             {"decoder_": decoder.relabelled(names)}, self._doubt(data, names[labels], projection.of_bits)
         )

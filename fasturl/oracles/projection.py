@@ -15,20 +15,17 @@ moments is taken out of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
 
+from .._kernels import merging as _merging
 from .._kernels import moments as _moments
 
 Floats = NDArray[np.float64]
 Observations = NDArray[np.generic]
-Group = list[int]
-"""Clusters that have one name."""
 
 without_false_alarms = np.errstate(invalid="ignore")
 """For functions that multiply matrices of float32: some processors call a product invalid that is finite."""
@@ -156,52 +153,14 @@ def _products(rows: Observations, centre: Floats, scale: Floats, *, by_length: b
     return products
 
 
-def merged(n_clusters: int, distance: Callable[[Group, Group], float], least: float) -> NDArray[np.int64]:
-    """A renaming of clusters that gives one name to those less than `least` apart, the nearest first."""
-    left: list[Group] = [[cluster] for cluster in range(n_clusters)]
-    apart: dict[tuple[int, int], float] = {}  # by the first clusters of two groups: to measure takes longest
-    while len(left) > 1:
-        pairs = list(combinations(left, 2))
-        for a, b in pairs:
-            if (a[0], b[0]) not in apart:
-                apart[a[0], b[0]] = distance(a, b)
-        a, b = min(pairs, key=lambda pair: apart[pair[0][0], pair[1][0]])
-        if apart[a[0], b[0]] >= least:
-            break
-        apart = {pair: far for pair, far in apart.items() if a[0] not in pair and b[0] not in pair}
-        left.remove(b)
-        a += b
-    names = np.empty(n_clusters, np.int64)
-    for name, group in enumerate(left):
-        names[group] = name
-    return names
-
-
-def separation(
-    points: Observations, labels: NDArray[np.int64], n_clusters: int
-) -> Callable[[Group, Group], float]:
-    """How many standard deviations lie between the centres of two groups, along the line through them."""
-    rows = _summable(points)
-    sums = sums_of(rows, labels, n_clusters)
-
-    def between(a: Group, b: Group) -> float:
-        sizes = np.array([sums.sizes[group].sum() for group in (a, b)])
-        if not sizes.all():
-            return math.inf
-        first, second = (
-            sums.rows[group].sum(axis=0) / size for group, size in zip((a, b), sizes, strict=True)
-        )
-        distance = float(np.linalg.norm(first - second))
-        if distance == 0.0:
-            return 0.0
-        axis = (first - second) / distance
-        sides, squares = np.full(n_clusters, -1), np.empty(2)
-        sides[a], sides[b] = 0, 1
-        _moments.squares_along(rows, labels, sides, axis, np.array([first @ axis, second @ axis]), squares)
-        variance = float((squares / sizes).sum()) / 2
-        return distance / math.sqrt(variance) if variance > 0 else math.inf
-
-    return between
+def merged(rows: Observations, labels: NDArray[np.int64], n_clusters: int, least: float) -> NDArray[np.int64]:
+    """A renaming of the clusters of rows [n, D] with labels [n] that gives one name to those that lie less
+    than `least` standard deviations apart, the nearest first (see `merging`)."""
+    rows = _summable(rows)
+    sums, names = sums_of(rows, labels, n_clusters), np.empty(n_clusters, np.int64)
+    axis, apart = np.empty(rows.shape[1]), np.empty((n_clusters, n_clusters))
+    _merging.merge_clusters(rows, labels, sums.rows, sums.sizes, least, axis, apart, names)
+    return np.unique(names, return_inverse=True)[1]
 
 
 def dependence(bits: Observations, labels: NDArray[np.integer], n_clusters: int) -> float:

@@ -31,7 +31,7 @@ from .likelihoods import (
     refined,
     same_clusters,
 )
-from .projection import Floats, Observations, are_bits, merged, separation, without_false_alarms
+from .projection import Floats, Observations, are_bits, merged, without_false_alarms
 from .split_evidence import SplitRule
 from .splits import split_further
 from .splitting import best_split
@@ -151,8 +151,9 @@ def _merged_and_split(observations: CentredRows, labels: Labels, n_labels: int, 
     split."""
     rows, n_found = observations.rows, int(labels.max()) + 1
     every = -(-len(rows) // _JUDGED)
-    apart = separation(rows[::every], np.ascontiguousarray(labels[::every]), n_found)
-    labels = numbered(merged(n_found, apart, _SPLIT_RULE.min_separation)[labels])
+    some_labels = np.ascontiguousarray(labels[::every])
+    names = merged(rows[::every], some_labels, n_found, _SPLIT_RULE.min_separation)
+    labels = numbered(names[labels])
     if labels.max() + 1 == n_labels:
         return labels
     generator = np.random.default_rng(random_state)

@@ -14,6 +14,7 @@ from . import gaussians as gaussians
 from . import hashing as hashing
 from . import hindsight as hindsight
 from . import learning as learning
+from . import merging as merging
 from . import mixtures as mixtures
 from . import moments as moments
 from . import networks as networks

@@ -22,10 +22,3 @@ def standardise(rows, centre, scale, by_length, out):
     for row, z in zip(rows, out, strict=True):
         z[:] = (row.astype(np.float64) - centre) * scale
         z *= np.linalg.norm(z) if by_length else 1.0
-
-
-def squares_along(rows, labels, sides, direction, middles, squares):
-    """One side at a time."""
-    for side in (0, 1):
-        members = rows[sides[labels] == side].astype(np.float64)
-        squares[side] = np.square(members @ direction - middles[side]).sum()
