@@ -26,7 +26,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from .._kernels.compiling import OPTIONS
-from .._kernels.vector import put_eight
+from .._kernels.emission import put_eight
 from .c_signatures import CSignature, is_pointer
 from .kernel_files import KernelFiles
 from .numba_names import check_names, find

@@ -39,6 +39,10 @@ _1 = np.uint32(1)
 
 _0, _ONE_BIT, _6, _8 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(8)
 _56, _63 = np.uint64(56), np.uint64(63)
+_7, _BYTE = np.uint64(7), np.uint64(0xFF)
+_EVERY_BYTE = np.uint64(0x0101010101010101)
+_DIAGONAL = np.uint64(0x8040201008040201)  # bit i of byte i
+_ALMOST = np.uint64(0x7F7F7F7F7F7F7F7F)
 _GATHER = np.uint64(0x0102040810204080)
 """Times this, the lowest bits of eight bytes stand side by side in the highest byte."""
 
@@ -171,11 +175,12 @@ def lock_words(raw: np.ndarray, horizon: int, out: np.ndarray) -> None:
         last = (np.uint64(1) << np.uint64(used)) - np.uint64(1) if used else ~np.uint64(0)
         for e in range(out.shape[0]):
             for h in range(horizon + 1):
+                first = h * n_words
+                for w in range(1, n_words):
+                    word = raw[e, first + w] & (last if w == n_words - 1 else ~_0)
+                    out[e, h, 0, w] = out[e, h, 1, w] = out[e, h, 2, w] = word
                 for s in range(3):
-                    for w in range(n_words):
-                        out[e, h, s, w] = raw[e, h * n_words + w]
-                    out[e, h, s, n_words - 1] &= last
-                    out[e, h, s, 0] = (out[e, h, s, 0] & ~np.uint64(7)) | (np.uint64(1) << np.uint64(s))
+                    out[e, h, s, 0] = (raw[e, first] & ~_7) | (_ONE_BIT << np.uint64(s))
 
 
 @kernel
@@ -211,20 +216,47 @@ def categorical_words(raw: np.ndarray, cumulative: np.ndarray, out: np.ndarray) 
 
 
 @inlined
-def _unpack_row(words: np.ndarray, out: np.ndarray) -> None:
-    """One row of `unpack`."""
+def _spread(byte: np.uint64) -> np.uint64:
+    """Eight bits as eight bytes, the lowest first."""
+    return ((((byte & _BYTE) * _EVERY_BYTE) & _DIAGONAL) + _ALMOST) >> _7 & _EVERY_BYTE
+
+
+def put_eight(bytes_: np.uint64, e: int, j: int, out: np.ndarray) -> None:
+    """The eight bytes of a word into out[e, j : j + 8], the lowest first, which need not be a multiple of
+    eight from anywhere. `_base.numba_internals` gives compilers one store for it."""
+    for i in range(8):
+        out[e, j + i] = np.int8(bytes_ >> np.uint64(8 * i) & _BYTE)
+
+
+@inlined
+def show_word(word: np.uint64, e: int, first: int, end: int, out: np.ndarray) -> None:
+    """Bits of one word as bytes out[e, first:end], eight at a time; the last eight may overlap those
+    before."""
+    width = end - first
+    if width < 8:
+        for j in range(first, end):
+            out[e, j] = np.int8(word >> np.uint64(j - first) & _ONE_BIT)
+    else:
+        if width % 8:
+            put_eight(_spread(word >> np.uint64(width - 8)), e, end - 8, out)
+        for j in range(first, end - 7, 8):
+            put_eight(_spread(word), e, j, out)
+            word >>= np.uint64(8)
+
+
+@inlined
+def _unpack_row(words: np.ndarray, i: int, out: np.ndarray) -> None:
+    """Bits of words[W] as bytes out[i], uint8[n, D]."""
+    dimension = out.shape[1]
     for w in range(words.size):
-        word = words[w]
-        for j in range(64 * w, min(64 * w + 64, out.size)):
-            out[j] = word & _ONE_BIT
-            word >>= _ONE_BIT
+        show_word(words[w], i, 64 * w, min(64 * w + 64, dimension), out)
 
 
 @kernel
 def unpack(words: np.ndarray, out: np.ndarray) -> None:
     """Bits as bytes: words uint64[n, W], out uint8[n, D]."""
     for i in range(out.shape[0]):
-        _unpack_row(words[i], out[i])
+        _unpack_row(words[i], i, out)
 
 
 @inlined
@@ -261,7 +293,7 @@ def observe_bits(words: np.ndarray, states: np.ndarray, out: np.ndarray) -> None
     out uint8[E, L, D]."""
     for e in range(states.shape[0]):
         for h in range(states.shape[1]):
-            _unpack_row(words[e, h, states[e, h]], out[e, h])
+            _unpack_row(words[e, h, states[e, h]], h, out[e])
 
 
 @kernel

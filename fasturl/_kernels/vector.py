@@ -14,15 +14,12 @@ import numpy as np
 
 from .compiling import inlined, kernel
 from .dynamics import random_reward, start_state, step
-from .emission import fill_normals
+from .emission import fill_normals, show_word
 from .rng import fill_bits_in_lanes, shuffle, uniform
 
 _CODE = np.uint64(7)
 _NOTHING = np.float32(0)
-_1, _7, _BYTE = np.uint64(1), np.uint64(7), np.uint64(0xFF)
-_EVERY_BYTE = np.uint64(0x0101010101010101)
-_DIAGONAL = np.uint64(0x8040201008040201)  # bit i of byte i
-_ALMOST = np.uint64(0x7F7F7F7F7F7F7F7F)
+_1 = np.uint64(1)
 
 
 @kernel
@@ -105,35 +102,6 @@ def _start(tables: tuple, players: tuple, e: int) -> None:
 
 
 @inlined
-def _spread(byte: np.uint64) -> np.uint64:
-    """Eight bits as eight bytes, the lowest first."""
-    return ((((byte & _BYTE) * _EVERY_BYTE) & _DIAGONAL) + _ALMOST) >> _7 & _EVERY_BYTE
-
-
-def put_eight(bytes_: np.uint64, e: int, j: int, out: np.ndarray) -> None:
-    """The eight bytes of a word into out[e, j : j + 8], the lowest first, which need not be a multiple of
-    eight from anywhere. `_base.numba_internals` gives compilers one store for it."""
-    for i in range(8):
-        out[e, j + i] = np.int8(bytes_ >> np.uint64(8 * i) & _BYTE)
-
-
-@inlined
-def _show_word(word: np.uint64, e: int, first: int, end: int, out: np.ndarray) -> None:
-    """Bits of one word as bytes out[e, first:end], eight at a time; the last eight may overlap those
-    before."""
-    width = end - first
-    if width < 8:
-        for j in range(first, end):
-            out[e, j] = np.int8(word >> np.uint64(j - first) & _1)
-    else:
-        if width % 8:
-            put_eight(_spread(word >> np.uint64(width - 8)), e, end - 8, out)
-        for j in range(first, end - 7, 8):
-            put_eight(_spread(word), e, j, out)
-            word >>= np.uint64(8)
-
-
-@inlined
 def _show_bits(coins: tuple, players: tuple, e: int, out: np.ndarray) -> None:
     h = np.uint64(players.levels[e])
     first = coins.first[h]
@@ -141,9 +109,9 @@ def _show_bits(coins: tuple, players: tuple, e: int, out: np.ndarray) -> None:
     word = (coins.words[e, first] >> coins.shift[h] << coins.room) & ~_CODE | _1 << np.uint64(
         players.states[e]
     )
-    _show_word(word, e, 0, min(64, dimension), out)
+    show_word(word, e, 0, min(64, dimension), out)
     for w in range(1, (dimension + 63) >> 6):
-        _show_word(coins.words[e, first + w], e, 64 * w, min(64 * w + 64, dimension), out)
+        show_word(coins.words[e, first + w], e, 64 * w, min(64 * w + 64, dimension), out)
 
 
 @kernel
