@@ -21,6 +21,7 @@ import numpy as np
 import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
 
+from .._kernels import bit_pairs as _bit_pairs
 from .._kernels import merging as _merging
 from .._kernels import moments as _moments
 
@@ -163,6 +164,15 @@ def merged(rows: Observations, labels: NDArray[np.int64], n_clusters: int, least
     return np.unique(names, return_inverse=True)[1]
 
 
+def bits_together(bits: Observations) -> Floats:
+    """How many of the rows [n, D] of zeros and ones have both bits of each pair of coordinates: [D, D]."""
+    n, dimension = bits.shape
+    stacks, together = np.empty((8 * -(-n // 64), dimension), np.uint8), np.empty((dimension, dimension))
+    _bit_pairs.stack_bits(np.ascontiguousarray(bits, np.uint8), stacks)
+    _bit_pairs.count_together(np.ascontiguousarray(stacks.T).view(np.uint64), together)
+    return together
+
+
 def dependence(bits: Observations, labels: NDArray[np.integer], n_clusters: int) -> float:
     """How much bits still go together once the label is known: n r^2 for a pair of bits, which is 1 or less
     by chance.
@@ -171,11 +181,11 @@ def dependence(bits: Observations, labels: NDArray[np.integer], n_clusters: int)
     rows are enough.
     """
     every = -(-bits.shape[0] // _MOST_ROWS)
-    rows, member = bits[::every].astype(np.float32), np.eye(n_clusters, dtype=np.float32)[labels[::every]]
+    rows = np.ascontiguousarray(bits[::every], np.uint8)
     n, dimension = rows.shape
-    sizes, ones = member.sum(axis=0), member.T @ rows
-    together = rows.T @ rows - ones.T @ (ones / np.maximum(sizes, 1)[:, None])
-    mean = ones.sum(axis=0, dtype=np.float64) / n
+    sums = sums_of(rows, labels[::every].astype(np.int64), n_clusters)
+    together = bits_together(rows) - sums.rows.T @ sums.means
+    mean = sums.rows.sum(axis=0) / n
     deviation = np.sqrt(mean * (1 - mean))
     deviation[deviation == 0] = 1.0
     correlations = together / n / np.outer(deviation, deviation)

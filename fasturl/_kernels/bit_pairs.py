@@ -1,0 +1,36 @@
+"""How often two bits of an observation are set together, for all pairs of coordinates.
+
+The bits of one coordinate in 64 observations are one word, so that 64 pairs are counted at a time:
+
+    together[i, j] = sum over words w of the number of bits that columns[i, w] and columns[j, w] share.
+"""
+
+import numpy as np
+
+from .compiling import count_ones, kernel
+
+_0 = np.uint64(0)
+
+
+@kernel
+def stack_bits(rows: np.ndarray, stacks: np.ndarray) -> None:
+    """Fill stacks uint8[N, D] with the bits of eight of the rows uint8[n, D] each, the first row in the
+    lowest bit; bits beyond the last row are 0."""
+    n, dimension = rows.shape
+    stacks[:] = 0
+    for i in range(n):
+        shift = np.uint8(i & 7)
+        for j in range(dimension):
+            stacks[i >> 3, j] |= rows[i, j] << shift
+
+
+@kernel
+def count_together(columns: np.ndarray, together: np.ndarray) -> None:
+    """Fill together float64[D, D] from columns uint64[D, W]."""
+    dimension, n_words = columns.shape
+    for i in range(dimension):
+        for j in range(i + 1):
+            total = _0
+            for w in range(n_words):
+                total += count_ones(columns[i, w] & columns[j, w])
+            together[i, j] = together[j, i] = np.float64(total)
