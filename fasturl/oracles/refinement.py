@@ -66,17 +66,19 @@ def fit_and_refine(
     every, centred = -(-len(observations) // _JUDGED), CentredRows(observations)
     judged = observations[::every]
     criterion = LabelCriterion(judged)
-    found = fitted.decode(observations)
-    best, labels, least = fitted, found, criterion(found[::every])
-    starts = [found] if believed is None or same_clusters(found, believed) else [found, believed]
+    labels = fitted.decode(observations)
+    best, least = fitted, criterion(labels[::every])
+    starts = [labels] if believed is None or same_clusters(labels, believed) else [labels, believed]
+    judged_labels = labels[::every]
     for numbers in map(numbered, starts):
         if numbers.max() > 0:
             candidate = refined(centred, numbers)
-            objection = criterion(candidate.decode(judged))
+            candidate_labels = candidate.decode(judged)
+            objection = criterion(candidate_labels)
             if objection <= least:
-                best, least = candidate, objection
+                best, judged_labels, least = candidate, candidate_labels, objection
     if best is not fitted:
-        labels = best.decode(observations)
+        labels = judged_labels if every == 1 else best.decode(observations)
     labels = numbered(labels)
     other = _merged_and_split(centred, labels, n_labels, random_state)
     if other.max() > 0 and not np.array_equal(other, labels):
