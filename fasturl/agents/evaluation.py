@@ -273,8 +273,9 @@ def value_on_labels(
 
 def play_labels(instance: BlockMDP, labels: Labels, chances: Floats, streams: Streams) -> Floats:
     """The return of an episode of a fixed policy for each row of a label table."""
-    rngs = streams.row("dynamics"), streams.row("policy")
-    return np.asarray(play_policy(instance.dynamics, labels, chances, *rngs)[2].sum(axis=1))
+    dynamics_rng, policy_rng = streams.row("dynamics"), streams.row("policy")
+    trajectories = play_policy(instance.dynamics, labels, chances, dynamics_rng, policy_rng)
+    return np.asarray(trajectories.rewards.sum(axis=1))
 
 
 def decoder_accuracy(instance: BlockMDP, shares: Floats) -> list[float]:

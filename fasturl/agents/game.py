@@ -27,7 +27,8 @@ from .._base.streams import Streams
 from .._kernels import hashing as _hashing
 from .._kernels import labels as _labels
 from .._kernels import pcid as _pcid
-from .._kernels.records import Dynamics, ObservationKeys, blank_trajectories
+from .._kernels import records as _records
+from .._kernels.records import Dynamics, ObservationKeys
 from ..decoders.checked import check_decoder
 from ..decoders.decoder import Decoder
 from ..learners import playing
@@ -117,25 +118,24 @@ class Episodes:
 
     def play_policy(self, labels: Labels, chances: Floats, policy_rng: Stream) -> Trajectories:
         """Play a policy of probabilities [H, n_labels, A] on a label table."""
-        return self._played(
-            labels, *playing.play_policy(self._dynamics, labels, chances, self._dynamics_rng, policy_rng)
-        )
+        record = playing.play_policy(self._dynamics, labels, chances, self._dynamics_rng, policy_rng)
+        return self._trajectories(labels, record)
 
     def play_towards(self, labels: Labels, reach: Floats, level: int, policy_rng: Stream) -> Trajectories:
         """Play one of the policies `reach` [T, level - 1, n_labels, A] in each episode, and act at random
         from `level` on: how PCID explores."""
-        record = blank_trajectories(self.count, self._instance.horizon)
+        record = _records.blank_trajectories(self.count, self._instance.horizon)
         _pcid.explore(self._dynamics, labels, reach, level, self._dynamics_rng, policy_rng, record)
-        return self._played(labels, *record)
+        return self._trajectories(labels, record)
 
     def play_rows(self, keys: ObservationKeys, chances: Floats, policy_rng: Stream, returns: Floats) -> None:
         """Play the likeliest action of each observation's row, and fill in the returns."""
-        rngs = self._dynamics_rng, policy_rng
-        _hashing.play(self._dynamics, self._words, keys, chances, *rngs, returns)
+        _hashing.play(self._dynamics, self._words, keys, chances, self._dynamics_rng, policy_rng, returns)
 
     def explore(self, memory: Memory, labels: Labels) -> Trajectories:
         """Play with the memory's current policy, without learning."""
-        return self._played(labels, *playing.explore(memory, self._dynamics, labels, self._dynamics_rng))
+        record = playing.explore(memory, self._dynamics, labels, self._dynamics_rng)
+        return self._trajectories(labels, record)
 
     def learn(self, memory: Memory, labels: Labels, returns: Floats) -> None:
         """Play and learn, and fill in the returns."""
@@ -143,8 +143,8 @@ class Episodes:
 
     def learn_in_view(self, memory: Memory, labels: Labels) -> Trajectories:
         """Play and learn, and return what happened."""
-        played = playing.learn_in_view(memory, self._dynamics, labels, self._dynamics_rng)
-        return self._played(labels, *played)
+        record = playing.learn_in_view(memory, self._dynamics, labels, self._dynamics_rng)
+        return self._trajectories(labels, record)
 
     def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
         """Play and learn, where a label is the row of an observation among the keys, and fill in the
@@ -156,8 +156,9 @@ class Episodes:
         block = self._observed.episodes(first, end)
         return type(self)(self._instance, self._streams, end - first, block)
 
-    def _played(self, labels: Labels, states: Ints, actions: Ints, rewards: Floats) -> Trajectories:
-        return Trajectories(actions, rewards, labels, states, self._block)
+    def _trajectories(self, labels: Labels, record: _records.Trajectories) -> Trajectories:
+        """What an agent may see of episodes whose record a loop has filled in."""
+        return Trajectories(record.actions, record.rewards, labels, record.states, self._block)
 
     @property
     def _dynamics(self) -> Dynamics:

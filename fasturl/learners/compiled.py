@@ -243,12 +243,11 @@ class CompiledMemory:
 
     def learn_episodes_in_view(
         self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
-    ) -> tuple[Ints, Ints, Floats]:
-        """Play and learn one episode for each row of `labels`: states [E, H+1], actions [E, H], rewards
-        [E, H]."""
-        played = blank_trajectories(labels.shape[0], self.task.horizon)
-        self._play_and_learn(dynamics, labels, dynamics_rng, np.empty(labels.shape[0]), played)
-        return played.states, played.actions, played.rewards
+    ) -> Trajectories:
+        """Play and learn one episode for each row of `labels`, and return what happened."""
+        trajectories = blank_trajectories(labels.shape[0], self.task.horizon)
+        self._play_and_learn(dynamics, labels, dynamics_rng, np.empty(labels.shape[0]), trajectories)
+        return trajectories
 
     def _play_and_learn(
         self,
@@ -256,21 +255,18 @@ class CompiledMemory:
         labels: Labels,
         dynamics_rng: Stream,
         returns: Floats,
-        played: Trajectories,
+        trajectories: Trajectories,
     ) -> None:
         self._check_dynamics(dynamics)
         rngs = dynamics_rng, self.task.policy_rng
-        self._learn("learn", returns.size, dynamics, labels, self.tables, *rngs, returns, played)
+        self._learn("learn", returns.size, dynamics, labels, self.tables, *rngs, returns, trajectories)
 
-    def play_episodes(
-        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
-    ) -> tuple[Ints, Ints, Floats]:
-        """Play one episode for each row of `labels` without learning: states [E, H+1], actions [E, H],
-        rewards [E, H]."""
+    def play_episodes(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+        """Play one episode for each row of `labels` without learning."""
         self._check_dynamics(dynamics)
-        played = blank_trajectories(labels.shape[0], self.task.horizon)
-        self._run("explore", dynamics, labels, self.tables, dynamics_rng, self.task.policy_rng, played)
-        return played.states, played.actions, played.rewards
+        trajectories = blank_trajectories(labels.shape[0], self.task.horizon)
+        self._run("explore", dynamics, labels, self.tables, dynamics_rng, self.task.policy_rng, trajectories)
+        return trajectories
 
     def learn_observations(
         self,

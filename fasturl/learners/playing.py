@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._kernels import rng as _rng
 from .._kernels import tabular as _tabular
-from .._kernels.records import Dynamics, ObservationKeys
+from .._kernels.records import Dynamics, ObservationKeys, Trajectories
 from ..problems.emissions import cumulative
 from .compiled import CompiledMemory
 from .learner import Floats, Ints, Labels, Memory, Stream, check_policy
@@ -24,23 +24,21 @@ def learn(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stre
     if isinstance(memory, CompiledMemory):
         CompiledMemory.learn_episodes(memory, dynamics, labels, dynamics_rng, returns)
         return
-    _, _, rewards = learn_in_view(memory, dynamics, labels[: returns.size], dynamics_rng)
-    returns[:] = returns_of(rewards)
+    trajectories = learn_in_view(memory, dynamics, labels[: returns.size], dynamics_rng)
+    returns[:] = returns_of(trajectories.rewards)
 
 
-def learn_in_view(
-    memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
-) -> tuple[Ints, Ints, Floats]:
-    """Play and learn one episode for each row of `labels` [E, H+1, S], and return what happened: states [E,
-    H+1], actions [E, H] and rewards [E, H]."""
+def learn_in_view(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+    """Play and learn one episode for each row of `labels` [E, H+1, S], and return what happened."""
     if isinstance(memory, CompiledMemory):
         return CompiledMemory.learn_episodes_in_view(memory, dynamics, labels, dynamics_rng)
     episodes = []
     for e in range(labels.shape[0]):
-        states, actions, rewards = explore(memory, dynamics, labels[e : e + 1], dynamics_rng)
-        labels_met = labels[e, np.arange(states.shape[1]), states[0]].astype(np.int64)
-        memory.update(labels_met, actions[0], rewards[0])
-        episodes.append((states, actions, rewards))
+        episode = explore(memory, dynamics, labels[e : e + 1], dynamics_rng)
+        states = episode.states[0]
+        labels_met = labels[e, np.arange(states.size), states].astype(np.int64)
+        memory.update(labels_met, episode.actions[0], episode.rewards[0])
+        episodes.append(episode)
     return _joined(episodes)
 
 
@@ -52,34 +50,32 @@ def take_in(
     if isinstance(memory, CompiledMemory):
         CompiledMemory.take_in(memory, labels, actions, rewards)
         return
-    for seen, taken, earned in zip(labels, actions, rewards, strict=True):
-        memory.update(seen.astype(np.int64), taken.astype(np.int64), earned)
+    for e in range(len(labels)):
+        memory.update(labels[e].astype(np.int64), actions[e].astype(np.int64), rewards[e])
 
 
-def explore(
-    memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
-) -> tuple[Ints, Ints, Floats]:
-    """Play one episode for each row of `labels` with the memory's current policy, without learning.
-
-    Returns states [E, H+1], actions [E, H] and rewards [E, H].
-    """
+def explore(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+    """Play one episode for each row of `labels` with the memory's current policy, without learning."""
     if isinstance(memory, CompiledMemory):
         return CompiledMemory.play_episodes(memory, dynamics, labels, dynamics_rng)
     horizon, _, n_actions, _ = dynamics.transitions.shape
     # the memory may have room for labels that no observation of these episodes gets
     n_labels = int(labels.max()) + 1
-    unused = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
+    policy_rng = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
     episodes = []
     for e in range(labels.shape[0]):
         policy = check_policy(memory, horizon, n_labels, n_actions, or_more=True)
         one_hot = np.eye(n_actions)[policy]
-        episodes.append(rollout(dynamics, labels[e : e + 1], one_hot, 0.0, dynamics_rng, unused))
+        episodes.append(rollout(dynamics, labels[e : e + 1], one_hot, 0.0, dynamics_rng, policy_rng))
     return _joined(episodes)
 
 
-def _joined(episodes: list[tuple[Ints, Ints, Floats]]) -> tuple[Ints, Ints, Floats]:
-    states, actions, rewards = (np.concatenate(parts) for parts in zip(*episodes, strict=True))
-    return states, actions, rewards
+def _joined(parts: list[Trajectories]) -> Trajectories:
+    return Trajectories(
+        states=np.concatenate([part.states for part in parts]),
+        actions=np.concatenate([part.actions for part in parts]),
+        rewards=np.concatenate([part.rewards for part in parts]),
+    )
 
 
 def learn_observations(
@@ -107,8 +103,8 @@ def draw_policy(chances: Floats, policy_rng: Stream) -> Ints:
 
 def play_policy(
     dynamics: Dynamics, labels: Labels, chances: Floats, dynamics_rng: Stream, policy_rng: Stream
-) -> tuple[Ints, Ints, Floats]:
-    """Play a policy of probabilities [H, n_labels, A]: states [E, H+1], actions [E, H], rewards [E, H]."""
+) -> Trajectories:
+    """Play a policy of probabilities [H, n_labels, A], an episode for each row of `labels` [E, H+1, S]."""
     if _only_ties(chances):
         return rollout(dynamics, labels, chances, 0.0, dynamics_rng, policy_rng)
     # a level is met once in an episode, so its action can be drawn for every state beforehand, and serve as

@@ -6,20 +6,19 @@ import numpy as np
 
 from .._kernels import hindsight as _hindsight
 from .._kernels import tabular as _tabular
-from .._kernels.records import Dynamics, blank_trajectories
-from .learner import Floats, Ints, Labels, Stream
+from .._kernels.records import Dynamics, Trajectories, blank_trajectories
+from .learner import Floats, Labels, Stream
 
 
 def rollout(
     dynamics: Dynamics, labels: Labels, q: Floats, epsilon: float, dynamics_rng: Stream, policy_rng: Stream
-) -> tuple[Ints, Ints, Floats]:
-    """Play epsilon-greedily in q [H, n_labels, A], ties at random: states [E, H+1], actions [E, H], rewards
-    [E, H]."""
+) -> Trajectories:
+    """Play epsilon-greedily in q [H, n_labels, A], ties at random."""
     trajectories = blank_trajectories(labels.shape[0], q.shape[0])
     _tabular.rollout(
         dynamics, labels, np.ascontiguousarray(q), epsilon, dynamics_rng, policy_rng, trajectories
     )
-    return trajectories.states, trajectories.actions, trajectories.rewards
+    return trajectories
 
 
 def returns_of(rewards: Floats) -> Floats:
