@@ -29,27 +29,27 @@ class ChosenDecoding(LevelDecoding):
 
     def __init__(self, pooled: PooledDecoding, separate: SeparateDecoding) -> None:
         self._pooled, self._separate = pooled, separate
-        self._now: PooledDecoding | SeparateDecoding = pooled
+        self._present: PooledDecoding | SeparateDecoding = pooled
         self._switched_at = self._compared_at = 0
         self._growth = GROWTH
         self._follow()
 
     def until_due(self, played: int) -> int:
-        return self._now.until_due(played)
+        return self._present.until_due(played)
 
     def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
-        return self._now.samples(history)
+        return self._present.samples(history)
 
-    def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
-        return self._now.fitted(rows, believed, seed)
+    def fitted(self, rows: NDArray[np.generic], old_labels: Ints | None, seed: int) -> Decoder:
+        return self._present.fitted(rows, old_labels, seed)
 
     def believed_after(self, history: History) -> Ints:
-        return self._now.believed_after(history)
+        return self._present.believed_after(history)
 
     def refit(self, history: History) -> bool:
         played, fits = len(history.labels), self._pooled.fits
-        changed = self._now.refit(history)
-        if self._now is self._pooled:
+        changed = self._present.refit(history)
+        if self._present is self._pooled:
             compare = self._pooled.fits > fits and self._levels_matter(history)
         else:
             compare = played >= self._growth * self._compared_at
@@ -58,11 +58,11 @@ class ChosenDecoding(LevelDecoding):
         return changed
 
     def _follow(self) -> None:
-        """Believe what the present way to decode does."""
-        now = self._now
-        self.decoder, self.levels = now.decoder, now.levels
-        self.most_observations, self.keeps_rare = now.most_observations, now.keeps_rare
-        self.last_change = max(now.last_change, self._switched_at)
+        """Take over the decoder of the present way to decode, and what that asks for."""
+        present = self._present
+        self.decoder, self.levels = present.decoder, present.levels
+        self.most_observations, self.keeps_rare = present.most_observations, present.keeps_rare
+        self.last_change = max(present.last_change, self._switched_at)
         self.fits = self._pooled.fits + self._separate.fits
 
     def _levels_matter(self, history: History) -> bool:
@@ -70,34 +70,34 @@ class ChosenDecoding(LevelDecoding):
         return errors.levels_differ
 
     def _compare(self, history: History) -> bool:
-        """Decode in the other way too, and keep the better one; returns whether it is another now."""
-        kept, played = history.observed_labels, len(history.labels)
+        """Decode in the other way too, and go on with the better one; returns whether that is the other."""
+        present_labels, played = history.observed_labels, len(history.labels)
         self._compared_at = played
-        if self._now is self._pooled:
-            together = kept
+        if self._present is self._pooled:
+            pooled_labels = present_labels
             try:
                 self._separate.refit_all(history)
             except ValueError:  # one level may be too little for an oracle, and nobody has asked for it
-                history.set_labels(kept)
+                history.set_labels(present_labels)
                 return False
-            apart = history.observed_labels
+            separate_labels = history.observed_labels
         else:
-            decoder, together = self._pooled.fitted_on_history(history)
+            decoder, pooled_labels = self._pooled.fitted_on_history(history)
             history.make_room(decoder.n_labels)
-            apart = kept
+            separate_labels = present_labels
         observations, n_labels = history.observations, history.n_labels
         errors = Unexplained(
-            unexplained(observations, together, n_labels).together,
-            unexplained(observations, apart, n_labels).apart,
+            unexplained(observations, pooled_labels, n_labels).together,
+            unexplained(observations, separate_labels, n_labels).apart,
             observations.shape[-1],
         )
         better = self._separate if errors.levels_differ else self._pooled
-        self._growth = next_growth(self._growth, float(better is self._now))
-        if better is self._now:
-            history.set_labels(kept)
+        self._growth = next_growth(self._growth, float(better is self._present))
+        if better is self._present:
+            history.set_labels(present_labels)
             return False
         if better is self._pooled:
-            names, agreement = history.relabel(together)
+            names, agreement = history.relabel(pooled_labels)
             self._pooled.adopt(decoder.relabelled(names), agreement, history)
-        self._now, self._switched_at = better, played
+        self._present, self._switched_at = better, played
         return True

@@ -23,32 +23,33 @@ def match_labels(
     counts, columns = _best_match(old, new, n_labels)
     renaming = np.empty(n_labels, np.uint8)
     renaming[columns] = np.arange(n_labels)
-    together, sizes = _agreed(counts, columns)
-    met = sizes > 0
-    return renaming, float((together[met] / sizes[met]).min())
+    agreements, sizes = _agreements(counts, columns)
+    occurs = sizes > 0
+    return renaming, float((agreements[occurs] / sizes[occurs]).min())
 
 
 def labels_differ(old: NDArray[np.integer], new: NDArray[np.integer], n_labels: int) -> bool:
     """Whether some label of either labelling has other observations than in the other, beside those near a
     border (see `have_moved`)."""
-    together, sizes = _agreed(*_best_match(old, new, n_labels))
-    return bool(have_moved(sizes - together, sizes).any())
+    counts, columns = _best_match(old, new, n_labels)
+    agreements, sizes = _agreements(counts, columns)
+    return bool(have_moved(sizes - agreements, sizes).any())
 
 
-def _agreed(
+def _agreements(
     counts: NDArray[np.int64], columns: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """On how many observations of each label both labellings agree, and how many it has in the one that gives
     it more: [n_labels] each."""
-    together = counts[np.arange(len(columns)), columns]
-    return together, np.maximum(counts.sum(axis=1), counts.sum(axis=0)[columns])
+    agreements = counts[np.arange(len(columns)), columns]
+    return agreements, np.maximum(counts.sum(axis=1), counts.sum(axis=0)[columns])
 
 
-def have_moved(moved: NDArray[np.int64], met: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether more of the observations of each label have moved to another than lie near a border, and than
-    chance may add to these: of so many that it had, [n_labels] each."""
-    near = _NEAR_A_BORDER * met
-    return np.asarray(moved > near + 3.0 * np.sqrt(near) + 3.0)
+def have_moved(n_moved: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether more observations of each label have moved to another than lie near a border, give or take
+    three standard deviations: n_moved out of sizes, [n_labels] each."""
+    near = _NEAR_A_BORDER * sizes
+    return np.asarray(n_moved > near + 3.0 * np.sqrt(near) + 3.0)
 
 
 def moved_labels(

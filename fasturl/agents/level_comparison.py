@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from .._kernels import moments as _moments
 from ..learners.learner import Floats, Ints
 
-_COMPARED = 2**15
-"""Observations that are looked at, where there are more."""
-_LEAST_COMPARED = 256
-"""Trajectories that are looked at, where there are as many: enough for the mean of a label at one level."""
+_MOST_COMPARED = 2**15
+"""Upper limit on the observations of both halves, where it leaves enough trajectories."""
+_ENOUGH_TRAJECTORIES = 256
+"""Trajectories that are enough for the mean of a label at one level, however many levels there are."""
 
 
 class Unexplained(NamedTuple):
@@ -40,16 +40,16 @@ class Unexplained(NamedTuple):
 def unexplained(observations: NDArray[np.generic], labels: NDArray[np.integer], n_labels: int) -> Unexplained:
     """The errors of labels [n, H+1] of observations [n, H+1, D], each half of the n trajectories being
     predicted from the other."""
-    every = -(-len(labels) // max(_COMPARED // labels.shape[1], _LEAST_COMPARED))
+    stride = -(-len(labels) // max(_MOST_COMPARED // labels.shape[1], _ENOUGH_TRAJECTORIES))
     numbers = labels.astype(np.int64)
-    halves = [_sums(observations, numbers, slice(first, None, 2 * every), n_labels) for first in (0, every)]
+    halves = [_sums(observations, numbers, slice(first, None, 2 * stride), n_labels) for first in (0, stride)]
     together = apart = 0.0
-    for known, tested in (halves, halves[::-1]):
-        of_all = _Sums(known.rows.sum(axis=0), known.sizes.sum(axis=0), known.squares)
-        everything = of_all.rows.sum(axis=0) / max(of_all.sizes.sum(), 1.0)
-        of_level = (known.rows.sum(axis=1) + everything) / (known.sizes.sum(axis=1)[:, None] + 1.0)
-        together += tested.error(of_all.means(everything)[None])
-        apart += tested.error(known.means(of_level[:, None]))
+    for training, test in (halves, halves[::-1]):
+        all_levels = _Sums(training.rows.sum(axis=0), training.sizes.sum(axis=0), training.squares)
+        mean = all_levels.rows.sum(axis=0) / max(all_levels.sizes.sum(), 1.0)
+        level_means = (training.rows.sum(axis=1) + mean) / (training.sizes.sum(axis=1)[:, None] + 1.0)
+        together += test.error(all_levels.means(mean)[None])
+        apart += test.error(training.means(level_means[:, None]))
     return Unexplained(together, apart, observations.shape[-1])
 
 
@@ -60,9 +60,9 @@ class _Sums(NamedTuple):
     sizes: Floats
     squares: float
 
-    def means(self, of_more: Floats) -> Floats:
-        """The mean of each label, if that of more observations had been seen once besides."""
-        return np.asarray((self.rows + of_more) / (self.sizes[..., None] + 1.0))
+    def means(self, prior: Floats) -> Floats:
+        """The mean of each label, as if `prior` had been observed once more."""
+        return np.asarray((self.rows + prior) / (self.sizes[..., None] + 1.0))
 
     def error(self, means: Floats) -> float:
         """The sum of squared distances from the means [..., D] of the labels."""

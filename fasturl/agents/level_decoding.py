@@ -1,8 +1,8 @@
 """How the levels of a problem are decoded: all by one decoder, or each by one of its own (footnote 1 of the
 paper has both ways).
 
-What a way to decode has to tell is when it wants to look at the history again, and what it makes of it. It is
-asked after `until_due` more trajectories; `refit` then gives the observations of the history their labels.
+A way to decode says after how many more trajectories (`until_due`) it wants to look at the history again, and
+`refit` then gives the observations of the history their labels.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ mind, and at most."""
 
 
 def next_growth(growth: float, agreement: float) -> float:
-    """How much the number of trajectories must grow before the next fit, after it had to grow so much: where
-    an old and a new decoder agree, what has not changed is not looked at again and again."""
+    """The factor by which the number of trajectories must grow before the next fit; `growth` is that before
+    the last fit. It doubles where the old and the new decoder agree: another fit would hardly tell more."""
     return min(2 * growth, MOST_GROWTH) if agreement >= STABLE_AGREEMENT else GROWTH
 
 
@@ -38,7 +38,7 @@ class LevelDecoding(ABC):
     """A way to decode levels.
 
     decoder
-        What it believes now.
+        The present decoder.
     fits
         How often an oracle was fitted.
     last_change
@@ -70,8 +70,8 @@ class LevelDecoding(ABC):
         """Observations [n, D] that are decoded alike, some thousand of them, and their labels [n]."""
 
     @abstractmethod
-    def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
-        """A decoder for observations [n, D], which had the labels `believed` [n] so far, if any."""
+    def fitted(self, rows: NDArray[np.generic], old_labels: Ints | None, seed: int) -> Decoder:
+        """A decoder for observations [n, D], which had `old_labels` [n] so far, if any."""
 
     def believed_after(self, history: History) -> Ints:
         """How often an action must be taken at each level [H] before what follows it is believed."""
@@ -83,8 +83,8 @@ class LevelDecoding(ABC):
 
 
 def balanced_choice(labels: Ints, most: int, generator: np.random.Generator) -> NDArray[np.int64] | slice:
-    """About `most` of observations with labels [n], as many of each label where there are as many: a rare
-    state is not lost."""
+    """The indices of about `most` out of n observations with labels [n]. Every label gets the same share, or
+    all that it has, so that a rare state is not lost."""
     if labels.size <= most:
         return slice(None)
     sizes = np.bincount(labels)

@@ -21,17 +21,19 @@ from .history import History
 from .label_matching import labels_differ
 from .level_decoding import GROWTH, POOLED, LevelDecoding, balanced_choice, next_growth
 
-_MOST_FITTED, _MOST_NUMBERS = 2**15, 2**24
-"""Observations that a decoder is made from, where there are more, and numbers that these have at most."""
+_MOST_FITTED, _MOST_FITTED_NUMBERS = 2**15, 2**24
+"""Upper limits on the observations that a decoder is fitted on, and on the numbers that these have
+(observations x coordinates)."""
 _FEW_MOVED = 1e-4
 """Labels hardly overlap where two successive decoders disagree on at most this share of all observations:
 borders need not be as exact as where more lie near one."""
-_LEAST_FITTED, _PER_COORDINATE, _PER_STATE = 2**13, 2**4, 2**10
-"""Observations that are enough then: at least, for each coordinate, and for each state that there may be."""
-_DECODED = 2**14
-"""Observations that are decoded at a time: a decoder may need a copy of them."""
-_SAMPLED = 2**12
-"""Observations in a sample, where there are more."""
+_ENOUGH, _ENOUGH_PER_COORDINATE, _ENOUGH_PER_STATE = 2**13, 2**4, 2**10
+"""Where labels hardly overlap, a decoder is fitted on fewer observations: the greatest of these numbers, the
+second for each coordinate and the third for each state that there may be."""
+_DECODED_AT_ONCE = 2**14
+"""Observations that are decoded in one call: a decoder may need a copy of them."""
+_SAMPLE_SIZE = 2**12
+"""Upper limit on the observations in a sample."""
 
 
 class PooledDecoding(LevelDecoding):
@@ -54,8 +56,8 @@ class PooledDecoding(LevelDecoding):
         if self._fitted and len(history.labels) < self._next:
             return False
         before = history.observed_labels
-        believed = np.concatenate([before.ravel(), history.rare_labels]) if self._fitted else None
-        decoder, labels = self._fitted_after(history, believed)
+        old_labels = np.concatenate([before.ravel(), history.rare_labels]) if self._fitted else None
+        decoder, labels = self._fit_on_history(history, old_labels)
         history.make_room(decoder.n_labels)
         names, agreement = history.relabel(labels)
         self.adopt(decoder.relabelled(names), agreement, history)
@@ -68,36 +70,44 @@ class PooledDecoding(LevelDecoding):
     def fitted_on_history(self, history: History) -> tuple[Decoder, Ints]:
         """A decoder for all observations of the history, whoever gave them their labels, and its labels [n,
         H+1] of those of whole trajectories."""
-        believed = [_decoded(self.decoder, part) for part in _all_rows(history)] if self._fitted else None
-        return self._fitted_after(history, None if believed is None else np.concatenate(believed))
+        if not self._fitted:
+            return self._fit_on_history(history, None)
+        old_labels = [_decoded(self.decoder, part) for part in _observation_parts(history)]
+        return self._fit_on_history(history, np.concatenate(old_labels))
 
-    def _fitted_after(self, history: History, believed: NDArray[np.integer] | None) -> tuple[Decoder, Ints]:
-        """As `fitted_on_history`, where the present decoder gives the observations these labels [m]."""
-        seen, seed = _all_rows(history), self._draw_seed()
-        together = np.zeros(len(seen[0]), np.int64) if believed is None else believed.astype(np.int64)
-        most = self._n_fitted(history.observations.shape[-1])
-        chosen = balanced_choice(together, most, np.random.default_rng(seed))
-        decoder = self.fitted(_rows_of(seen, chosen), None if believed is None else together[chosen], seed)
-        return decoder, _decoded(decoder, seen[0]).reshape(history.observations.shape[:2])
+    def _fit_on_history(
+        self, history: History, old_labels: NDArray[np.integer] | None
+    ) -> tuple[Decoder, Ints]:
+        """As `fitted_on_history`, where the present decoder gives all observations `old_labels` [m]; None
+        where there is none."""
+        parts, seed = _observation_parts(history), self._draw_seed()
+        most, generator = self._n_fitted(history.observations.shape[-1]), np.random.default_rng(seed)
+        if old_labels is None:
+            chosen = balanced_choice(np.zeros(len(parts[0]), np.int64), most, generator)
+            decoder = self.fitted(_chosen_rows(parts, chosen), None, seed)
+        else:
+            chosen = balanced_choice(old_labels.astype(np.int64), most, generator)
+            decoder = self.fitted(_chosen_rows(parts, chosen), old_labels[chosen].astype(np.int64), seed)
+        return decoder, _decoded(decoder, parts[0]).reshape(history.observations.shape[:2])
 
     def _n_fitted(self, dimension: int) -> int:
-        """How many observations of so many coordinates a decoder is made from, where there are more."""
-        most = min(_MOST_FITTED, _MOST_NUMBERS // dimension)
-        enough = max(_LEAST_FITTED, _PER_COORDINATE * dimension, _PER_STATE * self._n_states)
+        """Upper limit on the observations of so many coordinates that a decoder is fitted on."""
+        most = min(_MOST_FITTED, _MOST_FITTED_NUMBERS // dimension)
+        enough = max(_ENOUGH, _ENOUGH_PER_COORDINATE * dimension, _ENOUGH_PER_STATE * self._n_states)
         return min(most, enough) if self._share_moved <= _FEW_MOVED else most
 
-    def fitted(self, rows: NDArray[np.generic], believed: Ints | None, seed: int) -> Decoder:
+    def fitted(self, rows: NDArray[np.generic], old_labels: Ints | None, seed: int) -> Decoder:
         from ..oracles.refinement import fit_and_refine
 
-        return fit_and_refine(self._oracle, rows, believed, seed, self._n_states)
+        return fit_and_refine(self._oracle, rows, old_labels, seed, self._n_states)
 
     def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
         observations, labels = history.observations, history.observed_labels.ravel().astype(np.int64)
-        chosen = balanced_choice(labels, _SAMPLED, self._seeds)
+        chosen = balanced_choice(labels, _SAMPLE_SIZE, self._seeds)
         yield observations.reshape(-1, observations.shape[-1])[chosen], labels[chosen]
 
     def adopt(self, decoder: Decoder, agreement: float, history: History) -> None:
-        """Believe in a decoder that agrees so well with the one before."""
+        """Make this the present decoder; `agreement` is the share on which it agrees with the one before."""
         self.decoder, self._fitted, played = decoder, True, len(history.labels)
         if len(history.rare):
             history.set_rare_labels(_decoded(decoder, history.rare.observations))
@@ -105,25 +115,25 @@ class PooledDecoding(LevelDecoding):
         self._next = math.ceil(self._growth * played)
 
 
-def _all_rows(history: History) -> list[NDArray[np.generic]]:
+def _observation_parts(history: History) -> list[NDArray[np.generic]]:
     """The observations of whole trajectories [n, D], and the rare ones [m, D] where there are any."""
     rows = history.observations.reshape(-1, history.observations.shape[-1])
     return [rows, history.rare.observations] if len(history.rare) else [rows]
 
 
-def _rows_of(parts: list[NDArray[np.generic]], chosen: NDArray[np.int64] | slice) -> NDArray[np.generic]:
-    """Some rows of several arrays [n, D], numbered through; all of them are never put together, where they
-    are many."""
+def _chosen_rows(parts: list[NDArray[np.generic]], chosen: NDArray[np.int64] | slice) -> NDArray[np.generic]:
+    """The chosen rows of several arrays [n, D], counted as if these were one. They are not put together where
+    not all rows are chosen, since they may be large."""
     if isinstance(chosen, slice):
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
-    ends = np.cumsum([len(part) for part in parts])
-    pieces = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
+    starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
+    pieces = np.split(chosen, np.searchsorted(chosen, starts[1:]))
     return np.concatenate(
-        [part[piece - end + len(part)] for part, piece, end in zip(parts, pieces, ends, strict=True)]
+        [part[piece - start] for part, piece, start in zip(parts, pieces, starts, strict=True)]
     )
 
 
 def _decoded(decoder: Decoder, rows: NDArray[np.generic]) -> Ints:
     """The labels of rows [n, D]: [n]."""
-    pieces = [rows[first : first + _DECODED] for first in range(0, len(rows), _DECODED)]
+    pieces = [rows[first : first + _DECODED_AT_ONCE] for first in range(0, len(rows), _DECODED_AT_ONCE)]
     return np.concatenate([decoder.decode(piece) for piece in pieces])

@@ -15,8 +15,8 @@ oracle that takes history goes on from the labels that it gave. It is fitted afr
 trajectories has grown by half. Both wait for more than a half where the last fit of their kind has changed
 nothing.
 
-It is also told which pair came before each observation. A state that is new is mostly what follows one of
-them, so a few observations tell.
+The oracle is also told which pair came before each observation: a new state mostly follows one pair alone, so
+few observations of it are enough.
 """
 
 from __future__ import annotations
@@ -41,20 +41,21 @@ from .level_decoding import (
     next_growth,
 )
 
-_NEWS = 1.5
-"""Growth of a pair's visits that is a piece of news."""
-_MANY = 500
-"""Observations of a label that tell well what it looks like."""
-_TRIES = 3
-"""How often an action is tried at least before one believes that it does not lead to a state that is new."""
-_ROUNDS = 2
-"""After so many times the trajectories that this takes, if no label is found, actions are tried once more."""
-_AFFORDED = 6.0
-"""Trajectories that may be spent so, as a multiple of the root of all."""
-_FEWER = 0.9
-"""After a label was found, so much of the tries that it took are enough for the next."""
-_SAMPLED = 2**10
-"""Observations in a level's sample, where there are more."""
+_NEWS_GROWTH = 1.5
+"""A pair of label and action gives a piece of news each time that its visits have grown by this factor."""
+_WELL_KNOWN = 500
+"""A label with so many observations is no reason for another fit: more of them tell little."""
+_LEAST_TRIES = 3
+"""Lower limit on how often an action is tried before one believes that it leads to no new state."""
+_ROUNDS_PER_TRY = 2
+"""Without a new label, actions are tried once more each time that so many times the trajectories have been
+played that trying every pair of a level takes."""
+_AFFORDABLE = 6.0
+"""Upper limit on the trajectories that tries may take, as a multiple of the square root of all."""
+_TRIES_AFTER_NEW_LABEL = 0.9
+"""Once a new label is met, tries go on from this share of those that it took to find it."""
+_SAMPLE_SIZE = 2**10
+"""Upper limit on the observations in the sample of a level."""
 
 
 class SeparateDecoding(LevelDecoding):
@@ -69,10 +70,10 @@ class SeparateDecoding(LevelDecoding):
         self._batch = batch
         self._decoders: list[Decoder] = [ConstantDecoder(2) for _ in range(n_levels)]
         self._news_at_fit, self._played_at_fit = np.zeros(n_levels), np.zeros(n_levels)
-        self._seen_at_fit = np.zeros((n_levels, n_states), np.int64)
+        self._counts_at_fit = np.zeros((n_levels, n_states), np.int64)
         self._growths, self._label_growths = np.full((2, n_levels), GROWTH)
-        self._n_found = self._found_at = 0
-        self._tries_before = float(_TRIES)
+        self._n_labels_met = self._new_label_at = 0
+        self._base_tries = float(_LEAST_TRIES)
         self.decoder: Decoder = LevelDecoder(self._decoders, n_states)
 
     def until_due(self, played: int) -> int:
@@ -81,23 +82,37 @@ class SeparateDecoding(LevelDecoding):
     def refit(self, history: History) -> bool:
         played, news = len(history.labels), _news(history)
         self._news_at_fit = np.minimum(self._news_at_fit, news)
-        seen = history.label_counts()
-        incomplete = (seen > 0).sum(axis=1) < self._n_states
-        before = _widened(self._seen_at_fit, seen.shape[1])
-        grown = ((seen > self._label_growths[:, None] * before) & (before < _MANY)).any(axis=1)
-        told = news - self._news_at_fit >= history.n_actions
+        counts = history.label_counts()
+        incomplete = (counts > 0).sum(axis=1) < self._n_states
+        has_news = news - self._news_at_fit >= history.n_actions
         afresh = played >= self._growths * self._played_at_fit
-        due = incomplete & told | grown | afresh
+        due = incomplete & has_news | self._labels_have_grown(counts) | afresh
         levels = np.flatnonzero(due)
         changed = [self._refit_level(history, h + 1, afresh=afresh[h]) for h in levels.tolist()]
         self._news_at_fit[due], self._played_at_fit[afresh] = news[due], played
-        seen = history.label_counts()
-        if (n_found := int((seen > 0).sum())) > self._n_found:
-            self._tries_before = max(_TRIES, _FEWER * float(self._tries(history).max()))
-            self._n_found, self._found_at = n_found, played
-        self._seen_at_fit = np.where(due[:, None], seen, _widened(self._seen_at_fit, seen.shape[1]))
+        counts = history.label_counts()
+        self._counts_at_fit = np.where(due[:, None], counts, self._widened_counts_at_fit(counts.shape[1]))
+        self._note_new_labels(history, int((counts > 0).sum()))
         self.decoder = LevelDecoder(self._decoders, history.n_labels)
         return any(changed)
+
+    def _labels_have_grown(self, counts: Ints) -> NDArray[np.bool_]:
+        """Whether some label of each level that is not well known has many more observations than at the last
+        fit; counts [H+1, n_labels] are those of now."""
+        before = self._widened_counts_at_fit(counts.shape[1])
+        grown = counts > self._label_growths[:, None] * before
+        return np.asarray((grown & (before < _WELL_KNOWN)).any(axis=1))
+
+    def _widened_counts_at_fit(self, n_labels: int) -> Ints:
+        """The counts of the last fits, for as many labels as there is room for now: [H+1, n_labels]."""
+        return np.pad(self._counts_at_fit, ((0, 0), (0, n_labels - self._counts_at_fit.shape[1])))
+
+    def _note_new_labels(self, history: History, n_labels_met: int) -> None:
+        """Begin the count of tries again where more labels have been met than ever."""
+        if n_labels_met > self._n_labels_met:
+            tries = _TRIES_AFTER_NEW_LABEL * float(self._tries(history).max())
+            self._base_tries = max(_LEAST_TRIES, tries)
+            self._n_labels_met, self._new_label_at = n_labels_met, len(history.labels)
 
     def refit_all(self, history: History) -> bool:
         """As `refit`, at all levels."""
@@ -107,39 +122,41 @@ class SeparateDecoding(LevelDecoding):
     def fitted(
         self,
         rows: NDArray[np.generic],
-        believed: Ints | None,
+        old_labels: Ints | None,
         seed: int,
         groups: NDArray[np.integer] | None = None,
     ) -> Decoder:
         from ..oracles.fitting import fit_if_clusters
 
-        return fit_if_clusters(self._oracle, rows, seed, self._n_states, believed, groups)
+        return fit_if_clusters(self._oracle, rows, seed, self._n_states, old_labels, groups)
 
     def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
         for h in range(len(self._decoders)):
             labels = history.labels_at(h + 1).astype(np.int64)
-            chosen = balanced_choice(labels, _SAMPLED, self._seeds)
+            chosen = balanced_choice(labels, _SAMPLE_SIZE, self._seeds)
             yield np.ascontiguousarray(history.observations[chosen, h]), labels[chosen]
 
     def believed_after(self, history: History) -> Ints:
-        """Several times where the next level may have a state that is not told yet: so many observations
-        tell. The longer nothing is found the more often, up to the root of the number of trajectories."""
+        """Once where the next level has as many labels as it may. Elsewhere several times, since a new state
+        takes several observations to be told from the others: the more often the longer no label is new, as
+        long as all tries take few of the trajectories."""
         return np.where(history.labels_met()[1:] < self._n_states, self._tries(history).astype(np.int64), 1)
 
     def _tries(self, history: History) -> Floats:
+        """How often actions are tried at each level [H] before what follows them is old_labels."""
         played, pairs = len(history.labels), np.maximum(history.labels_met()[:-1], 1) * history.n_actions
-        waited = (played - self._found_at) / (_ROUNDS * self._tries_before * pairs)
-        affordable = _AFFORDED * np.sqrt(played) / pairs
-        return np.asarray(np.maximum(np.minimum(self._tries_before + waited, affordable), _TRIES))
+        more_tries = (played - self._new_label_at) / (_ROUNDS_PER_TRY * self._base_tries * pairs)
+        affordable = _AFFORDABLE * np.sqrt(played) / pairs
+        return np.asarray(np.maximum(np.minimum(self._base_tries + more_tries, affordable), _LEAST_TRIES))
 
     def _fitted_level(
-        self, history: History, level: int, believed: Ints | None = None
+        self, history: History, level: int, old_labels: Ints | None = None
     ) -> tuple[Decoder, Ints]:
-        """A decoder for the observations of one level, which had the labels `believed` [n] so far, if any,
-        and their labels [n]."""
+        """A decoder for the observations of one level, which had `old_labels` [n] so far, if any, and
+        their new labels [n]."""
         observations = np.ascontiguousarray(history.observations[:, level - 1])
         try:
-            decoder = self.fitted(observations, believed, self._draw_seed(), history.came_from(level))
+            decoder = self.fitted(observations, old_labels, self._draw_seed(), history.came_from(level))
         except Exception as error:
             error.add_note(f"at level {level}")
             raise
@@ -158,14 +175,9 @@ class SeparateDecoding(LevelDecoding):
         return not np.array_equal(before, names[labels])
 
 
-def _widened(counts: Ints, n_labels: int) -> Ints:
-    """Counts [H+1, K] of as many labels."""
-    return np.pad(counts, ((0, 0), (0, n_labels - counts.shape[1])))
-
-
 def _news(history: History) -> Floats:
     """The news of every level: [H+1]."""
     visits = history.visits()
-    pieces = np.where(visits > 0, 1.0 + np.log(np.maximum(visits, 1)) / np.log(_NEWS), 0.0)
+    pieces = np.where(visits > 0, 1.0 + np.log(np.maximum(visits, 1)) / np.log(_NEWS_GROWTH), 0.0)
     first = history.n_actions * np.log1p(len(history.labels))
     return np.concatenate([[first], pieces.sum(axis=(1, 2))])
