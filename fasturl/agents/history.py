@@ -1,13 +1,12 @@
 """The trajectories of a run, so that they can be labelled anew and learned from again when a decoder changes.
 
 Labels, actions and rewards of all of them are kept. Observations take most of the memory, so there is a
-limit: where it is reached, those of every second trajectory are let go, and from then on every second one is
-looked at. A trajectory without observations keeps the labels that it was given last, and labels of a new
-decoder are named after those of the old one, so they go on to mean the same.
+limit: where it is reached, those of every second trajectory are dropped, and from then on half as many of the
+new ones keep theirs. A trajectory without observations keeps the labels that it was given last, and labels of
+a new decoder are named after those of the old one, so they go on to mean the same.
 
-On a long lock most observations are of one state, and trajectories that are let go would take with them what
-little was seen of the others. So single observations of labels that few are left of are kept beside
-(`RareObservations`).
+On a long lock most observations are of one state, and to drop whole trajectories would lose most of the few
+observations of the others. So single observations of rare labels are kept beside (`RareObservations`).
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ class History:
     labels, actions, rewards
         Arrays [trajectories, H+1], [trajectories, H] and [trajectories, H].
     observations
-        Array [n, H+1, D], of the n trajectories that were looked at; `observed_labels` [n, H+1],
+        Array [n, H+1, D], of the n trajectories whose observations are kept; `observed_labels` [n, H+1],
         `observed_actions` [n, H] and `observed_rewards` [n, H] are theirs.
     rare
-        Single observations of labels that few are left of; `rare_labels` [m] are theirs.
+        Single observations of rare labels; `rare_labels` [m] are theirs.
     most_observations
         Upper limit on the observations that are kept, besides that on the bytes that they take.
     keeps_rare
@@ -54,9 +53,11 @@ class History:
         self._rewards = Rows((horizon,), np.dtype(np.float64))
         self._observed = Rows((), np.dtype(np.int64))
         self._observations: Rows | None = None
-        self._looked_at = 1.0
+        self._observed_share = 1.0
+        """Share of new trajectories whose observations are kept."""
         self._label_counts: Ints | None = None
-        """How many observations of each label are left, once somebody has asked, until labels change."""
+        """How many observations of each label are kept; None until somebody asks, and where labels have
+        changed since."""
 
     @property
     def labels(self) -> NDArray[np.integer]:
@@ -93,8 +94,8 @@ class History:
         return np.asarray(self.labels[self._observed.rows, level - 1])
 
     def came_from(self, level: int) -> Ints | None:
-        """Which pair of label and action came before each observation of a level, 1 to H + 1, as a number:
-        [n]; None for the first level."""
+        """The pair of label and action before each observation of a level, 1 to H + 1, as the number
+        label * n_actions + action: [n]; None for the first level."""
         if level == 1:
             return None
         actions = self.actions[self._observed.rows, level - 2]
@@ -106,40 +107,43 @@ class History:
         self._labels.add(labels)
         self._actions.add(trajectories.actions)
         self._rewards.add(trajectories.rewards)
-        n_looked_at = int(np.ceil(self._looked_at * len(trajectories.actions)))
-        observations = trajectories.observations(n_looked_at)
+        n_observed = int(np.ceil(self._observed_share * len(trajectories.actions)))
+        observations = trajectories.observations(n_observed)
         if self._observations is None:
             self._observations = Rows(observations.shape[1:], observations.dtype)
-        self._observed.add(np.arange(first, first + n_looked_at))
+        self._observed.add(np.arange(first, first + n_observed))
         self._observations.add(observations)
         if self._label_counts is not None:
-            self._label_counts = self._label_counts + self._counts_of(labels[:n_looked_at])
-        if self.keeps_rare and n_looked_at < len(trajectories.actions):
-            self._keep_rare(trajectories, n_looked_at, first)
+            self._label_counts = self._label_counts + self._counts_of(labels[:n_observed])
+        if self.keeps_rare and n_observed < len(trajectories.actions):
+            self._keep_rare(trajectories, n_observed, first)
         while len(self.observations) > self._most_trajectories:
             self._thin()
 
     def _keep_rare(self, trajectories: Trajectories, first: int, first_number: int) -> None:
-        """Keep what is rare in the trajectories from `first` on, which are not looked at as a whole."""
+        """Keep what is rare in the trajectories from `first` on, whose observations are not kept as a
+        whole."""
         if self._label_counts is None:
-            of_whole = self._counts_of(self.observed_labels)
-            self._label_counts = of_whole + self._counts_of(self.rare_labels)
+            counts = self._counts_of(self.observed_labels)
+            self._label_counts = counts + self._counts_of(self.rare_labels)
         n_before, dimension = len(self.rare), self.observations.shape[-1]
         self.rare.keep_of_trajectories(trajectories, first, first_number, self._label_counts, dimension)
         if len(self.rare) > n_before:
             self._label_counts = self._label_counts + self._counts_of(self.rare_labels[n_before:])
 
     def _thin(self) -> None:
-        """Let every second trajectory with observations go."""
+        """Drop the observations of every second trajectory that has any."""
         assert self._observations is not None
         self._label_counts = None
-        left, gone = self._observed.rows[::2], self._observed.rows[1::2]
         if self.keeps_rare:
-            counts = self._counts_of(self.labels[left]) + self._counts_of(self.rare_labels)
-            self.rare.keep_of_rows(self._observations.rows[1::2], self.labels[gone], gone, counts)
+            numbers_to_keep, numbers_to_drop = self._observed.rows[::2], self._observed.rows[1::2]
+            counts = self._counts_of(self.labels[numbers_to_keep]) + self._counts_of(self.rare_labels)
+            self.rare.keep_of_rows(
+                self._observations.rows[1::2], self.labels[numbers_to_drop], numbers_to_drop, counts
+            )
         self._observations.thin()
         self._observed.thin()
-        self._looked_at /= 2
+        self._observed_share /= 2
 
     def _counts_of(self, labels: NDArray[np.integer]) -> Ints:
         return np.bincount(labels.ravel(), minlength=self.n_labels)
@@ -164,7 +168,7 @@ class History:
         return int(max(most, 1))
 
     def make_room(self, n_labels: int) -> None:
-        """Be ready for as many labels a level."""
+        """Raise `n_labels` to the labels that a decoder has, where these are more."""
         self.n_labels = max(n_labels, self.n_labels)
         self._label_counts = None
 
@@ -219,8 +223,9 @@ def history_bytes(known: Description, trajectories: int) -> float:
     """About the memory that a history of so many trajectories takes: of observations no more than the limit,
     of labels, actions and rewards all."""
     assert known.observations is not None
-    levels, of_action = known.horizon + 1, np.min_scalar_type(known.n_actions - 1).itemsize
-    of_coordinate = 1 if known.observations.discrete else 4
-    of_observations = trajectories * levels * known.observations.dimension * of_coordinate
-    rare = MOST_RARE_BYTES if of_observations > MOST_BYTES else 0
-    return min(MOST_BYTES, of_observations) + rare + trajectories * (levels + (8 + of_action) * known.horizon)
+    levels, action_bytes = known.horizon + 1, np.min_scalar_type(known.n_actions - 1).itemsize
+    coordinate_bytes = 1 if known.observations.discrete else 4
+    observations = trajectories * levels * known.observations.dimension * coordinate_bytes
+    rare_observations = MOST_RARE_BYTES if observations > MOST_BYTES else 0
+    steps = trajectories * (levels + (8 + action_bytes) * known.horizon)
+    return min(MOST_BYTES, observations) + rare_observations + steps

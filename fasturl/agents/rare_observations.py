@@ -1,4 +1,4 @@
-"""Single observations of labels that few are left of.
+"""Single observations of labels that few observations are kept of.
 
 A decoder in D dimensions wants about as many observations of a state as there are dimensions, and a state
 that is met twice in a trajectory of a thousand levels has few among those of a hundred trajectories, however
@@ -44,8 +44,8 @@ class RareObservations:
     def keep_of_trajectories(
         self, trajectories: Trajectories, first: int, first_number: int, counts: Ints, dimension: int
     ) -> None:
-        """Keep what is rare in the trajectories from `first` on, where counts [n_labels] are left of each
-        label; the number of the first of all is `first_number`."""
+        """Keep what is rare in the trajectories from `first` on, where `counts` [n_labels] observations of
+        each label are kept already; trajectory 0 of them is number `first_number` of the run."""
         labels, rare = trajectories.labels[first:], _is_rare(counts, dimension)
         if not rare.any():
             return
@@ -64,8 +64,8 @@ class RareObservations:
         numbers: Ints,
         counts: Ints,
     ) -> None:
-        """Keep what is rare in observations [n, H+1, D] with labels [n, H+1] of the trajectories of these
-        numbers [n]."""
+        """Keep what is rare in observations [n, H+1, D] with labels [n, H+1] of trajectories that have these
+        numbers [n] in the run; `counts` is as in `keep_of_trajectories`."""
         rows, levels = np.nonzero(_is_rare(counts, observations.shape[-1])[labels])
         self._keep(observations[rows, levels], np.stack([numbers[rows], levels], axis=1))
 

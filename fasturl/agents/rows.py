@@ -29,7 +29,7 @@ class Rows:
         self._size = end
 
     def thin(self) -> None:
-        """Let every second row go."""
-        left = self.rows[::2].copy()
-        self._array[: len(left)] = left
-        self._size = len(left)
+        """Drop every second row."""
+        remaining = self.rows[::2].copy()
+        self._array[: len(remaining)] = remaining
+        self._size = len(remaining)
