@@ -61,8 +61,9 @@ class CheckedEpisodes(Episodes):
         table, horizon = keys.table, self._dynamics.transitions.shape[0]
         rows, level_known = table.keys.shape[0], keys.level_in_key or keys.level_in_tables
         needed = self.count * (horizon if level_known else horizon + 1)
-        room, every_string = rows - int(table.size[0]), 2.0**self._observed.dimension
-        if room < needed and rows < every_string * (horizon if keys.level_in_key else 1):
+        room, n_observations = rows - int(table.size[0]), 2.0**self._observed.dimension
+        n_keys = n_observations * horizon if keys.level_in_key else n_observations
+        if room < needed and rows < n_keys:
             raise ValueError(
                 f"keys must have room for {needed} observations of {self.count} episodes, got room for {room}"
             )
@@ -101,17 +102,13 @@ class CheckedEpisodes(Episodes):
         return np.ascontiguousarray(checks.probabilities(name, policy, "actions"))
 
     def _returns(self, returns: Any) -> Floats:
-        fits = isinstance(returns, np.ndarray) and (returns.dtype, returns.shape) == (
-            np.float64,
-            (self.count,),
-        )
+        required = f"an array of float64 with an entry for each of {self.count} episodes that can be written"
+        if not isinstance(returns, np.ndarray):
+            raise ValueError(f"returns must be {required}, got none")
+        fits = returns.dtype == np.float64 and returns.shape == (self.count,)
         if not (fits and returns.flags.writeable):
-            found = f"{returns.dtype} of shape {returns.shape}" if isinstance(returns, np.ndarray) else "none"
-            raise ValueError(
-                f"returns must be an array of float64 with an entry for each of {self.count} episodes that "
-                f"can be written, got {found}"
-            )
-        return returns  # type: ignore[no-any-return]  # an array, as was seen
+            raise ValueError(f"returns must be {required}, got {returns.dtype} of shape {returns.shape}")
+        return returns
 
     def _check_keys(self, keys: Any) -> None:
         table = keys.table

@@ -23,13 +23,14 @@ Record = dict[str, list[Any]]
 
 
 class Checkpoints:
-    """The evaluations of one run, at the first offer after every so many trajectories."""
+    """The evaluations of one run: whenever `interval` more trajectories have been played, the next policy
+    that is offered is evaluated."""
 
-    def __init__(self, every: int, instance: BlockMDP, streams: Streams) -> None:
-        self._every, self._instance = every, instance
+    def __init__(self, interval: int, instance: BlockMDP, streams: Streams) -> None:
+        self._interval, self._instance = interval, instance
         # the verdict on the final policy has the streams of `evaluation()` itself
         self._streams = streams.evaluation().evaluation()
-        self._next = every
+        self._next = interval
         self._trajectories: list[int] = []
         self._glances: list[Glance] = []
 
@@ -42,7 +43,7 @@ class Checkpoints:
 
     def evaluate(self, played: int, policy: Any) -> None:
         """Judge the policy that an agent has after `played` trajectories."""
-        self._next = (played // self._every + 1) * self._every
+        self._next = (played // self._interval + 1) * self._interval
         if not callable(getattr(policy, "glance", None)):
             raise ValueError(
                 "evaluate_every needs policies that have a method glance, "

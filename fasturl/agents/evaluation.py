@@ -51,6 +51,7 @@ EPISODES = 4000
 """Episodes of an evaluation. Played, they give a standard error of 0.008 on a lock; as observations of every
 state, one of 0.002 where a tenth of the value is lost to wrong labels, and of 0.0001 where nothing is."""
 _LEAST_EPISODES = 400
+"""Lower limit on the episodes of an evaluation, however large its label table gets."""
 GLANCE_EPISODES = 400
 """Episodes of an evaluation in the course of a run, where it is the mean return of episodes: there are many
 such evaluations, and what they are asked is whether a policy is near-optimal."""
@@ -126,7 +127,7 @@ class FinalPolicy(Protocol):
 
 
 class OfferedPolicy(FinalPolicy, Protocol):
-    """What an agent has learned by the middle of a run, where it offers that to its ledger."""
+    """The policy that an agent would end with, which it offers to its ledger in the course of a run."""
 
     def glance(self, instance: BlockMDP, streams: Streams) -> Glance:
         """As `judge`, quicker; the streams go on from one evaluation to the next."""
@@ -198,8 +199,9 @@ class DecodedPolicy:
     def glance(self, instance: BlockMDP, streams: Streams) -> Glance:
         decoder, chances = self._checked(instance)
         assert instance.emission is not None
-        computed = instance.emission.has_independent_levels
-        labels = draw_labels(instance, decoder, streams, GLANCE_OBSERVATIONS if computed else GLANCE_EPISODES)
+        independent = instance.emission.has_independent_levels
+        most = GLANCE_OBSERVATIONS if independent else GLANCE_EPISODES
+        labels = draw_labels(instance, decoder, streams, most)
         shares = label_shares(labels, decoder.n_labels)
         value, _ = self._value(instance, labels, shares, chances, streams)
         return Glance(value, play_labels(instance, labels[:GLANCE_RETURNS], chances, streams))
@@ -289,6 +291,6 @@ def decoder_accuracy(instance: BlockMDP, shares: Floats) -> list[float]:
         gains = level[reachable]
         if gains.shape[0] > gains.shape[1]:
             gains = gains.T
-        matched = gains[np.arange(gains.shape[0]), best_columns(gains)]
-        accuracies.append(float(matched.sum() / reachable.sum()))
+        matches = gains[np.arange(gains.shape[0]), best_columns(gains)]
+        accuracies.append(float(matches.sum() / reachable.sum()))
     return accuracies

@@ -1,5 +1,5 @@
-"""What a run takes, said before it is played: memory for its instance, its observations, what it learns and
-what it keeps."""
+"""The memory that a run takes, estimated before it is played: for its instance, its observations, what it
+learns and what it keeps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Footprint(NamedTuple):
         return sum(self)
 
     def workers(self, wanted: int) -> int:
-        """How many runs fit beside each other, of those wanted, and one at least."""
+        """How many runs fit into memory at a time: at most as many as wanted, and one at least."""
         return int(max(1, min(wanted, memory.memory_limit() // max(1.0, self.total))))
 
 
@@ -42,24 +42,28 @@ def checked_footprint(env: Environment, agent: Agent, episodes: int, trajectorie
     fit into the memory that there is."""
     known, emission = env.describe(), env.resolved_emission
     horizon, refuse = known.horizon, memory.refuse_beyond_limit
-    shown = 0 if agent.sees_latent_states or emission is None else _LEAST_BLOCK * emission.episode_bytes
+    observations = 0.0
+    if emission is not None and not agent.sees_latent_states:
+        observations = _LEAST_BLOCK * emission.episode_bytes
     instance, returns = env.instance_bytes(), 16.0 * trajectories
     refuse("horizon", horizon, "the tables of an instance", instance)
-    refuse("horizon", horizon, "a block of observations", shown)
+    refuse("horizon", horizon, "a block of observations", observations)
     refuse("episodes", episodes, "the returns of a run", returns)
     # asked last: a learner makes small tables to tell how large they grow, of as many levels as there are
     learner = agent.learner_bytes(known, episodes)
     history = agent.history_bytes(known, trajectories)
-    size = Footprint(instance, shown, learner, history, returns)
+    size = Footprint(instance, observations, learner, history, returns)
     if max(learner, history, size.total) > memory.memory_limit():
-        by_episodes: float = learner - agent.learner_bytes(known, 1)
-        refuse(*_larger_cause(known, episodes, learner, by_episodes), "what is learned", learner)
+        growing: float = learner - agent.learner_bytes(known, 1)
+        setting, value = _larger_cause(known, episodes, learner, growing)
+        refuse(setting, value, "what is learned", learner)
         refuse("episodes", episodes, "what is kept of the trajectories", history)
-        by_episodes += history + returns
-        refuse(*_larger_cause(known, episodes, size.total, by_episodes), "a run", size.total)
+        setting, value = _larger_cause(known, episodes, size.total, growing + history + returns)
+        refuse(setting, value, "a run", size.total)
     return size
 
 
-def _larger_cause(known: Description, episodes: int, size: float, by_episodes: float) -> tuple[str, int]:
-    """The setting that most of a size is due to, and its value; so much of it grows with the episodes."""
-    return ("episodes", episodes) if 2 * by_episodes > size else ("horizon", known.horizon)
+def _larger_cause(known: Description, episodes: int, size: float, growing: float) -> tuple[str, int]:
+    """The setting that most of a size is due to, and its value; `growing` bytes of it grow with the
+    episodes."""
+    return ("episodes", episodes) if 2 * growing > size else ("horizon", known.horizon)

@@ -42,10 +42,12 @@ Samples = Callable[[float, float], float]
 
 _RESTART_FAILURE = 0.01
 """Probability with which a restart may fail (Proposition prop:main)."""
-_SHARE = _RESTART_FAILURE / 3
+_FAILURE_SHARE = _RESTART_FAILURE / 3
+"""What each of the three terms of a restart's failure gets of it."""
 _LEAST_MARGIN = 50
 """epsilon' is greater than so many times H epsilon_1 |S| log(1/delta_1) (Lemma lem:tsr)."""
 _MARGIN = 51
+"""The factor that is used for the condition before: a whole number above its bound."""
 _CHERNOFF = 3
 """B epsilon_1 is at least this, so that counts of B test observations are within a factor of 2 of their
 means."""
@@ -207,14 +209,14 @@ def _solve(
     assumed: tuple[str, ...],
 ) -> RequiredSizes:
     """The conditions at the head of this file, from top to bottom."""
-    K = _count("learner_episodes", learner, epsilon / 4, _SHARE)
+    K = _count("learner_episodes", learner, epsilon / 4, _FAILURE_SHARE)
     J = (H + 1) * S + 1
-    decoder_error = min(epsilon / (12 * (H + 1) ** 2), _SHARE / (K * (H + 1)))
-    delta_1 = _SHARE / (K * J * H * S)
+    decoder_error = min(epsilon / (12 * (H + 1) ** 2), _FAILURE_SHARE / (K * (H + 1)))
+    delta_1 = _FAILURE_SHARE / (K * J * H * S)
     epsilon_1 = decoder_error / (_MARGIN * H * S * -math.log(delta_1))
     B = max(math.ceil(_CHERNOFF / epsilon_1), _batch(oracle, (K + 1) * J, epsilon_1, delta_1))
     sizes = Sizes(H, S, K, B, epsilon, delta, epsilon_1, delta_1)
-    float(sizes.trajectories)  # which fails where they are beyond counting
+    float(sizes.trajectories)  # raises OverflowError, which `required_sizes` turns into a refusal
     return RequiredSizes(
         restarts=sizes.restarts,
         test_episodes=sizes.test_episodes,
@@ -224,7 +226,7 @@ def _solve(
         epsilon_1=epsilon_1,
         delta_1=delta_1,
         decoder_error=decoder_error,
-        learner_failure=_SHARE,
+        learner_failure=_FAILURE_SHARE,
         trajectories=sizes.trajectories,
         assumed=assumed,
     )
@@ -285,7 +287,7 @@ def unmet_conditions(sizes: Sizes) -> list[str]:
     H, S, K, J = sizes.horizon, sizes.n_labels, sizes.episodes, sizes.iterations
     error, factor = sizes.decoder_error, math.log(1 / sizes.delta_1)
     failure = K * (H + 1) * error + K * J * H * S * sizes.delta_1
-    lost = (H + 1) ** 2 * error
+    loss = (H + 1) ** 2 * error
     conditions = [
         (error < 0.5, f"50 H epsilon_1 |S| log(1/delta_1) must be below 1/2, and is {error:.3g}"),
         (
@@ -293,8 +295,8 @@ def unmet_conditions(sizes: Sizes) -> list[str]:
             f"epsilon_1 log(1/delta_1) must be at most 0.1, and is {sizes.epsilon_1 * factor:.3g}",
         ),
         (
-            lost <= sizes.epsilon / 12,
-            f"(H+1)^2 epsilon' must be at most epsilon/12 = {sizes.epsilon / 12:.3g}, and is {lost:.3g}",
+            loss <= sizes.epsilon / 12,
+            f"(H+1)^2 epsilon' must be at most epsilon/12 = {sizes.epsilon / 12:.3g}, and is {loss:.3g}",
         ),
         (
             failure < _RESTART_FAILURE,
@@ -305,7 +307,7 @@ def unmet_conditions(sizes: Sizes) -> list[str]:
             f"B must be at least 3 / epsilon_1 = {_CHERNOFF / sizes.epsilon_1:.3g}, and is {sizes.batch}",
         ),
     ]
-    return [text for met, text in conditions if not met]
+    return [text for is_met, text in conditions if not is_met]
 
 
 def unknown_conditions(sizes: Sizes, n_actions: int) -> list[str]:
@@ -313,7 +315,7 @@ def unknown_conditions(sizes: Sizes, n_actions: int) -> list[str]:
     words; with what they would be for the learner of Jin et al. (2018) and an oracle that needs log(1/d) / e
     observations."""
     K, policies = sizes.episodes, (sizes.episodes + 1) * sizes.iterations
-    learner = jin_episodes(sizes.horizon, sizes.n_labels, n_actions)(sizes.epsilon / 4, _SHARE)
+    learner = jin_episodes(sizes.horizon, sizes.n_labels, n_actions)(sizes.epsilon / 4, _FAILURE_SHARE)
     oracle = _batch(power_law(1.0, 1.0), policies, sizes.epsilon_1, sizes.delta_1)
     return [
         f"the learner must be (epsilon/4, delta_2)-correct after K = {K} episodes; Jin et al. (2018) ask for "

@@ -15,12 +15,12 @@ from .._base import checks
 
 if TYPE_CHECKING:
     from .checkpoints import Checkpoints
-    from .evaluation import FinalPolicy
+    from .evaluation import OfferedPolicy
 
 Floats = NDArray[np.float64]
 Tick = Callable[[int], None]
-"""Told of every so many trajectories, or of 0 between other long parts: that is how progress is shown, and
-how Ctrl-C stops a run."""
+"""Called with the number of trajectories whenever some were played, and with 0 between other long parts of a
+run: that is how progress is shown, and how Ctrl-C stops a run."""
 
 
 class Ledger:
@@ -73,7 +73,7 @@ class Ledger:
         count = min(most, self.left)
         return count if self._checkpoints is None else min(count, self._checkpoints.until_next(self.played))
 
-    def offer(self, policy: Callable[[], FinalPolicy]) -> None:
+    def offer(self, policy: Callable[[], OfferedPolicy]) -> None:
         """Say what the final policy would be if the run ended here; `policy` is called where an evaluation is
         due, and must leave the run as it is."""
         if self._checkpoints is not None and self._checkpoints.due(self.played):

@@ -35,8 +35,9 @@ from .game import Game
 from .ledger import Ledger
 
 _MOST_BITS = 62
+"""The number of labels that a learner is told is at most 2 to this power, which an int64 holds."""
 _FIRST_BYTES = 2**24
-"""The rows that tables have from the start take at most so many bytes: more are made when they are needed."""
+"""Upper limit on the bytes of the rows that tables start with; they grow when more are needed."""
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,8 @@ class Linear(Regression):
         self, rng: Stream, X: NDArray[np.generic], codes: Ints, n_codes: int, n_clusters: int
     ) -> None:
         rows = X.astype(np.float64)
-        self._slopes = _shortened(_least_squares(rows, codes, n_codes))
-        self.points = _embedded(self._slopes, np.ascontiguousarray(rows.T))
+        self._slopes = _fewest_rows(_least_squares(rows, codes, n_codes))
+        self.points = _images(self._slopes, np.ascontiguousarray(rows.T))
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, None]:
         # |A x - c|^2 is smallest where c' A x - |c|^2 / 2 is largest
@@ -100,8 +100,8 @@ class Network(Regression):
         hidden = _uniform(rng, (n_clusters, n_inputs), 1 / math.sqrt(n_inputs - 1))
         output = _uniform(rng, (n_codes, n_clusters), 1 / math.sqrt(n_clusters))
         self._hidden, output = _train_by_adagrad(columns, codes, hidden, output)
-        self._output = _shortened(output)
-        self.points = _embedded(self._output, _units(self._hidden, columns))
+        self._output = _fewest_rows(output)
+        self.points = _images(self._output, _logistic_units(self._hidden, columns))
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
         return self._hidden[:, :-1], self._hidden[:, -1], _mixing(centres, self._output)
@@ -121,7 +121,7 @@ class WarmNetwork(Regression):
     ) -> None:
         self._data = data = _Standardised(X)
         slopes, offset = _least_squares(data.rows, codes, n_codes), _shares(codes, n_codes)
-        variances, axes = np.linalg.eigh(np.cov(_embedded(slopes, data.columns), bias=True))
+        variances, axes = np.linalg.eigh(np.cov(_images(slopes, data.columns), bias=True))
         n_axes = min(n_clusters, n_codes)
         lengths, axes = np.sqrt(np.maximum(variances[::-1][:n_axes], 0.0)), axes.T[::-1][:n_axes]
         inverses = np.divide(1.0, lengths, out=np.zeros(n_axes), where=lengths > 1e-6)
@@ -131,8 +131,8 @@ class WarmNetwork(Regression):
         output[-1] = offset - output[:-1].sum(axis=0) / 2
         columns = np.concatenate([data.columns, np.ones((1, codes.size))])
         self._hidden, output = _train_by_adam(columns, codes, hidden, output)
-        self._output = _shortened(np.ascontiguousarray(output[:-1].T))
-        self.points = _embedded(self._output, _units(self._hidden, columns))
+        self._output = _fewest_rows(np.ascontiguousarray(output[:-1].T))
+        self.points = _images(self._output, _logistic_units(self._hidden, columns))
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
         weights, bias = self._data.in_observation_space(self._hidden[:, :-1], self._hidden[:, -1])
@@ -174,28 +174,29 @@ def _least_squares(rows: Floats, codes: Ints, n_codes: int) -> Floats:
 
 
 def _shares(codes: Ints, n_codes: int) -> Floats:
+    """The share of each code: [n_codes]."""
     return np.asarray(np.bincount(codes, minlength=n_codes) / codes.size)
 
 
-def _shortened(matrix: Floats) -> Floats:
-    """A matrix of as few rows as can be with the same lengths of all images."""
+def _fewest_rows(matrix: Floats) -> Floats:
+    """A matrix M' of as few rows as can be that preserves distances: |M' x| = |M x| for all x."""
     return np.asarray(np.linalg.qr(matrix, mode="r"))
 
 
-def _embedded(matrix: Floats, columns: Floats) -> Floats:
-    """The product of a matrix and columns."""
+def _images(matrix: Floats, columns: Floats) -> Floats:
+    """The product of a matrix [R, D] and columns [D, n], in the order of sums of `fitting.embed`."""
     points = np.empty((matrix.shape[0], columns.shape[1]))
     _fitting.embed(matrix, np.zeros(matrix.shape[0]), columns, points)
     return points
 
 
-def _units(hidden: Floats, columns: Floats) -> Floats:
+def _logistic_units(hidden: Floats, columns: Floats) -> Floats:
     """logistic(hidden x) of the columns x."""
-    return np.asarray(1 / (1 + np.exp(-_embedded(hidden, columns))))
+    return np.asarray(1 / (1 + np.exp(-_images(hidden, columns))))
 
 
 def _mixing(centres: Floats, output: Floats) -> Floats:
-    """How the scores of centres are mixed of the units and 1."""
+    """The coefficients [K, units + 1] of the units and of 1 in the scores of centres [K, axes]."""
     return np.column_stack([centres @ output, -np.square(centres).sum(axis=1) / 2])
 
 
@@ -257,7 +258,7 @@ def _train_by_adagrad(columns: Floats, codes: Ints, hidden: Floats, output: Floa
 def _train_by_adam(columns: Floats, codes: Ints, hidden: Floats, output: Floats) -> tuple[Floats, Floats]:
     """The weights hidden [K, D + 1] and output [K + 1, R] that training comes to from the given ones."""
     (n_units, _), n_codes, n = hidden.shape, output.shape[1], codes.size
-    rows, narrow, final_hidden, final_output = (
+    rows, columns_32, final_hidden, final_output = (
         table.astype(np.float32, order="C") for table in (columns.T, columns, hidden, output)
     )
     workspace = AdamWorkspace(
@@ -270,6 +271,6 @@ def _train_by_adam(columns: Floats, codes: Ints, hidden: Floats, output: Floats)
         back=_zeros(n_units, n),
     )
     _networks.adam_network(
-        rows, narrow, codes, ADAM_RATE, ADAM_ITERATIONS, final_hidden, final_output, workspace
+        rows, columns_32, codes, ADAM_RATE, ADAM_ITERATIONS, final_hidden, final_output, workspace
     )
     return final_hidden.astype(np.float64), final_output.astype(np.float64)

@@ -43,9 +43,9 @@ class PublishedTraining:
         self.phases = Phases("oracle", "exploration", "learning")
 
     def outcome(self, **diagnostics: Any) -> Outcome:
-        """What the run has come to, with what it has to say besides the number of fits and the seconds."""
-        about = {"oracle_fits": self.fits, **diagnostics, "seconds": self.phases.seconds}
-        return Outcome(self.policy(), about)
+        """The policy that was learned, and these diagnostics beside the number of fits and the seconds."""
+        everything = {"oracle_fits": self.fits, **diagnostics, "seconds": self.phases.seconds}
+        return Outcome(self.policy(), everything)
 
     def policy(self) -> DecodedPolicy:
         """What has been learned by now, once there is a decoder."""

@@ -49,6 +49,7 @@ Observations = NDArray[np.generic]
 _CHUNK = 4096
 """Trajectories that are played together."""
 _MOST_TRAJECTORIES = 10**9
+"""Upper limit on the trajectories of a run: beyond it lie days, and sizes that nobody meant."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class URLAsWritten(DecodingAgent):
         return total
 
     def sizes(self, description: Description, episodes: int) -> Sizes:
-        """The numbers N, L and J."""
+        """The input of Algorithms 1 and 2, from which N, L and J follow."""
         return Sizes(
             description.horizon,
             self.n_labels(description),
@@ -136,7 +137,7 @@ class URLAsWritten(DecodingAgent):
 
 
 @dataclass(frozen=True)
-class _Acting:
+class _DecoderPolicy:
     """A policy on labels, of zeros and ones [H, n_labels, A], together with the decoders that give the
     labels."""
 
@@ -165,6 +166,7 @@ class _Standards:
         return decoder.relabelled(outputs)
 
     def extend(self, level: int, labels: Ints, observations: Observations, least: float) -> None:
+        """Confirm the labels [n] of test observations [n, D] that have at least so many of these."""
         for label in np.unique(labels):
             members = observations[labels == label]
             if int(label) not in self.sets[level] and len(members) >= least:
@@ -179,7 +181,7 @@ class _Run:
         self.fits = 0
         self.phases = Phases("oracle", "exploration", "learning", "selection")
         self.oracle_seeds = game.generator("oracle")
-        self.lottery = game.generator("policy")  # which policies Unif(Pi) picks
+        self.policy_draws = game.generator("policy")  # for Unif(Pi)
 
     def outcome(self) -> Outcome:
         """Algorithm 1."""
@@ -200,53 +202,55 @@ class _Run:
         }
         return Outcome(DecodedPolicy(best.decoder, best.actions), diagnostics)
 
-    def _restart(self) -> _Acting:
+    def _restart(self) -> _DecoderPolicy:
         """The body of Algorithm 1's loop over n: everything starts afresh."""
         sizes, known = self.sizes, self.game.description
         horizon, shape = known.horizon, (known.horizon, sizes.n_labels, known.n_actions)
         policy_rng = np.empty(4, np.uint64)
-        _rng.fill_bits(
-            self.game.policy_rng, policy_rng
-        )  # luck of its own, also where nothing else draws from the stream
+        # a stream of its own: restarts must differ even where nothing else draws from the run's stream
+        _rng.fill_bits(self.game.policy_rng, policy_rng)
         memory = start(self.learner, self.game.task(sizes.n_labels, sizes.episodes, policy_rng))
         decoder = LevelDecoder([ConstantDecoder(sizes.n_labels)] * (horizon + 1), sizes.n_labels)
-        policies: list[_Acting] = []
+        policies: list[_DecoderPolicy] = []
         standards = _Standards([{} for _ in range(horizon + 1)], sizes.n_labels)
         for k in range(sizes.episodes + 1):
-            learned = k == sizes.episodes
-            chosen = (
-                draw_policy(policy_table(memory.final_policy(), *shape), policy_rng)
-                if learned
-                else check_policy(memory, *shape)
-            )
-            actions = np.asarray(np.eye(known.n_actions)[chosen])
+            has_learned = k == sizes.episodes
+            if has_learned:
+                policy = draw_policy(policy_table(memory.final_policy(), *shape), policy_rng)
+            else:
+                policy = check_policy(memory, *shape)
+            actions = np.asarray(np.eye(known.n_actions)[policy])
             decoder = self._refine(actions, decoder, policies, standards)
             with self.phases.timed("learning"):
-                (trajectory,) = self._play([_Acting(actions, decoder)], [1])
-                if not learned:
+                (trajectory,) = self._play([_DecoderPolicy(actions, decoder)], [1])
+                if not has_learned:
                     labels = trajectory.labels[0] % sizes.n_labels
                     memory.update(labels, trajectory.actions[0], trajectory.rewards[0])
-        return _Acting(actions, decoder)
+        return _DecoderPolicy(actions, decoder)
 
     def _refine(
-        self, actions: Floats, decoder: LevelDecoder, policies: list[_Acting], standards: _Standards
+        self,
+        actions: Floats,
+        decoder: LevelDecoder,
+        policies: list[_DecoderPolicy],
+        standards: _Standards,
     ) -> LevelDecoder:
         """Algorithm 2 up to its last trajectory: J times, train decoders on Unif(Pi) and fix their labels."""
         sizes = self.sizes
         for _ in range(sizes.iterations):
-            current = _Acting(actions, decoder)
+            current = _DecoderPolicy(actions, decoder)
             policies.append(current)
-            shares = self.lottery.multinomial(
+            shares = self.policy_draws.multinomial(
                 len(policies) * sizes.batch, np.full(len(policies), 1 / len(policies))
             )
             with self.phases.timed("exploration"):
                 training = self._observe(policies, shares)
                 testing = self._observe([current], [sizes.batch])
             with self.phases.timed("oracle"):
-                fitted = [
+                decoders = [
                     standards.fix(level, self._fit(training[:, level])) for level in range(training.shape[1])
                 ]
-                decoder = LevelDecoder(fitted, sizes.n_labels)
+                decoder = LevelDecoder(decoders, sizes.n_labels)
                 for level in range(testing.shape[1]):
                     fresh = np.ascontiguousarray(testing[:, level])
                     standards.extend(level, decoder.decode(fresh, level + 1), fresh, sizes.standard_size)
@@ -260,23 +264,23 @@ class _Run:
         rows = np.ascontiguousarray(observations)
         return fit_level_decoder(self.oracle, rows, seed, self.sizes.n_labels)
 
-    def _mean_return(self, policy: _Acting, count: int) -> float:
+    def _mean_return(self, policy: _DecoderPolicy, count: int) -> float:
         first = self.ledger.played
         for _ in self._play([policy], [count]):
             pass  # the ledger has their returns, which is all that is needed
         return float(self.ledger.returns[first : self.ledger.played].mean())
 
-    def _observe(self, policies: list[_Acting], shares: ArrayLike) -> Observations:
+    def _observe(self, policies: list[_DecoderPolicy], shares: ArrayLike) -> Observations:
         """The observations [E, H+1, D] of shares[i] trajectories of policy i, in order, for every i."""
         return np.concatenate([played.observations() for played in self._play(policies, shares)])
 
-    def _play(self, policies: list[_Acting], shares: ArrayLike) -> Iterator[Trajectories]:
+    def _play(self, policies: list[_DecoderPolicy], shares: ArrayLike) -> Iterator[Trajectories]:
         """Play shares[i] trajectories of policy i, in order, for every i, some at a time."""
         bounds = np.cumsum([0, *np.asarray(shares)])
         for first in range(0, int(bounds[-1]), _CHUNK):
             yield self._play_chunk(policies, np.clip(bounds, first, first + _CHUNK) - first)
 
-    def _play_chunk(self, policies: list[_Acting], bounds: Ints) -> Trajectories:
+    def _play_chunk(self, policies: list[_DecoderPolicy], bounds: Ints) -> Trajectories:
         """Play trajectories bounds[i] up to bounds[i+1] with policy i, all in one call.
 
         A label of policy i becomes label i * n_labels + label of one large policy that holds all of them side

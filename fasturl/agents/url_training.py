@@ -42,7 +42,7 @@ class URLTraining:
         self._phases = Phases("oracle", "learning")
 
     def run(self) -> Outcome:
-        """Play all trajectories of the ledger, and tell what has been learned."""
+        """Play all trajectories of the ledger, and return what has been learned."""
         ledger = self._ledger
         self._relearn()
         while ledger.left:
@@ -71,14 +71,14 @@ class URLTraining:
         believed_after = self._decoding.believed_after(self._history)
         if (
             changed
-            or self._history.n_labels > self._room
+            or self._history.n_labels > self._memory_labels
             or not np.array_equal(believed_after, self._believed_after)
         ):
             with self._phases.timed("learning"):
                 self._relearn()
 
     def _relearn(self) -> None:
-        self._room = self._history.n_labels
+        self._memory_labels = self._history.n_labels
         self._believed_after = self._decoding.believed_after(self._history)
         self._memory = self._history.learned(
             self._learner, self._game, self._ledger.returns.size, self._believed_after
@@ -94,8 +94,10 @@ class URLTraining:
     def _diagnostics(self) -> dict[str, Any]:
         with self._phases.timed("oracle"):
             known, returns = self._game.description, self._ledger.returns
-            found = doubts(self._history, self._decoding, returns, known, self._generator)
-        doubtful = any(found[name] for name in ("one_label_for_all", "labels_that_split", "labels_that_move"))
+            answers = doubts(self._history, self._decoding, returns, known, self._generator)
+        doubtful = any(
+            answers[name] for name in ("one_label_for_all", "labels_that_split", "labels_that_move")
+        )
         return {
             "levels": self._decoding.levels,
             "oracle_fits": self._decoding.fits,
@@ -103,6 +105,6 @@ class URLTraining:
             "decoder_trajectories": self._decoding.last_change,
             "decoder_stable": self._is_settled() and not doubtful,
             "labels_found": self._history.labels_met().tolist(),
-            **found,
+            **answers,
             "seconds": self._phases.seconds,
         }
