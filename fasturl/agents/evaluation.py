@@ -40,9 +40,9 @@ from .._base.streams import Streams
 from .._kernels import labels as _labels
 from .._kernels import planning as _planning
 from ..decoders.checked import check_decoder
-from ..decoders.decoder import Decoder, Labels
-from ..learners.learner import Floats
-from ..learners.playing import play_policy
+from ..decoders.decoder import Decoder
+from ..learners.learner import Floats, Labels
+from ..learners.playing import play_policy, state_labels
 from ..problems.block_mdp import BlockMDP, policy_table
 from ..problems.environment import emission_rngs
 from .label_matching import best_columns
@@ -159,8 +159,7 @@ class LatentPolicy:
 
     def glance(self, instance: BlockMDP, streams: Streams) -> Glance:
         value, n_states = self.judge(instance, streams).value, max(instance.n_states)
-        states = np.arange(n_states, dtype=np.uint8 if n_states <= 256 else np.int32)
-        labels = np.tile(states, (GLANCE_RETURNS, instance.horizon + 1, 1))
+        labels = state_labels(GLANCE_RETURNS, instance.horizon, n_states)
         return Glance(value, play_labels(instance, labels, self.chances, streams))
 
 

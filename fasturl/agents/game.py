@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -313,5 +312,4 @@ class Game:
     def _latent_labels(self) -> Labels:
         """The label table of a block for an agent that sees the latent state itself: [E, H+1, S]."""
         n_states = max(self._instance.n_states)
-        kind: type[Any] = np.uint8 if n_states <= 256 else np.int32
-        return np.tile(np.arange(n_states, dtype=kind), (self.block_episodes, self._instance.horizon + 1, 1))
+        return playing.state_labels(self.block_episodes, self._instance.horizon, n_states)

@@ -7,6 +7,8 @@ stands in their place on an object.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -88,6 +90,12 @@ def learn_observations(
 ) -> None:
     """As `learn`, where a label is the row of an observation among the keys: words [E, H+1, S, W]."""
     CompiledMemory.learn_observations(memory, dynamics, words, keys, dynamics_rng, returns)
+
+
+def state_labels(episodes: int, horizon: int, n_states: int) -> Labels:
+    """The label table [E, H+1, S] of an agent that sees the latent states themselves."""
+    kind: type[Any] = np.uint8 if n_states <= 256 else np.int32
+    return np.tile(np.arange(n_states, dtype=kind), (episodes, horizon + 1, 1))
 
 
 def draw_policy(chances: Floats, policy_rng: Stream) -> Ints:
