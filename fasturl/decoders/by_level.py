@@ -68,8 +68,8 @@ class _AffineLevels:
     """Affine scores of all levels side by side, which are summed several levels at a time.
 
     weights, bias
-        [K, D, L] and [K, L], K being the greatest number of labels; a label that a level has not has minus
-        infinity as its bias.
+        [K, D, L] and [K, L], K being the greatest number of labels. The bias of a label that a level does not
+        have is minus infinity.
     names
         What each level calls its labels: [L, K].
     """
@@ -79,7 +79,7 @@ class _AffineLevels:
 
     @classmethod
     def of(cls, decoders: Sequence[Decoder]) -> _AffineLevels | None:
-        """Those of decoders that are affine or tell nothing apart; None where others are among them."""
+        """The scores of decoders that are affine or constant; None where there are others among them."""
         scores = {
             h: affine
             for h, decoder in enumerate(decoders)

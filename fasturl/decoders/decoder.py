@@ -24,6 +24,7 @@ from .._kernels.records import RealObservations
 from ..problems.blocks import Block, RealBlock, packed
 
 MAX_LABELS = 256
+"""Upper limit on the labels of a decoder: a label is a byte."""
 Floats = NDArray[np.float64]
 Reals = NDArray[np.float32]
 Labels = NDArray[np.uint8]
@@ -79,7 +80,7 @@ class Decoder(ABC):
             )
 
     def _best(self, block: Block, scores: Reals) -> Labels:
-        """The label of greatest score: scores float32 [E, K, S, L], however the last two axes are cut."""
+        """The label of greatest score: scores float32 [E, K, S, L], or with the last two axes in one."""
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
         _decoding.best_labels(in_rows(scores), self.relabel, labels)
         return labels
@@ -92,12 +93,11 @@ class Decoder(ABC):
                 f"permutation must have an entry for each label up to {self.relabel.max()}, "
                 f"got shape {names.shape}"
             )
-        renamed = copy.copy(self)
-        renamed.relabel = whole_labels("permutation must hold", names, MAX_LABELS).astype(np.uint8)[
-            self.relabel
-        ]
-        renamed.n_labels = max(self.n_labels, int(renamed.relabel.max()) + 1)
-        return renamed
+        outputs = whole_labels("permutation must hold", names, MAX_LABELS).astype(np.uint8)
+        other = copy.copy(self)
+        other.relabel = outputs[self.relabel]
+        other.n_labels = max(self.n_labels, int(other.relabel.max()) + 1)
+        return other
 
 
 def in_rows(table: NDArray[Any]) -> NDArray[Any]:
@@ -106,7 +106,8 @@ def in_rows(table: NDArray[Any]) -> NDArray[Any]:
 
 
 def labels_of_shape(must: str, labels: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Labels that somebody else's code gave as an array of a shape, or an error that begins with `must`."""
+    """The labels that a user's code returned, as an array of this shape, or an error that begins with
+    `must`."""
     try:
         numbers = np.asarray(labels)
     except ValueError:  # rows that differ in length
@@ -150,8 +151,8 @@ def block_of(X: Observations) -> Block:
 
 
 def real_blocks(block: Block) -> list[RealBlock]:
-    """The block for kernels that know noise around means alone: any other becomes one block for each
-    state."""
+    """The block for kernels that know noise around means alone: any other kind becomes a block of reals for
+    each state."""
     if isinstance(block, RealBlock):
         return [block]
     columns = block.every_state().transpose(2, 0, 3, 1).astype(np.float32, order="C")

@@ -12,6 +12,8 @@ from .decoder import MAX_LABELS, Decoder, Labels, Observations, labels_of_shape,
 
 
 class Predictor(Protocol):
+    """Any object with `predict`, such as a fitted clusterer of scikit-learn."""
+
     def predict(self, X: Any) -> Any: ...
 
 
