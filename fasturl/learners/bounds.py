@@ -43,8 +43,8 @@ def failure_probability_setting() -> Any:
 
 def return_range(task: Task) -> float:
     """R: the greatest difference between two returns that can be ahead at the same level."""
-    left = task.horizon - np.arange(task.horizon)
-    return float((greatest_ahead(task)[:-1] - left * task.reward_range[0]).max())
+    steps_left = task.horizon - np.arange(task.horizon)
+    return float((greatest_ahead(task)[:-1] - steps_left * task.reward_range[0]).max())
 
 
 def level_caps(task: Task) -> Floats:

@@ -44,7 +44,7 @@ class CLearnerTables(NamedTuple):
 
 @njit
 def report(tables: CLearnerTables, kind: int, level: int, value: int) -> None:
-    """Keep what is wrong, the first time."""
+    """Note what is wrong, unless something was noted before."""
     if tables.problem[0] == 0:
         tables.problem[0], tables.problem[1], tables.problem[2] = kind, level, value
 
@@ -192,7 +192,8 @@ class CLearner(CompiledLearner):
             function=np.uint64(self.function.address),
             context=np.uint64(self.context.address),
         )
-        call, lesson = CFunctionCall(tables.function, tables.context), CLesson(*tables[1:4])
+        call = CFunctionCall(tables.function, tables.context)
+        lesson = CLesson(tables.sizes, tables.step, tables.rewards)
         status = call_learner(call, START, lesson, tables.numbers, NOWHERE, NOWHERE)
         if status != 0:
             raise ValueError(f"{self.function.name} failed to start: it returned {status}")

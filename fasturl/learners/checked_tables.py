@@ -41,8 +41,8 @@ def fresh_tables(learner: Any, task: Task, *, trusted: bool) -> Any:
 
 def _check_table(owner: str, name: str, table: Any) -> None:
     if type(table) is np.ndarray:
-        known = table.dtype.kind in _KINDS and table.dtype.itemsize <= _WIDEST and table.dtype.isnative
-        if not (known and table.flags.c_contiguous and table.flags.writeable):
+        compiles = table.dtype.kind in _KINDS and table.dtype.itemsize <= _WIDEST and table.dtype.isnative
+        if not (compiles and table.flags.c_contiguous and table.flags.writeable):
             raise ValueError(
                 f"{owner} must return C-contiguous arrays of numbers that can be written, got "
                 f"{_layout(table)} for {name}"
@@ -90,13 +90,13 @@ def refuse_no_policy(learner: object, chances: Floats) -> None:
 
 def stream(rng: Any) -> Stream:
     """A policy stream as the kernels take it."""
-    fits = isinstance(rng, np.ndarray) and (rng.dtype, rng.shape) == (np.uint64, (4,))
+    fits = isinstance(rng, np.ndarray) and rng.dtype == np.uint64 and rng.shape == (4,)
     if not (fits and rng.flags.c_contiguous and rng.flags.writeable):
         raise ValueError(
             f"policy_rng must be a stream, uint64[4] that can be written, got {checks.short_repr(rng)}"
         )
-    checked: Stream = rng
-    return checked
+    policy_rng: Stream = rng
+    return policy_rng
 
 
 def indices(name: str, values: ArrayLike, shape: tuple[int, ...], count: int) -> Ints:

@@ -28,8 +28,8 @@ from . import checked_tables
 from .episode_loops import loops_of
 from .learner import Floats, Ints, Labels, Stream, Task
 
-_TAKEN_IN = 2**10
-"""Trajectories that are taken in at a time: all of them, as numbers of 64 bits, may be a gigabyte."""
+_PART = 2**10
+"""Trajectories that `take_in` converts at a time: all of them, as numbers of 64 bits, may be a gigabyte."""
 
 MOST_BYTES = 4 * 2**30
 """Upper limit on the memory of a learner's tables: a model of a thousand labels and ten actions at a level
@@ -195,21 +195,24 @@ class CompiledMemory:
 
         On a fresh memory this rebuilds what would have been learned with these labels.
         """
-        trajectories = self._checked(labels, actions, rewards)
-        self._learn("replay", len(trajectories[1]), self.tables, *trajectories, self.task.policy_rng)
+        labels, actions, rewards = self._checked(labels, actions, rewards)
+        self._learn("replay", len(actions), self.tables, labels, actions, rewards, self.task.policy_rng)
 
     def take_in(self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from trajectories as `replay` does, with one plan at the end where the learner allows it."""
-        given = {"labels": labels, "actions": actions, "rewards": rewards}
-        parts = [checks.real_array(name, part) for name, part in given.items()]
-        if len({part.shape[:1] for part in parts}) > 1 or parts[1].ndim != 2:
-            self._checked(*parts)  # which says what is wrong
-        n_before = len(parts[1]) - 1 if self.learner.plans_from_tables else 0
-        for first in range(0, n_before, _TAKEN_IN):
-            before = self._checked(*(part[first : min(first + _TAKEN_IN, n_before)] for part in parts))
-            self._learn("take_in", len(before[1]), self.tables, *before)
-        for first in range(n_before, len(parts[1]), _TAKEN_IN):
-            self.replay(*(part[first : first + _TAKEN_IN] for part in parts))
+        labels, actions = checks.real_array("labels", labels), checks.real_array("actions", actions)
+        rewards = checks.real_array("rewards", rewards)
+        if not labels.shape[:1] == actions.shape[:1] == rewards.shape[:1] or actions.ndim != 2:
+            self._checked(labels, actions, rewards)  # which says what is wrong
+        # the last trajectory is replayed, which makes the plan
+        n_before = len(actions) - 1 if self.learner.plans_from_tables else 0
+        for first in range(0, n_before, _PART):
+            part = slice(first, min(first + _PART, n_before))
+            steps = self._checked(labels[part], actions[part], rewards[part])
+            self._learn("take_in", len(actions[part]), self.tables, *steps)
+        for first in range(n_before, len(actions), _PART):
+            part = slice(first, first + _PART)
+            self.replay(labels[part], actions[part], rewards[part])
 
     def _checked(
         self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike
@@ -306,7 +309,8 @@ class CompiledMemory:
         return larger
 
     def _learn(self, loop: str, episodes: int, *arguments: Any) -> None:
-        """Schedules end with the task: beyond it lies memory that is not the learner's."""
+        """Run a loop that learns from so many episodes, no more than the task has: the tables of schedules
+        end with it."""
         with self._alone():
             if self.episodes_learned + episodes > self.task.episodes:
                 raise ValueError(

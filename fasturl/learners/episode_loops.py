@@ -25,7 +25,7 @@ from .._kernels.learning import LearnerFunctions, Loops
 _BY_FUNCTIONS: dict[tuple[LearnerFunctions, bool], EpisodeLoops] = {}
 _LOCK = threading.Lock()
 _FUNCTIONS = ("begin_episode", "choose", "take_step", "end_episode", "fill_policy", "start_at_zero")
-"""By their numbers in `_kernels.learning`."""
+"""The names of functions by the numbers that `_kernels.learning` gives them."""
 
 
 class EpisodeLoops:
@@ -55,7 +55,7 @@ class EpisodeLoops:
             raise ValueError(f"{_where(place, owner)} must give an action that there is, got {place[2]}")
 
     def _call(self, name: str, *arguments: Any) -> bool:
-        """Without reference counts, and with them where the compiler refuses the first."""
+        """Run a loop without reference counts, or with them where the compiler refuses to do without."""
         if self._counting is None:
             try:
                 return bool(getattr(self.lean, name)(*arguments))

@@ -195,6 +195,7 @@ def _claim(memory: Memory) -> bool:
 
 
 def _check_task(learner: Learner, made_for: Task, task: Task) -> None:
+    """Refuse a memory that was made for a task which is not, or smaller than, that of the run."""
     name = type(learner).__name__
     if not _fits(made_for, task):
         raise ValueError(
@@ -207,12 +208,12 @@ def _check_task(learner: Learner, made_for: Task, task: Task) -> None:
 
 def _fits(made_for: Task, task: Task) -> bool:
     """Whether a memory that was made for one task has room for another."""
-    same = (made_for.horizon, made_for.n_actions, made_for.levels_apart) == (
-        task.horizon,
-        task.n_actions,
-        task.levels_apart,
+    same_tables = (
+        made_for.horizon == task.horizon
+        and made_for.n_actions == task.n_actions
+        and made_for.levels_apart == task.levels_apart
     )
-    return same and made_for.n_labels >= task.n_labels and made_for.episodes >= task.episodes
+    return same_tables and made_for.n_labels >= task.n_labels and made_for.episodes >= task.episodes
 
 
 def check_policy(

@@ -19,9 +19,8 @@ class ModelTables(NamedTuple):
     """The model of H levels, X labels and A actions, and the values that were computed from it."""
 
     visits: np.ndarray  # float64[H, X, A], n(h, x, a): how often the action was taken
-    transitions: (
-        np.ndarray
-    )  # float64[H, X, A, X], how often it led to each next label; zeros at the last level
+    # float64[H, X, A, X], how often it led to each next label; zeros at the last level
+    transitions: np.ndarray
     rewards: np.ndarray  # float64[H, X, A], sum of the rewards
     q: np.ndarray  # float64[H, X, A], values of actions
     values: np.ndarray  # float64[H+1, X], values of labels; zeros after the last level
@@ -43,8 +42,8 @@ def model_tables(task: Task, start: Floats) -> dict[str, Any]:
 def greatest_ahead(task: Task) -> Floats:
     """The greatest return that can be ahead at each level, [H+1]: what the environment declares, and no more
     than the greatest reward at every step that is left."""
-    left = task.horizon - np.arange(task.horizon + 1)
-    caps = np.minimum(left * task.reward_range[1], task.max_return)
+    steps_left = task.horizon - np.arange(task.horizon + 1)
+    caps = np.minimum(steps_left * task.reward_range[1], task.max_return)
     caps[-1] = 0.0
     return np.asarray(caps, np.float64)
 
@@ -52,8 +51,8 @@ def greatest_ahead(task: Task) -> Floats:
 def least_ahead(task: Task) -> Floats:
     """The least return that can be ahead at each level, [H+1]: the least reward at every step that is
     left."""
-    left = task.horizon - np.arange(task.horizon + 1)
-    return np.asarray(left * task.reward_range[0], np.float64)
+    steps_left = task.horizon - np.arange(task.horizon + 1)
+    return np.asarray(steps_left * task.reward_range[0], np.float64)
 
 
 @njit

@@ -182,16 +182,16 @@ def plan_in_turn(tables: Any, back_up: Any, rng: Stream) -> None:
 @njit
 def _any(flags: NDArray[np.bool_]) -> bool:
     """Whether some label is flagged."""
-    found = False
+    some = False
     for y in range(flags.size):
-        found |= flags[y]
-    return found
+        some |= flags[y]
+    return some
 
 
 @njit
 def _leads_to(counts: Floats, flags: NDArray[np.bool_]) -> bool:
     """Whether some label that is flagged has followed."""
-    found = False
+    some = False
     for y in range(counts.size):
-        found |= flags[y] and counts[y] > 0.0
-    return found
+        some |= flags[y] and counts[y] > 0.0
+    return some

@@ -56,7 +56,7 @@ from .q_table import choose
 from .table_records import extending
 
 GROWTH = 1.25
-"""How much more often a pair has been visited when a plan is due."""
+"""A plan is due when the visits of some pair have grown by this factor since they last led to one."""
 
 
 @extending(ModelTables, TurnTables)
@@ -69,8 +69,8 @@ class PooledTables(NamedTuple):
     means: np.ndarray  # float64[H, X, A], r + sum of p V of the optimistic plan
     variances: np.ndarray  # float64[H, X, A], v of the head of this file
     rarities: np.ndarray  # float64[H, X, A], log(1 + N / n)
-    met_then: np.ndarray  # float64[H, X], the N of these
-    unused: np.ndarray  # float64[A], variances of the plan without bonuses, which needs none
+    rarity_visits: np.ndarray  # float64[H, X], the N of these
+    plain_variances: np.ndarray  # float64[A], scratch: the plan without bonuses has no use for variances
     squares: np.ndarray  # float64[H, X], sum of n v over the actions of a label, when it was last backed up
     freedom: np.ndarray  # float64[H, X], sum of n - 1, likewise
     plain_q: np.ndarray  # float64[H, X, A], of the plan without bonuses
@@ -100,7 +100,8 @@ def take_step(
 
 @njit
 def end_episode(tables: Any, rng: Stream) -> None:
-    """Plan: along the episode, or where it is due, nothing having changed below the deepest level of news."""
+    """Plan: along the episode, or from the deepest level where a plan is due, below which nothing has
+    changed."""
     if tables.along_path:
         plan_in_turn(tables, back_up, rng)
         return
@@ -157,16 +158,16 @@ def fill_means(tables: Any, h: int, x: int, next_values: Floats, means: Floats, 
 @njit
 def refresh_rarities(tables: Any, h: int, x: int) -> None:
     """log(1 + N / n) for the visited actions of a label, where it was met since this was last computed."""
-    met = 0.0
+    label_visits = 0.0
     for a in range(tables.q.shape[2]):
-        met += tables.visits[h, x, a]
-    if met == tables.met_then[h, x]:
+        label_visits += tables.visits[h, x, a]
+    if label_visits == tables.rarity_visits[h, x]:
         return
-    tables.met_then[h, x] = met
+    tables.rarity_visits[h, x] = label_visits
     for a in range(tables.q.shape[2]):
         n = tables.visits[h, x, a]
         if n > 0.0:
-            tables.rarities[h, x, a] = math.log(1.0 + met / n)
+            tables.rarities[h, x, a] = math.log(1.0 + label_visits / n)
 
 
 @njit
@@ -207,7 +208,7 @@ def fill_policy(tables: Any, chances: Floats) -> None:
     """Greedy in the model without bonuses, ties as equal probabilities."""
     for h in range(chances.shape[0] - 1, -1, -1):
         for x in range(chances.shape[1]):
-            fill_means(tables, h, x, tables.plain_values[h + 1], tables.plain_q[h, x], tables.unused)
+            fill_means(tables, h, x, tables.plain_values[h + 1], tables.plain_q[h, x], tables.plain_variances)
             tables.plain_values[h, x] = greatest(tables.plain_q[h, x])
             fill_greedy(tables.plain_q[h, x], chances[h, x])
 
@@ -271,8 +272,8 @@ class PooledUCBVI(CompiledLearner):
             means=np.zeros(shape),
             variances=np.zeros(shape),
             rarities=np.zeros(shape),
-            met_then=np.zeros(shape[:2]),
-            unused=np.zeros(task.n_actions),
+            rarity_visits=np.zeros(shape[:2]),
+            plain_variances=np.zeros(task.n_actions),
             squares=np.zeros(shape[:2]),
             freedom=np.zeros(shape[:2]),
             plain_q=np.tile(floors[:-1, None, None], (1, *shape[1:])),
@@ -282,11 +283,11 @@ class PooledUCBVI(CompiledLearner):
             deviations=float(self.deviations),
             novelty=float(self.novelty),
             pooled_visits=float(self.pooled_visits),
-            believed_after=_at_least_once(task),
+            believed_after=_least_visits(task),
         )
 
 
-def _at_least_once(task: Task) -> Floats:
+def _least_visits(task: Task) -> Floats:
     """The visits from which a pair is believed: [levels of the tables]."""
     if task.believed_after is None:
         return np.ones(task.n_levels)
