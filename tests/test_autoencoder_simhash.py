@@ -6,7 +6,7 @@ from test_oracle_clusters import accuracy, reals
 
 from fasturl.decoders.predict import PredictDecoder
 from fasturl.oracles import AutoencoderSimHash
-from fasturl.oracles.autoencoder_simhash import LEAST_DIFFERENCE, _Encoder, _far_apart, _Hashing, _Labels
+from fasturl.oracles.autoencoder_simhash import LEAST_DIFFERENCE, _Encoder, _far_apart, _Hashing, _NearestHash
 
 
 def line(n_bits):
@@ -34,10 +34,10 @@ def test_two_codes_differ_in_a_bit_with_the_angle_between_them_over_pi():
 def test_a_hash_has_the_label_of_the_nearest_one_and_the_first_of_several():
     hashing = line(2)
     kept = np.array([[0, 1], [1, 1]], np.uint8)
-    labels = _Labels(hashing, kept).predict(np.array([[1.0], [-1.0]]))
+    labels = _NearestHash(hashing, kept).predict(np.array([[1.0], [-1.0]]))
     np.testing.assert_array_equal(labels, [1, 0])
     tied = np.array([[0, 1], [1, 0]], np.uint8)
-    np.testing.assert_array_equal(_Labels(hashing, tied).predict(np.array([[1.0]])), [0])
+    np.testing.assert_array_equal(_NearestHash(hashing, tied).predict(np.array([[1.0]])), [0])
 
 
 def test_hashes_of_labels_differ_in_a_quarter_of_their_bits():

@@ -143,7 +143,7 @@ def test_dbscan_takes_noise_for_no_part_of_a_piece():
     """Two pieces ten standard deviations apart, and noise far away, whose label is -1."""
     places = np.repeat([0.0, 10.0, 1000.0], 100) + np.tile([-1.0, 1.0], 150)
     points, labels = np.stack([places, np.zeros(300)], axis=1), np.repeat([0, 1, -1], 100)
-    np.testing.assert_array_equal(DBSCAN(2)._whole(points, labels), labels)
+    np.testing.assert_array_equal(DBSCAN(2)._with_pieces_merged(points, labels), labels)
 
 
 @pytest.mark.parametrize("size", [150, 500, 2000])

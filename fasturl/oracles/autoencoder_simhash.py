@@ -75,16 +75,17 @@ class AutoencoderSimHash(DecodingOracle):
         planes = generator.standard_normal((self.n_bits, encoder.second_offset.size))
         hashing = _Hashing(encoder, planes)
         hashes, counts = np.unique(hashing.hashes(data), axis=0, return_counts=True)
-        kept = _far_apart(hashes[np.argsort(-counts, kind="stable")], self._n_clusters)
-        decoder = PredictDecoder(_Labels(hashing, kept), max(2, len(kept)))
-        return {"decoder_": decoder, "hashes_": kept}
+        label_hashes = _far_apart(hashes[np.argsort(-counts, kind="stable")], self._n_clusters)
+        decoder = PredictDecoder(_NearestHash(hashing, label_hashes), max(2, len(label_hashes)))
+        return {"decoder_": decoder, "hashes_": label_hashes}
 
     def _trained(self, rows: Floats, generator: np.random.Generator) -> _Encoder:
+        """The encoder of a network that has learned to reproduce the rows."""
         from sklearn.neural_network import MLPRegressor
 
         centre, spread = rows.mean(axis=0), rows.std(axis=0)
         if not ((rows == 0.0) | (rows == 1.0)).all():
-            # noise of reals is not to count as much as what tells states apart
+            # one unit for all: else coordinates of mere noise would count as much as those that tell states
             spread = np.full_like(spread, spread.max())
         scaled = (rows - centre) / np.where(spread > 0.0, spread, 1.0)
         n_code = self._n_clusters - 1 if self.n_code is None else self.n_code
@@ -103,14 +104,15 @@ class AutoencoderSimHash(DecodingOracle):
 
 
 def _far_apart(hashes: NDArray[np.uint8], most: int) -> NDArray[np.uint8]:
-    """Those hashes [n, bits] that differ enough from all before them that are kept, `most` at most."""
-    kept = [hashes[0]]
+    """The first hash [bits] of hashes [n, bits], and each further one that differs enough from all that were
+    taken before it: `most` at most."""
+    distinct = [hashes[0]]
     for candidate in hashes[1:]:
-        if len(kept) == most:
+        if len(distinct) == most:
             break
-        if min(np.mean(candidate != other) for other in kept) >= LEAST_DIFFERENCE:
-            kept.append(candidate)
-    return np.stack(kept)
+        if min(np.mean(candidate != other) for other in distinct) >= LEAST_DIFFERENCE:
+            distinct.append(candidate)
+    return np.stack(distinct)
 
 
 class _Encoder(NamedTuple):
@@ -127,6 +129,8 @@ class _Encoder(NamedTuple):
 
 
 class _Hashing(NamedTuple):
+    """SimHash of the codes of an encoder."""
+
     encoder: _Encoder
     planes: Floats  # [bits, code]
 
@@ -134,13 +138,13 @@ class _Hashing(NamedTuple):
         return (self.encoder.codes(X) @ self.planes.T > 0.0).astype(np.uint8)
 
 
-class _Labels(NamedTuple):
-    """The nearest of some hashes, the first of several."""
+class _NearestHash(NamedTuple):
+    """Labels an observation by the nearest of some hashes, the first where several are."""
 
     hashing: _Hashing
-    kept: NDArray[np.uint8]  # [labels, bits]
+    label_hashes: NDArray[np.uint8]  # [labels, bits]
 
     def predict(self, X: Observations) -> NDArray[np.int64]:
         hashes = self.hashing.hashes(X)
-        differences = (hashes[:, None] != self.kept[None]).sum(axis=2)
+        differences = (hashes[:, None] != self.label_hashes[None]).sum(axis=2)
         return np.asarray(differences.argmin(axis=1), np.int64)

@@ -18,10 +18,10 @@ from .oracle import Oracle
 from .projection import Floats, Observations, Projection
 
 MIN_SEPARATION = 3.25
-"""In standard deviations: above what k-means makes of one Gaussian, below what separates the states of a lock
-with noise 0.3."""
-_MOVES = 300
-"""Most moves of the centres from one start."""
+"""Lower limit on the standard deviations between two clusters: above what k-means makes of one Gaussian,
+below what separates the states of a lock with noise 0.3."""
+_MOST_ITERATIONS = 300
+"""Upper limit on the iterations of k-means from one start."""
 
 
 @dataclass(eq=False, repr=False)
@@ -74,12 +74,12 @@ def cluster_points(
     alike, or with weights [n]."""
     rows = np.ascontiguousarray(points, np.float64)
     columns = np.ascontiguousarray(rows.T)
-    counted = np.ones(len(rows)) if weights is None else np.ascontiguousarray(weights)
+    row_weights = np.ones(len(rows)) if weights is None else np.ascontiguousarray(weights)
     centres, workspace = np.empty((n_clusters, rows.shape[1])), kmeans_workspace(columns, n_clusters)
     # as many as scikit-learn's k-means tries
     trials = 2 + int(math.log(n_clusters))
     rng = np.random.default_rng(random_state).integers(1, 2**64, 4, np.uint64, endpoint=False)
-    _clustering.kmeans(rng, columns, rows, counted, n_init, trials, _MOVES, workspace, centres)
+    _clustering.kmeans(rng, columns, rows, row_weights, n_init, trials, _MOST_ITERATIONS, workspace, centres)
     return centres, workspace.labels.astype(np.int64)
 
 

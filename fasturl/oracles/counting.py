@@ -38,10 +38,10 @@ from .oracle import DecodingOracle
 from .projection import Floats, Observations, are_bits, sums_of
 
 _PATIENCE = 2
-"""Numbers in a row that may be no better than the best before the search ends."""
+"""The search ends once so many numbers in a row were no better than the best."""
 _LEAST_VARIANCE = 1e-6
-"""Of a coordinate given the label, as a share of the mean variance: a coordinate that the label tells exactly
-would else be worth any number of clusters."""
+"""Added to the variance of each coordinate given the label, as a share of the mean variance: a coordinate
+that the label tells exactly would else be worth any number of clusters."""
 
 
 def is_auto(n_states: object) -> bool:
@@ -98,34 +98,34 @@ class CountingOracle(DecodingOracle):
             return self._learn(data)
         assert self.max_states is not None
         best: dict[str, Any] = {"decoder_": ConstantDecoder(2), "n_clusters_": 1}
-        least, in_vain = self._criterion_of_one(data), 0
+        least, n_failures = self._criterion_of_one(data), 0
         for number in range(2, min(self.max_states, len(data)) + 1):
             candidate = self.unfitted().set_params(n_states=number, max_states=None)
             learned = candidate._learn(data)
             criterion = candidate._criterion(data, learned)
-            in_vain += 1
+            n_failures += 1
             if criterion < least:
                 # clusters that lie together may have got one label
                 n_labels = len(np.unique(learned["decoder_"].relabel))
-                best, least, in_vain = {**learned, "n_clusters_": n_labels}, criterion, 0
-            if in_vain == _PATIENCE:
+                best, least, n_failures = {**learned, "n_clusters_": n_labels}, criterion, 0
+            if n_failures == _PATIENCE:
                 break
         return best
 
     @abstractmethod
     def _criterion_of_one(self, data: Observations) -> float:
-        """What speaks against one cluster, on the scale of `_criterion`."""
+        """The criterion where all observations are one cluster."""
 
     @abstractmethod
     def _criterion(self, data: Observations, learned: dict[str, Any]) -> float:
-        """What speaks against what was learned: the less, the better."""
+        """The criterion of a fit, given the attributes that it learned: the less, the better."""
 
 
 class LabelCriterion:
     """The integrated completed likelihood of labels of given observations, times -2."""
 
     def __init__(self, data: Observations) -> None:
-        self._judged, self._value = np.empty(0, np.int64), 0.0
+        self._last_clusters, self._last_value = np.empty(0, np.int64), 0.0
         self._of_bits = are_bits(data)
         if self._of_bits:
             self._rows: Observations = np.ascontiguousarray(data, np.uint8)
@@ -137,15 +137,16 @@ class LabelCriterion:
 
     def __call__(self, labels: NDArray[np.integer]) -> float:
         clusters = numbered(labels)
-        if np.array_equal(clusters, self._judged):  # as what is refined often is
-            return self._value
+        if np.array_equal(clusters, self._last_clusters):  # refined labels are often the same as before
+            return self._last_value
         sums = sums_of(self._rows, clusters, int(clusters.max()) + 1)
         of_observations = (self._bits if self._of_bits else self._reals)(sums.means, sums.sizes)
-        self._judged, self._value = clusters, float(of_observations + _cost_of_labels(sums.sizes))
-        return self._value
+        self._last_clusters = clusters
+        self._last_value = float(of_observations + _cost_of_labels(sums.sizes))
+        return self._last_value
 
     def cost(self, labels: NDArray[np.integer]) -> float:
-        """What the criterion takes for the labels themselves."""
+        """The part of the criterion that is due to the labels themselves, whatever the observations."""
         return _cost_of_labels(np.bincount(numbered(labels)))
 
     def _bits(self, shares: Floats, sizes: Floats) -> float:
@@ -166,11 +167,11 @@ class LabelCriterion:
 
 
 def _cost_of_labels(sizes: NDArray[Any]) -> float:
-    """That of labels which so many observations have, as part of a criterion."""
+    """The part of the criterion that is due to labels, each of which so many observations have."""
     n = sizes.sum()
     return float(-2.0 * (sizes * np.log(sizes / n)).sum() + (sizes.size - 1) * math.log(n))
 
 
 def _entropies(shares: Floats) -> Floats:
-    """Of bits that are 1 with these probabilities."""
+    """The entropies of bits that are 1 with these probabilities."""
     return np.asarray(scipy.special.entr(shares) + scipy.special.entr(1.0 - shares))

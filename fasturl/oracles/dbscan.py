@@ -17,9 +17,9 @@ from .projection import Floats, Observations, Projection, merged
 EPS = (0.7, 0.5, 0.35, 0.25, 0.18)
 """Radii that DBSCAN tries, the greatest first, which leaves the fewest points out."""
 MOST_NOISE = 0.1
+"""Share of noise points beyond which a radius is taken to be too small."""
 MIN_GAP = 5.0
-"""What falls to pieces at a small radius leaves out more than this share, or has pieces nearer than so many
-standard deviations."""
+"""Pieces nearer than so many standard deviations are taken for one cluster that fell apart."""
 
 
 @dataclass(eq=False, repr=False)
@@ -92,10 +92,10 @@ class DBSCAN(Oracle):
         from sklearn.svm import SVC
 
         labels = self._clusters(points)
-        clustered = (labels >= 0) & (labels < self._n_clusters)
-        classifier = SVC(kernel="rbf", gamma="scale").fit(points[clustered], labels[clustered])
+        in_cluster = (labels >= 0) & (labels < self._n_clusters)
+        classifier = SVC(kernel="rbf", gamma="scale").fit(points[in_cluster], labels[in_cluster])
         decoder = SupportVectorDecoder(matrix, offset, classifier)
-        doubt = self._doubt(data[clustered], labels[clustered], projection.of_bits)
+        doubt = self._doubt(data[in_cluster], labels[in_cluster], projection.of_bits)
         return Attempt({"decoder_": decoder}, doubt)
 
     def _clusters(self, points: Floats) -> NDArray[np.int64]:
@@ -107,7 +107,7 @@ class DBSCAN(Oracle):
         for eps in EPS if self.eps is None else (self.eps,):
             labels = SklearnDBSCAN(eps=eps, min_samples=min_samples).fit(points).labels_
             if self.eps is None:
-                labels = self._whole(points, labels)
+                labels = self._with_pieces_merged(points, labels)
             sizes = np.bincount(labels[labels >= 0])
             misfit = (
                 np.mean(labels < 0) > MOST_NOISE,
@@ -131,9 +131,9 @@ class DBSCAN(Oracle):
         rank[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
         return np.asarray(rank[labels])
 
-    def _whole(self, points: Floats, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Pieces of one cluster are put together, unless there are so many that the radius will not do
-        anyway."""
+    def _with_pieces_merged(self, points: Floats, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Labels by which pieces of one cluster are the same. Where there are very many pieces, the radius is
+        too small anyway, and labels stay as they are."""
         n_pieces = labels.max() + 1
         if not 1 < n_pieces <= 4 * self._n_clusters:
             return labels

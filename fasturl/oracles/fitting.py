@@ -130,8 +130,8 @@ def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
 
 
 def _checked_once(oracle: Any) -> AbstractContextManager[Any]:
-    """Ours have checked their settings and the data by the time scikit-learn would check them again, for a
-    good part of the time."""
+    """A context in which scikit-learn checks neither settings nor data, where the oracle has checked both
+    itself: the checks would be a good part of the time of a fit."""
     if "sklearn" not in sys.modules or not getattr(oracle, "checks_its_data", False):
         return nullcontext()
     from sklearn import config_context

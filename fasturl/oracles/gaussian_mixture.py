@@ -21,7 +21,7 @@ from .projection import Floats, sums_around
 COVARIANCES = ("spherical", "tied", "diag", "full")
 
 _NEVER_ZERO = 10 * np.finfo(np.float64).eps
-"""Of a point, that every component has beside its share."""
+"""Added to the size of every component, as scikit-learn does, so that none is 0."""
 
 
 class GaussianMixture(NamedTuple):

@@ -53,19 +53,21 @@ class GMM(CentreOracle):
 
     def _n_axes(self, dimension: int) -> int:
         """A mixture of the observations themselves is started from a projection too: the usual one."""
-        return (
-            n_axes(None, self._n_clusters, dimension) if self._fits_directly() else super()._n_axes(dimension)
-        )
+        if self._fits_directly():
+            return n_axes(None, self._n_clusters, dimension)
+        return super()._n_axes(dimension)
 
     def _attempt(self, data: Observations, projection: Projection) -> Attempt:
-        directly = self._fits_directly()
         _, labels = weighted_kmeans(projection, self._n_clusters, self.n_init, self.random_state)
-        points = np.asarray(data, np.float64) if directly else projection.points
+        points = np.asarray(data, np.float64) if self._fits_directly() else projection.points
         # small beside the data, whatever their unit
         least_variance = 1e-6 * (float(points.var(axis=0).mean()) or 1.0)
         start = start_at(points, labels, self._n_clusters, self.covariance, least_variance)
         mixture, components = fit_mixture(points, start, least_variance)
-        decoder = mixture.decoder(*(() if directly else (projection.matrix, projection.offset)))
+        if self._fits_directly():
+            decoder = mixture.decoder()
+        else:
+            decoder = mixture.decoder(projection.matrix, projection.offset)
         names = merged(projection.points, components, self._n_clusters, self.min_separation)
         learned = {"mixture_": mixture, "decoder_": decoder.relabelled(names)}
         return Attempt(learned, self._doubt(data, names[components], projection.of_bits))

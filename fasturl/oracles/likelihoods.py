@@ -1,4 +1,4 @@
-"""Clusters as likelihoods: by what scores an observation is told to one, in the space of observations.
+"""Clusters as likelihoods: the scores that assign an observation to a cluster, in the space of observations.
 
     reals   the label k of least (x - m_k)' C^-1 (x - m_k), C being the covariance that the clusters have in
             common, shrunk towards a multiple of the identity with weight D / n (as Ledoit and Wolf, 2004);
@@ -31,14 +31,14 @@ from .projection import Floats, Observations, are_bits, without_false_alarms
 Reals = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
-_SHOWN_BEFORE = 0.5
-"""Ones and zeros that every cluster is taken to have shown of each bit before the first observation."""
-_LEFT_AT_LEAST = 1e-6
-"""Share of a coordinate's variance that labels leave, where they leave less."""
-_FAR_LARGER = 16.0
-"""Times the variance of most coordinates that one has, where noise is called uneven."""
-_MOST_TURNS = 30
-"""Turns after which borders are taken as they are."""
+_PSEUDO_COUNT = 0.5
+"""Ones, and zeros, of each bit that every cluster is taken to have shown before the first observation."""
+_LEAST_NOISE = 1e-6
+"""Lower limit on the noise of a coordinate, as a share of its variance."""
+_UNEVEN = 16.0
+"""Noise is uneven where some coordinate has more than so many times the median of all variances."""
+_MOST_ITERATIONS = 30
+"""Iterations after which borders are taken as they are."""
 
 
 class Clusters:
@@ -85,7 +85,7 @@ class Clusters:
         ones, sizes, n = self.sums, self.sizes[:, None], self.sizes.sum()
 
         def share(number: Floats, of: Any) -> Floats:
-            return np.asarray((number + _SHOWN_BEFORE) / (of + 2 * _SHOWN_BEFORE))
+            return np.asarray((number + _PSEUDO_COUNT) / (of + 2 * _PSEUDO_COUNT))
 
         everywhere, here = share(ones.sum(axis=0), n), share(ones, sizes)
         elsewhere = share(ones.sum(axis=0) - ones, n - sizes)
@@ -93,9 +93,9 @@ class Clusters:
         # the greatest of D chi-squared gains is about 2 log D by chance
         differs = gains > 2.0 + 2.0 * np.log(ones.shape[1])
         weights, bias = log_odds(np.where(differs, here, everywhere))
-        nothing_own = ~differs.any(axis=1)
-        nothing_own[self.sizes.argmax()] = False
-        bias[nothing_own] = -np.inf
+        is_none = ~differs.any(axis=1)
+        is_none[self.sizes.argmax()] = False
+        bias[is_none] = -np.inf
         return weights, bias
 
 
@@ -154,7 +154,7 @@ class CentredRows:
         covariance = (noise.T @ noise).astype(np.float64) / n
         total = np.square(self.rows).mean(axis=0, dtype=np.float64)
         # a coordinate that the labels tell exactly still tells them apart
-        variances = np.maximum(covariance.diagonal(), _LEFT_AT_LEAST * total)
+        variances = np.maximum(covariance.diagonal(), _LEAST_NOISE * total)
         units = np.sqrt(np.where(variances > 0.0, variances, 1.0))
         correlations = covariance / np.outer(units, units)
         np.fill_diagonal(correlations, 1.0)
@@ -170,7 +170,7 @@ class CentredRows:
         """Whether the noise around the means of labels 0, 1, ... [n] is far larger in some coordinate than in
         most."""
         variances = np.square(self._noise(labels)).mean(axis=0)
-        return bool(variances.max() > _FAR_LARGER * np.median(variances))
+        return bool(variances.max() > _UNEVEN * np.median(variances))
 
     def _noise(self, labels: Labels) -> Reals:
         """The rows around the means of labels 0, 1, ... [n]."""
@@ -195,7 +195,7 @@ def refined(observations: CentredRows, labels: Labels) -> Decoder:
     rows, of_bits, moments = observations.rows, observations.of_bits, observations.second_moments
     clusters = clusters_of(rows, labels, int(labels.max()) + 1, of_bits=of_bits)
     labels = labels.copy()
-    for _ in range(_MOST_TURNS):
+    for _ in range(_MOST_ITERATIONS):
         weights, bias = clusters.scores(moments)
         bias += np.log(clusters.frequencies)
         shares, sizes = rows @ weights.T.astype(np.float32), np.empty(bias.size)
@@ -204,10 +204,10 @@ def refined(observations: CentredRows, labels: Labels) -> Decoder:
         if n_moved == 0:
             break
     weights, bias = clusters.scores(moments)
-    there = np.isfinite(bias)
-    if there.sum() < 2:
+    is_cluster = np.isfinite(bias)
+    if is_cluster.sum() < 2:
         return ConstantDecoder(2)
-    return observations.decoder(weights[there], bias[there])
+    return observations.decoder(weights[is_cluster], bias[is_cluster])
 
 
 def log_odds(shares: Floats) -> tuple[Floats, Floats]:

@@ -101,7 +101,7 @@ class MixtureOracle(CountingOracle):
     def _learn(self, data: Observations) -> dict[str, Any]:
         statistics = np.ascontiguousarray(self._statistics(data))
         if n_distinct(statistics, 2) == 1:
-            return {"decoder_": ConstantDecoder(2), **self._kept(self._fit_one(statistics))}
+            return {"decoder_": ConstantDecoder(2), **self._attributes(self._fit_one(statistics))}
         points = self._start_points(statistics)
         directions = n_axes(None, self._n_clusters, points.shape[1])
         starts = [
@@ -113,10 +113,11 @@ class MixtureOracle(CountingOracle):
         fits = [self._fit_from(statistics, labels) for labels in starts]
         best = max(fits, key=lambda fit: fit.objectives[-1])
         weights, bias = self._log_joint(best.components)
-        return {"decoder_": self._decoder(data, weights, bias), **self._kept(best)}
+        return {"decoder_": self._decoder(data, weights, bias), **self._attributes(best)}
 
     @staticmethod
-    def _kept(fit: Fitted) -> dict[str, Any]:
+    def _attributes(fit: Fitted) -> dict[str, Any]:
+        """What a fitted oracle has beside its decoder."""
         return {
             "weights_": fit.components.proportions,
             "means_": np.ascontiguousarray(fit.components.means.T),
@@ -146,8 +147,8 @@ class MixtureOracle(CountingOracle):
             weights, bias = self._log_joint(components)
             log_likelihood = _mixtures.expectation(statistics, weights, bias, shares, sizes, sums)
             objectives.append(log_likelihood + self.smoothing * float((prior_mean @ weights + bias).sum()))
-            gained = objectives[-1] - objectives[-2] if len(objectives) > 1 else np.inf
-            if gained <= self.tolerance * n or len(objectives) > self.max_iter:
+            gain = objectives[-1] - objectives[-2] if len(objectives) > 1 else np.inf
+            if gain <= self.tolerance * n or len(objectives) > self.max_iter:
                 return Fitted(components, log_likelihood, objectives)
 
     def _log_joint(self, components: Components) -> tuple[Floats, Floats]:

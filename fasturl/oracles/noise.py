@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from .likelihoods import Labels, Reals
 
 MOST_ROWS = 512
-"""Rows that are looked at, where there are more."""
-_TURNS = 8
+"""Upper limit on the rows that noise is estimated from."""
+_POWER_STEPS = 8
 """Steps of the power method, which need not be exact: rows are put on their sides afterwards."""
-_TELLING = 100
-"""Rows of other clusters that tell what the noise is."""
+_LEAST_ROWS = 100
+"""Fewer rows of other clusters do not tell what the noise is."""
 _CLEARLY = 1.25
-"""How much more than by chance noise varies in a direction, where it is taken to do so."""
+"""Noise varies more in some direction where it does so by more than this factor times that of chance."""
 _TINY = np.finfo(np.float32).tiny
 _PAIRED_ROWS = 128
 """Rows whose products tell tr C^2."""
@@ -38,7 +38,7 @@ class Noise(NamedTuple):
         """That of chosen rows [n, D] around the centres [K, D] of their clusters; None where they are too few
         to tell."""
         numbers = np.flatnonzero(chosen)
-        if numbers.size < _TELLING:
+        if numbers.size < _LEAST_ROWS:
             return None
         numbers = numbers[:: -(-numbers.size // MOST_ROWS)]
         noise = rows[numbers] - centres[labels[numbers]]
@@ -47,9 +47,9 @@ class Noise(NamedTuple):
 
 
 def largest_eigenvalue(noise: Reals, mean: float) -> float:
-    """The largest eigenvalue of the covariance of noise [n, D], by the power method, of which the mean of all
-    is known. If they are all the same, that of a sample is greater by (1 + sqrt(D / n))^2 (Marchenko and
-    Pastur, 1967); only one that is greater still is taken for what it is."""
+    """The largest eigenvalue of the covariance of noise [n, D], by the power method; `mean` is that of all
+    eigenvalues. Where all are the same, the largest one of a sample is greater by (1 + sqrt(D / n))^2
+    (Marchenko and Pastur, 1967), by which it is divided unless it is clearly greater still."""
     freedom = max(len(noise) - 1, 1)
     start = noise[noise.any(axis=1).argmax()]  # a row of a cluster of its own is 0, and leads nowhere
     scores = noise @ leading_directions(noise, start, np.ones((1, len(noise)), np.float32))[0]
@@ -74,7 +74,7 @@ def leading_directions(sample: Reals, start: Reals, weights: Reals) -> Reals:
     unit, weight_units = math.frexp(largest)[1], np.frexp(weights.max(axis=1, keepdims=True))[1]
     weights = np.ldexp(weights, -2 * unit - weight_units)
     directions: Reals = np.tile(np.ldexp(start, -unit), (len(weights), 1))
-    for _ in range(_TURNS):
+    for _ in range(_POWER_STEPS):
         projections = directions @ sample.T
         projections *= weights
         directions = np.matmul(projections, sample, dtype=np.float32)

@@ -2,7 +2,8 @@
 
 Ours (`Oracle`) project the observations on a few directions first (`projection`): of large fourth moments, in
 which rare clusters stand out, or plain principal components, as the paper's oracles do, where the former do
-not show as many clusters as there are states. The paper's own are in `published`.
+not show as many clusters as there are states. The paper's own are in `pca_kmeans`, `pca_dbscan` and
+`full_gmm`.
 
 Any other object with `fit` and `predict` (a clusterer or a pipeline) serves as an oracle as it is.
 """
@@ -23,13 +24,14 @@ from .estimator import Estimator
 from .projection import KINDS, Observations, Projection, dependence
 
 ENOUGH = 50
-"""Observations for each state. Fewer fall apart by chance in one projection or another, so the first has to
-do."""
+"""Observations for each state from which on several projections are compared. Fewer fall apart by chance in
+one projection or another."""
 MOST_DEPENDENCE = 2.0
-"""Beyond this, bits go together that would not if labels were states: by chance it is 1, and nearer to that
-the more bits there are."""
+"""Upper limit on how much bits depend on each other given the label, where labels are states. It is 1 by
+chance, and nearer to that the more bits there are."""
 _LEAST_WIDTH = 1e-17
-"""By how much some coordinate must vary, if any does: float32 holds the square of a hundredth of it."""
+"""Lower limit on the range of the coordinate that varies most: float32 holds the square of a hundredth of
+it."""
 
 
 class NoClusters(ValueError):
@@ -47,7 +49,7 @@ class Attempt(NamedTuple):
     learned: dict[str, Any]
     """The attributes that it gives a fitted oracle."""
     doubt: float
-    """Nothing, or reason to try another projection."""
+    """0, or more where another projection should be tried: of several attempts the least doubtful counts."""
 
 
 @dataclass(eq=False, repr=False)
@@ -129,7 +131,8 @@ class DecodingOracle(Estimator, ABC):
                     raise ValueError(f"{name} must be a plain number, got {checks.short_repr(value)}")
         if self.n_states is None:
             raise ValueError(
-                "n_states must be an integer from 2 to 256 where an oracle is fitted by itself, got None"
+                f"n_states must be an integer from 2 to {MAX_LABELS} where an oracle is fitted by itself, "
+                "got None"
             )
 
     def least_observations(self) -> dict[str, int]:
@@ -273,9 +276,9 @@ def _check_precision(data: Observations) -> None:
         )
 
 
-def n_axes(wanted: int | str | None, n_states: int, dimension: int) -> int:
-    """How many directions to project on: as many as wanted, or else as many as hold the centres of n_states
-    clusters."""
-    if wanted is None:
+def n_axes(n_directions: int | str | None, n_states: int, dimension: int) -> int:
+    """How many directions to project on: n_directions, or where that is None, as many as hold the centres of
+    n_states clusters."""
+    if n_directions is None:
         return min(n_states - 1, dimension)
-    return checks.integer("n_directions", wanted, least=1, most=dimension)
+    return checks.integer("n_directions", n_directions, least=1, most=dimension)

@@ -55,8 +55,9 @@ class PrincipalOracle(PublishedOracle):
         self._n_directions(dimension)
 
     def _n_directions(self, dimension: int) -> int:
-        wanted = min(self._n_clusters, dimension) if self.n_directions is None else self.n_directions
-        return n_axes(wanted, self._n_clusters, dimension)
+        if self.n_directions is None:
+            return min(self._n_clusters, dimension)
+        return n_axes(self.n_directions, self._n_clusters, dimension)
 
     def _project(self, data: Observations) -> Projection:
         return Projection(data, self._n_directions(data.shape[1]), self.scale, "pca")

@@ -3,12 +3,12 @@
 Clusters are found in a projection, from a random start, among states of which one may be seen a thousand
 times as often as another. Where an oracle believes in clusters with centres (`clusters_have_centres`), so
 that observations are normals of one covariance or independent bits given the label, its answer is compared
-with what was believed before: each is refined (`likelihoods`), and the labels of least criterion are kept
-(`counting.LabelCriterion`). A cluster that a fit happens to miss is not lost again so. Last, labels that lie
-together become one, and where there are then fewer than states may be, clusters are split for as long as the
-data say that they are two (`splitting`); that is kept where the criterion is less. Where there are still
-fewer, the same is done in coordinates in which noise is as large in one direction as in any other: whatever
-the units of the observations, and whatever their noise has in common.
+with the labels that observations had before: each is refined (`likelihoods`), and the labels of least
+criterion are kept (`counting.LabelCriterion`). So a cluster is not lost where one fit misses it. Last, labels
+that lie together become one, and where there are then fewer than states may be, clusters are split for as
+long as the data say that they are two (`splitting`); that is kept where the criterion is less. Where there
+are still fewer, the same is done in coordinates in which noise is as large in one direction as in any other:
+whatever the units of the observations, and whatever their noise has in common.
 
 The answer of any other oracle is taken as it is.
 """
@@ -36,65 +36,70 @@ from .split_evidence import SplitRule
 from .splits import split_further
 from .splitting import best_split
 
-_FITTED = 2**14
-"""Observations that any other oracle is fitted on, where there are more: it may need all pairs of them."""
-_JUDGED = 2**13
-"""Observations that the criterion is computed from, where there are more."""
+_MOST_FITTED = 2**14
+"""Upper limit on the observations that an oracle without centres is fitted on: it may need all pairs of
+them."""
+_SAMPLE_SIZE = 2**13
+"""Upper limit on the observations that the criterion is computed from."""
 _NEAR = 0.25
-"""By what share of the way to the mean of another label observations of that label may miss it."""
-_ROWS_OF_A_COORDINATE = 32
+"""Observations have the mean of another label where they miss it by less than this share of the way to it."""
+_ROWS_PER_COORDINATE = 32
 """Observations that there must be for each coordinate, to tell how noise varies from one to the other."""
 _INTEREST = 0.1
-"""Share of what labels cost that they must bring beyond it: cuts through uniform noise bring just what they
-cost."""
+"""More labels must improve the criterion by this share of their cost on top of it: cuts through uniform noise
+improve it by just what they cost."""
 _TINY = np.finfo(np.float64).tiny
 _SPLIT_RULE = SplitRule(error_rate=1e-3, min_separation=3.25)
 _DOUBTED_SEPARATION = 3.5
-"""Standard deviations between two states that have one label: the tail of a hundred normals may lie 3.25 from
-the rest of them, and no criterion has the last word on a doubt."""
+"""Standard deviations between two groups from which on a warning says that a label is two states. They are
+more than the rule asks for, since no criterion confirms a warning: the tail of a hundred normals may lie 3.25
+from the rest of them."""
 
 
 def fit_and_refine(
-    oracle: Any, observations: Observations, believed: Labels | None, random_state: int, n_labels: int
+    oracle: Any, observations: Observations, old_labels: Labels | None, random_state: int, n_labels: int
 ) -> Decoder:
-    """A decoder for observations [n, D], which had the labels `believed` [n] so far, if any. It has n_labels
-    labels at most, unless the oracle itself says otherwise."""
+    """A decoder for observations [n, D], which had `old_labels` [n] so far, if any. It has n_labels labels at
+    most, unless the oracle itself says otherwise."""
     if not getattr(oracle, "clusters_have_centres", False):
-        some = observations[:: -(-len(observations) // _FITTED)]
+        some = observations[:: -(-len(observations) // _MOST_FITTED)]
         return fit_if_clusters(oracle, np.ascontiguousarray(some), random_state, n_labels)
     fitted = fit_if_clusters(oracle, observations, random_state, n_labels)
-    every, centred = -(-len(observations) // _JUDGED), CentredRows(observations)
-    judged = observations[::every]
-    criterion = LabelCriterion(judged)
+    stride, centred = -(-len(observations) // _SAMPLE_SIZE), CentredRows(observations)
+    sample = observations[::stride]
+    criterion = LabelCriterion(sample)
     labels = fitted.decode(observations)
-    best, least = fitted, criterion(labels[::every])
-    starts = [labels] if believed is None or same_clusters(labels, believed) else [labels, believed]
-    judged_labels = labels[::every]
-    for numbers in map(numbered, starts):
-        if numbers.max() > 0:
-            candidate = refined(centred, numbers)
-            candidate_labels = candidate.decode(judged)
-            objection = criterion(candidate_labels)
-            if objection <= least:
-                best, judged_labels, least = candidate, candidate_labels, objection
+    sample_labels = labels[::stride]
+    best, least = fitted, criterion(sample_labels)
+    starts = [labels]
+    if old_labels is not None and not same_clusters(labels, old_labels):
+        starts.append(old_labels)
+    for start in map(numbered, starts):
+        if start.max() > 0:
+            candidate = refined(centred, start)
+            candidate_labels = candidate.decode(sample)
+            value = criterion(candidate_labels)
+            if value <= least:
+                best, sample_labels, least = candidate, candidate_labels, value
     if best is not fitted:
-        labels = judged_labels if every == 1 else best.decode(observations)
+        labels = sample_labels if stride == 1 else best.decode(observations)
     labels = numbered(labels)
-    other = _merged_and_split(centred, labels, n_labels, random_state)
-    if other.max() > 0 and not np.array_equal(other, labels):
-        divided = refined(centred, other)
-        if criterion(divided.decode(judged)) < least:
-            best, labels = divided, numbered(divided.decode(observations))
-    return _split_where_sphered(centred, judged, labels, n_labels, random_state) or best
+    split_labels = _merged_and_split(centred, labels, n_labels, random_state)
+    if split_labels.max() > 0 and not np.array_equal(split_labels, labels):
+        candidate = refined(centred, split_labels)
+        if criterion(candidate.decode(sample)) < least:
+            best, labels = candidate, numbered(candidate.decode(observations))
+    return _split_where_sphered(centred, sample, labels, n_labels, random_state) or best
 
 
 @without_false_alarms
 def _split_where_sphered(
-    observations: CentredRows, judged: Observations, labels: Labels, n_labels: int, random_state: int
+    observations: CentredRows, sample: Observations, labels: Labels, n_labels: int, random_state: int
 ) -> Decoder | None:
-    """A decoder that tells apart what noise hid from labels 0, 1, ... [n] of reals; None where that is
-    nothing, or where there are too few observations to tell how the noise varies."""
-    if observations.of_bits or len(labels) < _ROWS_OF_A_COORDINATE * observations.rows.shape[1]:
+    """A decoder of reals that tells apart clusters which uneven noise hides within the labels 0, 1, ... [n];
+    None where there are none, or too few observations to tell how the noise varies. `sample` [m, D] is what
+    the criterion is computed from: every so many of the observations."""
+    if observations.of_bits or len(labels) < _ROWS_PER_COORDINATE * observations.rows.shape[1]:
         return None
     candidates: list[Decoder] = []
     start = labels
@@ -103,22 +108,25 @@ def _split_where_sphered(
         candidates.append(ConstantDecoder(2))
     elif labels.max() + 1 >= n_labels:
         return None
-    other, generator, sphered = start, np.random.default_rng(random_state), observations.sphered(start)
+    split_labels, generator, sphered = start, np.random.default_rng(random_state), observations.sphered(start)
     for most in range(int(start.max()) + 2, n_labels + 1):
-        before = other
-        other = split_further(sphered.rows, before, most, _SPLIT_RULE, generator, of_bits=False, sphered=True)
-        if other.max() == before.max():
+        before = split_labels
+        split_labels = split_further(
+            sphered.rows, before, most, _SPLIT_RULE, generator, of_bits=False, sphered=True
+        )
+        if split_labels.max() == before.max():
             break
-        sphered = observations.sphered(other)
-    if other.max() > 0:
-        candidates.append(refined(sphered, other))
-    every = -(-len(labels) // len(judged))
-    criterion, kept, least = LabelCriterion(sphered.rows[::every]), None, labels[::every]
+        sphered = observations.sphered(split_labels)
+    if split_labels.max() > 0:
+        candidates.append(refined(sphered, split_labels))
+    stride = -(-len(labels) // len(sample))
+    criterion, best, best_labels = LabelCriterion(sphered.rows[::stride]), None, labels[::stride]
     for candidate in candidates:
-        found = candidate.decode(judged)
-        if criterion(found) + _INTEREST * (criterion.cost(found) - criterion.cost(least)) < criterion(least):
-            kept, least = candidate, found
-    return kept
+        new_labels = candidate.decode(sample)
+        interest = _INTEREST * (criterion.cost(new_labels) - criterion.cost(best_labels))
+        if criterion(new_labels) + interest < criterion(best_labels):
+            best, best_labels = candidate, new_labels
+    return best
 
 
 def labels_that_split(
@@ -130,11 +138,12 @@ def labels_that_split(
     rows, rule = np.asarray(observations, np.float32), SplitRule(error_rate, _DOUBTED_SEPARATION)
     of_bits, groups = are_bits(rows), [rows[labels == label] for label in np.unique(labels)]
     means = np.stack([group.mean(axis=0, dtype=np.float64) for group in groups])
-    n_found = 0
+    n_splitting = 0
     for k, group in enumerate(groups):
         split = best_split(group, of_bits=of_bits, rule=rule, generator=generator)
-        n_found += split is not None and not _has_a_label(group, split.means, np.delete(means, k, axis=0))
-    return n_found
+        if split is not None and not _has_a_label(group, split.means, np.delete(means, k, axis=0)):
+            n_splitting += 1
+    return n_splitting
 
 
 def _has_a_label(group: Reals, sides: Floats, others: Floats) -> bool:
@@ -151,10 +160,10 @@ def _has_a_label(group: Reals, sides: Floats, others: Floats) -> bool:
 def _merged_and_split(observations: CentredRows, labels: Labels, n_labels: int, random_state: int) -> Labels:
     """Labels 0, 1, ... [n] of observations [n, D] after labels that lie together are merged, and then
     split."""
-    rows, n_found = observations.rows, int(labels.max()) + 1
-    every = -(-len(rows) // _JUDGED)
-    some_labels = np.ascontiguousarray(labels[::every])
-    names = merged(rows[::every], some_labels, n_found, _SPLIT_RULE.min_separation)
+    rows, n_clusters = observations.rows, int(labels.max()) + 1
+    stride = -(-len(rows) // _SAMPLE_SIZE)
+    sample_labels = np.ascontiguousarray(labels[::stride])
+    names = merged(rows[::stride], sample_labels, n_clusters, _SPLIT_RULE.min_separation)
     labels = numbered(names[labels])
     if labels.max() + 1 == n_labels:
         return labels

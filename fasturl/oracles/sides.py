@@ -33,17 +33,14 @@ class Sample(NamedTuple):
             np.empty(centre.size),
         )
         standardise(rows, centre.astype(np.float32), scale.astype(np.float32), residuals, norms, squares)
-        return cls(residuals, norms, squares, of_bits, *_sums(residuals))
+        total = residuals.sum(axis=0)
+        return cls(residuals, norms, squares, of_bits, total, residuals @ total)
 
     def part(self, chosen: NDArray[np.int64]) -> Sample:
+        """The chosen rows, still around the mean of the whole cluster."""
         rows = self.rows[chosen]
-        return Sample(rows, self.norms[chosen], self.squares, self.of_bits, *_sums(rows))
-
-
-def _sums(rows: Reals) -> tuple[Reals, Reals]:
-    """The sum of the rows, and the products of all with it."""
-    total = rows.sum(axis=0)
-    return total, rows @ total
+        total = rows.sum(axis=0)
+        return Sample(rows, self.norms[chosen], self.squares, self.of_bits, total, rows @ total)
 
 
 class Sides:
@@ -81,12 +78,12 @@ class Sides:
         # the larger one: the tail of a normal is narrow, and lies far from the mean of the rest
         deviations = np.sqrt(self._variances.max(axis=0))
         gaps = self._centres[0] - self._centres[1]
-        apart: Floats = np.copysign(np.inf, gaps)
-        np.divide(gaps, deviations, out=apart, where=deviations > 0.0)
-        return apart
+        separations: Floats = np.copysign(np.inf, gaps)
+        np.divide(gaps, deviations, out=separations, where=deviations > 0.0)
+        return separations
 
-    def moved(self) -> Groups:
-        """Every row on its likelier side: groups [K, n]."""
+    def reassigned(self) -> Groups:
+        """Each group once every row has gone to its likelier side: [K, n]."""
         return np.asarray(self.scores > self.thresholds[:, None])
 
     def likelier(self, rows: Reals) -> Groups:

@@ -44,12 +44,12 @@ from .noise import MOST_ROWS, Noise, largest_eigenvalue, squared_trace
 from .projection import Floats
 from .sides import Sample, Sides
 
-_ENOUGH = 10
-"""Rows that tell how the noise of a group varies by direction."""
-_FEW = 32
-"""Rows of a group in which the mean of a bit's likelihood ratio is not yet that of chi-squared."""
-_LIKE = 1.25
-"""How much more noise a cluster may have than the others, where it is taken to be the same."""
+_ENOUGH_ROWS = 10
+"""Rows of a group from which on they tell how its noise varies by direction."""
+_FEW_ROWS = 32
+"""Rows of a group up to which the mean of a bit's likelihood ratio is not yet that of chi-squared."""
+_SIMILAR_NOISE = 1.25
+"""Factor up to which a cluster may have more noise than the others and is taken to have the same."""
 _LEAST_CHANCE = 1e-290
 """Below this a float holds no probability well."""
 _LEFT_BY_A_CUT = 1.0 - 2.0 / math.pi
@@ -80,17 +80,27 @@ class Pair:
 
     def excess(
         self,
-        patience: float,
+        log_inverse_error: float,
         scale: Floats,
         centre: Floats,
         noise: Noise | None,
-        choices: float | None = None,
+        log_choices: float | None = None,
     ) -> float:
         """By how much the two groups lie farther apart than those of one cluster can; 0 or less where they do
-        not. They were chosen among exp(choices) groups, or among all of their size."""
+        not.
+
+        log_inverse_error
+            log(1 / error_rate), which is part of the bound u.
+        scale, centre
+            By which the rows of the sample were divided and shifted, [D] each.
+        noise
+            That of other clusters, where it is known.
+        log_choices
+            The logarithm of the number of groups among which these were chosen; None for all of their size.
+        """
         if self.sample.of_bits:
-            return _excess_of_bits(self, self.means * scale + centre, patience, choices)
-        return _excess_of_reals(self, patience, choices, noise)
+            return _excess_of_bits(self, self.means * scale + centre, log_inverse_error, log_choices)
+        return _excess_of_reals(self, log_inverse_error, log_choices, noise)
 
     def log_choices(self) -> float:
         """The logarithm of the number of groups of this size."""
@@ -111,15 +121,17 @@ class Pair:
         return np.asarray(weight * np.square(self.means[0] - self.means[1]))
 
 
-def _excess_of_reals(pair: Pair, patience: float, choices: float | None, known: Noise | None) -> float:
+def _excess_of_reals(
+    pair: Pair, log_inverse_error: float, log_choices: float | None, noise: Noise | None
+) -> float:
     """How far G lies above what noise can reach, in units of its largest variance."""
     n_cuts = pair.sample.rows.shape[1] + 1
-    by_cut = choices is None
-    if choices is None:
-        choices = pair.log_choices()
+    by_cut = log_choices is None
+    if log_choices is None:
+        log_choices = pair.log_choices()
         if pair.n > n_cuts:
-            choices = min(choices, n_cuts * math.log(math.e * pair.n / n_cuts))
-    choices += patience
+            log_choices = min(log_choices, n_cuts * math.log(math.e * pair.n / n_cuts))
+    u = log_choices + log_inverse_error
     freedom = max(pair.n - 2, 1)
     gains = pair.differences()
     variances = np.maximum(pair.sample.squares - gains, 0.0) / freedom
@@ -129,16 +141,16 @@ def _excess_of_reals(pair: Pair, patience: float, choices: float | None, known: 
     # no covariance of this trace has a smaller norm, or a smaller square
     least = trace / variances.size
     dense = -math.inf
-    if gains.sum() > trace + 2.0 * math.sqrt(trace * least * choices) + 2.0 * least * choices:
-        if known is None or trace > _LIKE * known.trace:
-            known = _noise_of_pair(pair, trace, by_cut=by_cut)
-        square, norm = known.square, known.norm
+    if gains.sum() > trace + 2.0 * math.sqrt(trace * least * u) + 2.0 * least * u:
+        if noise is None or trace > _SIMILAR_NOISE * noise.trace:
+            noise = _noise_of_pair(pair, trace, by_cut=by_cut)
+        square, norm = noise.square, noise.norm
         gain = _for_estimated_variance(float(gains.sum()) * trace / square, freedom * trace**2 / square)
-        limit = trace + 2.0 * math.sqrt(square * choices) + 2.0 * norm * choices
+        limit = trace + 2.0 * math.sqrt(square * u) + 2.0 * norm * u
         dense = (float(gain) * square / trace - limit) / norm
-    varied = variances > 0.0
-    alone = _for_estimated_variance(gains[varied] / variances[varied], freedom)
-    return max(dense, _greatest_excess(alone, choices))
+    varies = variances > 0.0
+    ratios = _for_estimated_variance(gains[varies] / variances[varies], freedom)
+    return max(dense, _greatest_excess(ratios, u))
 
 
 def _noise_of_pair(pair: Pair, trace: float, *, by_cut: bool) -> Noise:
@@ -146,7 +158,7 @@ def _noise_of_pair(pair: Pair, trace: float, *, by_cut: bool) -> Noise:
     sides, least = pair.noise(), trace / pair.means.shape[1]
     noise = np.concatenate(sides)
     # one of the groups may be several clusters, whose means differ by more than the noise
-    telling = [side for side in sides if len(side) >= _ENOUGH] or [noise]
+    telling = [side for side in sides if len(side) >= _ENOUGH_ROWS] or [noise]
     norm = max(min(largest_eigenvalue(side, least) for side in telling), least)
     if by_cut:
         norm = max(norm, _variance_along(noise, pair.means[0] - pair.means[1]) / _LEFT_BY_A_CUT)
@@ -164,7 +176,7 @@ def _variance_along(noise: Reals, direction: Floats) -> float:
     return float(scores @ scores) / max(len(noise) - 2, 1)
 
 
-def _excess_of_bits(pair: Pair, shares: Floats, patience: float, choices: float | None) -> float:
+def _excess_of_bits(pair: Pair, shares: Floats, log_inverse_error: float, log_choices: float | None) -> float:
     """How far the likelihood ratio lies above what independent bits can reach."""
     a, b = pair.size, pair.n - pair.size
     shares = np.clip(shares, 0.0, 1.0)
@@ -175,12 +187,13 @@ def _excess_of_bits(pair: Pair, shares: Floats, patience: float, choices: float 
     # how many rows a bit puts on another side than the split does
     mismatches = a * (1.0 - inner) + b * outer
     mismatches = np.rint(np.minimum(mismatches, pair.n - mismatches))
-    by_rows = pair.log_choices() if choices is None else choices
+    by_rows = pair.log_choices() if log_choices is None else log_choices
     by_bit = math.log(max(free.sum(), 1)) + log_choose(pair.n, mismatches)
-    excess = _bits_excess(gains, by_rows + patience)
-    told = int(by_bit.argmin())
-    if by_bit[told] < by_rows:
-        excess = max(excess, _bits_excess(np.delete(gains, told), by_bit[told] + patience))
+    excess = _bits_excess(gains, by_rows + log_inverse_error)
+    best_bit = int(by_bit.argmin())
+    if by_bit[best_bit] < by_rows:
+        other_gains = np.delete(gains, best_bit)
+        excess = max(excess, _bits_excess(other_gains, by_bit[best_bit] + log_inverse_error))
     return excess
 
 
@@ -192,7 +205,7 @@ def _likelihood_ratios(a: int, b: int, inner: Floats, outer: Floats, both: Float
 def _mean_ratios(size: int, n: int, both: Floats) -> Floats:
     """The mean of the likelihood ratio of each bit in a group of so many of n rows that was chosen blindly,
     1 at least."""
-    if size > _FEW:
+    if size > _FEW_ROWS:
         return np.ones_like(both)
     ones = np.arange(size + 1)[:, None]
     others = np.clip((n * both - ones) / (n - size), 0.0, 1.0)
@@ -202,28 +215,29 @@ def _mean_ratios(size: int, n: int, both: Floats) -> Floats:
     return np.asarray(np.maximum((chances * ratios).sum(axis=0), 1.0))
 
 
-def _bits_excess(gains: Floats, choices: float) -> float:
-    dense = _improbability(gains.sum(keepdims=True), np.array([gains.size])) - choices
-    return max(float(dense[0]), _sparse_excess(gains, choices))
+def _bits_excess(gains: Floats, u: float) -> float:
+    """How far the gains of all bits together, or of some of them, lie above the bound u."""
+    dense = _improbability(gains.sum(keepdims=True), np.array([gains.size])) - u
+    return max(float(dense[0]), _sparse_excess(gains, u))
 
 
-def _sparse_excess(gains: Floats, choices: float) -> float:
+def _sparse_excess(gains: Floats, u: float) -> float:
     """How far the greatest gains lie above what noise can reach: 1, 2, 4, ... of them."""
     if gains.size < 2:
         return -math.inf
     counts = 2 ** np.arange(int(math.log2(gains.size)))
     sums = np.sort(gains)[::-1].cumsum()[counts - 1]
-    return float((_improbability(sums, counts) - log_choose(gains.size, counts)).max()) - choices
+    return float((_improbability(sums, counts) - log_choose(gains.size, counts)).max()) - u
 
 
-def _greatest_excess(gains: Floats, choices: float) -> float:
+def _greatest_excess(gains: Floats, u: float) -> float:
     """How far the greatest gain lies above what noise can reach."""
     if gains.size < 2:
         return -math.inf
     greatest = max(float(gains.max()), 0.0)
     chance = math.erfc(math.sqrt(greatest / 2.0))  # that one squared normal is greater
     improbability = -math.log(chance) if chance > _LEAST_CHANCE else (greatest - 1.0 - math.log(greatest)) / 2
-    return improbability - math.log(gains.size) - choices
+    return improbability - math.log(gains.size) - u
 
 
 def _improbability(sums: Floats, freedom: NDArray[np.int64]) -> Floats:

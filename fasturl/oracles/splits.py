@@ -31,10 +31,10 @@ from .projection import Observations, without_false_alarms
 from .split_evidence import SplitRule
 from .splitting import Split, best_split
 
-_MOVES = 5
-"""How often observations may change clusters after a split."""
+_MOST_REASSIGNMENTS = 5
+"""How often all observations may change clusters after a split."""
 _FEW = 10
-"""Observations that may have been taken for a cluster by accident."""
+"""A cluster of so many observations or fewer may have been found by accident."""
 
 
 @dataclass(eq=False, repr=False)
@@ -79,11 +79,9 @@ class Splits(DecodingOracle):
         reason than their looks, such as what came before them: a cluster of which a group consists is found
         from fewer of them."""
         data = self._check(X)
-        known = [
-            None if values is None else _checked(name, values, len(data))
-            for name, values in (("y", y), ("groups", groups))
-        ]
-        return self._keep(data, self._learn(data, *known))
+        labels = None if y is None else _checked("y", y, len(data))
+        group_numbers = None if groups is None else _checked("groups", groups, len(data))
+        return self._keep(data, self._learn(data, labels, group_numbers))
 
     def _learn(
         self, data: Observations, labels: Labels | None = None, groups: Labels | None = None
@@ -104,7 +102,7 @@ class Splits(DecodingOracle):
         rule = SplitRule(self.error_rate, self.min_separation)
         generator = np.random.default_rng(self.random_state)
         labels = np.zeros(len(rows), np.int64) if labels is None else _established(labels)
-        labels = _settled(rows, labels, of_bits=of_bits)
+        labels = _reassigned(rows, labels, of_bits=of_bits)
         return split_further(rows, labels, self._n_clusters, rule, generator, of_bits=of_bits, groups=groups)
 
 
@@ -118,7 +116,8 @@ def _checked(name: str, values: object, n: int) -> Labels:
 
 
 def _established(labels: Labels) -> Labels:
-    """Labels 0, 1, ... [n], those of a few rows being given up: a cluster that is one will be found again."""
+    """Labels 0, 1, ... [n], those of a few rows being merged into the most frequent one: a real cluster will
+    be found again."""
     _, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     labels[(sizes <= _FEW)[labels]] = sizes.argmax()
     return np.unique(labels, return_inverse=True)[1]
@@ -136,9 +135,9 @@ def split_further(
     sphered: bool = False,
     groups: Labels | None = None,
 ) -> Labels:
-    """Labels 0, 1, ... [n] of rows [n, D] around their mean, of which clusters are split until there are
-    `most`, or until none is two. Rows of one of the groups [n], if there are any, may go together; `sphered`
-    rows have as much noise in one direction as in any other."""
+    """Split the clusters of rows [n, D] around their mean, which have labels 0, 1, ... [n], until there are
+    `most` of them or none looks like two; returns the labels [n]. Rows of one of the groups [n], if there are
+    any, may go together; `sphered` rows have as much noise in one direction as in any other."""
     for n_clusters in range(int(labels.max()) + 1, most):
         centres = clusters_of(rows, labels, n_clusters, of_bits=of_bits).centres.astype(np.float32)
         splits = [
@@ -153,15 +152,15 @@ def split_further(
             )
             for k in range(n_clusters)
         ]
-        found = [(split.excess, k, split) for k, split in enumerate(splits) if split is not None]
-        if not found:
+        candidates = [(split.excess, k, split) for k, split in enumerate(splits) if split is not None]
+        if not candidates:
             break
-        _, k, split = max(found, key=lambda entry: entry[:2])
-        labels = _divided(rows, labels, k, split, n_clusters, of_bits=of_bits)
+        _, k, split = max(candidates, key=lambda entry: entry[:2])
+        labels = _after_split(rows, labels, k, split, n_clusters, of_bits=of_bits)
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _divided(rows: Reals, labels: Labels, k: int, split: Split, new: int, *, of_bits: bool) -> Labels:
+def _after_split(rows: Reals, labels: Labels, k: int, split: Split, new: int, *, of_bits: bool) -> Labels:
     """The labels once cluster k is split, part of it being called `new`."""
     members = np.flatnonzero(labels == k)
     labels = labels.copy()
@@ -173,20 +172,21 @@ def _divided(rows: Reals, labels: Labels, k: int, split: Split, new: int, *, of_
     else:
         middle = split.means.sum(axis=0) @ gap / 2
     labels[members[rows[members] @ gap.astype(np.float32) > middle]] = new
-    return _settled(rows, labels, of_bits=of_bits)
+    return _reassigned(rows, labels, of_bits=of_bits)
 
 
-def _settled(rows: Reals, labels: Labels, *, of_bits: bool) -> Labels:
-    """Labels 0, 1, ... [n] once rows [n, D] have changed to clusters that are likelier."""
+def _reassigned(rows: Reals, labels: Labels, *, of_bits: bool) -> Labels:
+    """Labels [n] once rows [n, D] with labels 0, 1, ... have gone to the clusters that are likeliest to have
+    made them, until none changes."""
     n_clusters = int(labels.max()) + 1
     if n_clusters == 1:
         return labels
     total = float(np.einsum("nd,nd->n", rows, rows).sum(dtype=np.float64))
-    for _ in range(_MOVES):
-        moved = _likeliest(rows, labels, n_clusters, total, of_bits=of_bits)
-        if np.array_equal(moved, labels):
+    for _ in range(_MOST_REASSIGNMENTS):
+        new_labels = _likeliest(rows, labels, n_clusters, total, of_bits=of_bits)
+        if np.array_equal(new_labels, labels):
             break
-        labels = moved
+        labels = new_labels
     return labels
 
 

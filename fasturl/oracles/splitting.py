@@ -28,26 +28,25 @@ from .sides import Groups, Sample, Sides
 from .split_evidence import Pair, SplitRule, log_choose
 
 _OUTERMOST = 128
-"""How many of them are the outermost ones, where a rare cluster is."""
+"""Rows of a sample that are the outermost ones, where a rare cluster is; the others are drawn at random."""
 _SEEDS = 4
 """Rows of largest norm that serve as directions."""
 _FLATTEST = 4
 """Directions of least kurtosis that are looked at."""
-_SHAPE_ROWS = 4096
-"""Rows that tell these, where there are more."""
-_TURNS = 8
-"""Steps towards them."""
+_KURTOSIS_ROWS = 4096
+"""Upper limit on the rows that these directions are found from."""
+_KURTOSIS_STEPS = 8
+"""Steps of the fixed point that finds them."""
 _RIDGE = 1e-9
 """Share of the mean variance that is added to all, where some directions have none."""
 _TINY = np.finfo(np.float64).tiny
-_MOVES = 6
-"""How often rows may change sides."""
-_OUTERMOST_OF_GROUP = 16
-"""Rows of a group that may be a cluster of their own."""
-_SEVERAL = 2
-"""Rows that a group has at least: a single one may be an outlier."""
-_IN_GROUPS = 1 / 3
-"""Share of the separation that is asked of a group that was known before: its rows may be of two clusters
+_MOST_REASSIGNMENTS = 6
+"""How often all rows may change sides."""
+_LEAST_OF_GROUP, _MOST_OF_GROUP = 2, 16
+"""Limits on the outermost rows of a known group that may be a cluster of their own: a single one may be an
+outlier."""
+_KNOWN_GROUP_SEPARATION = 1 / 3
+"""Share of `min_separation` that is asked of a group that was known before: its rows may be of two clusters
 that are both new."""
 
 
@@ -81,59 +80,68 @@ def best_split(
         # a rare bit tells as much as a frequent one
         scale = np.sqrt(centre * (1.0 - centre))
         scale[scale == 0.0] = 1.0
-    everything = Sample.around(rows, centre, scale, of_bits=of_bits)
-    if everything.norms.max() == 0.0:
+    cluster = Sample.around(rows, centre, scale, of_bits=of_bits)
+    if cluster.norms.max() == 0.0:
         return None
-    sample = (
-        everything
-        if len(rows) <= MOST_ROWS
-        else everything.part(_outer_and_random(everything.norms, generator))
-    )
-    patience = math.log(1.0 / rule.error_rate)
-    found: list[tuple[Pair, float | None]] = []
-    if groups is not None and (known := _best_in_groups(everything, groups, patience)) is not None:
-        group, choices = known
-        sides = Sides(everything, group[None])
-        if sides.separations()[0] >= _IN_GROUPS * rule.min_separation:
-            found.append((Pair(everything, sides, 0), choices))
-    candidates = _candidates(sample, _flattest_directions(everything) if sphered else None)
+    sample = cluster
+    if len(rows) > MOST_ROWS:
+        sample = cluster.part(_outer_and_random(cluster.norms, generator))
+    log_inverse_error = math.log(1.0 / rule.error_rate)
+    pairs = _known_pairs(cluster, groups, rule, log_inverse_error)
+    candidates = _candidates(sample, _flattest_directions(cluster) if sphered else None)
     clear = candidates.separations() >= rule.min_separation
-    if sample is not everything:
+    if sample is not cluster:
         # the outermost rows are no fair sample: the whole has the last word
-        candidates = Sides(everything, _smaller_parts(candidates.likelier(everything.rows)[clear]))
+        candidates = Sides(cluster, _smaller_parts(candidates.likelier(cluster.rows)[clear]))
         clear = candidates.separations() >= rule.min_separation
-    found += [(Pair(everything, candidates, k), None) for k in np.flatnonzero(clear).tolist()]
+    pairs += [(Pair(cluster, candidates, k), None) for k in np.flatnonzero(clear).tolist()]
     splits = [
-        Split(pair.excess(patience, scale, centre, noise, choices), pair.means * scale + centre)
-        for pair, choices in found
+        Split(pair.excess(log_inverse_error, scale, centre, noise, log_choices), pair.means * scale + centre)
+        for pair, log_choices in pairs
     ]
     best = max(splits, key=lambda split: split.excess, default=None)
     return best if best is not None and best.excess > 0.0 else None
 
 
+def _known_pairs(
+    cluster: Sample, groups: Labels | None, rule: SplitRule, log_inverse_error: float
+) -> list[tuple[Pair, float | None]]:
+    """The best set of rows within one of the groups [n], with the logarithm of the number of sets that it was
+    chosen among; nothing where there are no groups or where it lies too near to the rest."""
+    if groups is None or (best := _best_in_groups(cluster, groups, log_inverse_error)) is None:
+        return []
+    group, log_choices = best
+    sides = Sides(cluster, group[None])
+    if sides.separations()[0] < _KNOWN_GROUP_SEPARATION * rule.min_separation:
+        return []
+    return [(Pair(cluster, sides, 0), log_choices)]
+
+
 def _outer_and_random(norms: Reals, generator: np.random.Generator) -> NDArray[np.int64]:
+    """The indices of the rows of largest norm, and of others at random: `MOST_ROWS` of them."""
     order = np.argpartition(norms, norms.size - _OUTERMOST)
     others = generator.choice(norms.size - _OUTERMOST, MOST_ROWS - _OUTERMOST, replace=False)
     return np.concatenate([order[-_OUTERMOST:], order[others]])
 
 
-def _best_in_groups(sample: Sample, groups: Labels, patience: float) -> tuple[Groups, float] | None:
-    """Of every group of several rows, some of the outermost; which of these sets lies farthest above what
-    noise could reach, and the logarithm of the number of sets that it was chosen among."""
+def _best_in_groups(sample: Sample, groups: Labels, log_inverse_error: float) -> tuple[Groups, float] | None:
+    """Among the sets of outermost rows of each group, the one farthest above what noise could reach, and the
+    logarithm of the number of sets that it was chosen among."""
     n, dimension = sample.rows.shape
     outermost_first = np.argsort(-sample.norms)
     order = outermost_first[np.argsort(groups[outermost_first], kind="stable")]
     _, first, sizes = np.unique(groups[order], return_index=True, return_counts=True)
-    several = (sizes >= _SEVERAL) & (sizes < n)
-    first, sizes = first[several], sizes[several]
+    usable = (sizes >= _LEAST_OF_GROUP) & (sizes < n)
+    first, sizes = first[usable], sizes[usable]
     if not sizes.size:
         return None
-    limits = float(sample.squares.sum()) / n, patience, _SEVERAL, _OUTERMOST_OF_GROUP
+    limits = float(sample.squares.sum()) / n, log_inverse_error, _LEAST_OF_GROUP, _MOST_OF_GROUP
     best = np.empty(2, np.int64)
-    choices = farthest_subset(sample.rows, order, first, sizes, limits, np.empty(dimension, np.float32), best)
+    total = np.empty(dimension, np.float32)
+    log_choices = farthest_subset(sample.rows, order, first, sizes, limits, total, best)
     chosen = np.zeros(n, np.bool_)
     chosen[order[first[best[0]] : first[best[0]] + best[1]]] = True
-    return chosen, choices
+    return chosen, log_choices
 
 
 def _candidates(cluster: Sample, further_directions: Reals | None) -> Sides:
@@ -153,16 +161,16 @@ def _candidates(cluster: Sample, further_directions: Reals | None) -> Sides:
     if further_directions is not None:
         scores.append(further_directions @ sample.T)
     groups = _best_thresholds(np.concatenate(scores))
-    settled = []
-    for _ in range(_MOVES):
+    final_groups = []
+    for _ in range(_MOST_REASSIGNMENTS):
         groups = _distinct(groups)
-        moved = Sides(cluster, groups).moved()
-        same = (moved == groups).all(axis=1)
-        settled.append(groups[same])
-        groups = moved[~same]
+        new_groups = Sides(cluster, groups).reassigned()
+        same = (new_groups == groups).all(axis=1)
+        final_groups.append(groups[same])
+        groups = new_groups[~same]
         if not len(groups):
             break
-    return Sides(cluster, _smaller_parts(np.concatenate([*settled, groups])))
+    return Sides(cluster, _smaller_parts(np.concatenate([*final_groups, groups])))
 
 
 def _smaller_parts(groups: Groups) -> Groups:
@@ -184,15 +192,15 @@ def _flattest_directions(cluster: Sample) -> Reals:
     For rows z that vary in all directions alike, they start where E[|z|^2 z z'] is least, and go on by the
     fixed point of Hyvarinen and Oja (1997).
     """
-    every = -(-len(cluster.rows) // _SHAPE_ROWS)
-    rows = cluster.rows[::every].astype(np.float64)
+    stride = -(-len(cluster.rows) // _KURTOSIS_ROWS)
+    rows = cluster.rows[::stride].astype(np.float64)
     covariance = rows.T @ rows / len(rows)
     ridge = _RIDGE * covariance.trace() / len(covariance)
     whitening = np.linalg.inv(np.linalg.cholesky(covariance + ridge * np.eye(len(covariance))))
     rows = rows @ whitening.T
     moments = (rows * np.square(rows).sum(axis=1, keepdims=True)).T @ rows
     directions = leading_eigenvectors(-moments, min(_FLATTEST, len(moments)))
-    for _ in range(_TURNS):
+    for _ in range(_KURTOSIS_STEPS):
         directions = (directions @ rows.T) ** 3 @ rows / len(rows) - 3.0 * directions
         directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), _TINY)
     return np.asarray(directions @ whitening, np.float32)

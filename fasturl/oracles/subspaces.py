@@ -81,7 +81,8 @@ class Subspaces(DecodingOracle):
         starts = [self._graph_start(rows, generator)]
         shape = (self._n_clusters, rows.shape[1], self.subspace_dimension)
         starts += [np.linalg.qr(generator.standard_normal(shape))[0] for _ in range(self.n_init)]
-        best = min((self._cluster(rows, bases) for bases in starts), key=lambda found: found.residuals[-1])
+        fits = [self._cluster(rows, bases) for bases in starts]
+        best = min(fits, key=lambda fit: fit.residuals[-1])
         return {
             "decoder_": _decoder(best.bases),
             "bases_": best.bases,
@@ -98,12 +99,13 @@ class Subspaces(DecodingOracle):
         np.fill_diagonal(angles, np.inf)
         n_neighbours = min(self.n_neighbours, len(rows) - 1)
         furthest = np.partition(angles, n_neighbours - 1, axis=1)[:, n_neighbours - 1 : n_neighbours]
-        joined = np.where(angles <= furthest, np.exp(-2.0 * angles), 0.0)
-        joined += joined.T
-        degrees = np.sqrt(joined.sum(axis=1))
+        similarities = np.where(angles <= furthest, np.exp(-2.0 * angles), 0.0)
+        similarities += similarities.T
+        root_degrees = np.sqrt(similarities.sum(axis=1))
         n = len(rows)
         leading = [n - self._n_clusters, n - 1]
-        vectors = scipy.linalg.eigh(joined / np.outer(degrees, degrees), subset_by_index=leading)[1]
+        normalised = similarities / np.outer(root_degrees, root_degrees)
+        vectors = scipy.linalg.eigh(normalised, subset_by_index=leading)[1]
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         # few distinct rows give fewer distinct points than clusters; a little noise makes them enough
         points = vectors / np.where(norms > 0.0, norms, 1.0) + 1e-9 * generator.standard_normal(vectors.shape)
@@ -111,17 +113,17 @@ class Subspaces(DecodingOracle):
         return np.stack([self._leading(rows[labels == k]) for k in range(self._n_clusters)])
 
     def _cluster(self, rows: Floats, bases: Floats) -> _Clusters:
-        """Observations and subspaces in turn, until no observation changes its subspace."""
+        """Assign observations to subspaces and fit these to them in turn, until no observation changes."""
         lengths = np.square(rows).sum(axis=1)
         residuals: list[float] = []
         labels: NDArray[np.int64] | None = None
         for _ in range(self.max_iter):
             inside = np.stack([np.square(rows @ basis).sum(axis=1) for basis in bases])
-            moved = inside.argmax(axis=0)
+            new_labels = inside.argmax(axis=0)
             residuals.append(float((lengths - inside.max(axis=0)).sum()))
-            if labels is not None and np.array_equal(moved, labels):
+            if labels is not None and np.array_equal(new_labels, labels):
                 break
-            labels = moved
+            labels = new_labels
             # a subspace that nothing is near to stays where it is
             bases = np.stack(
                 [
