@@ -78,7 +78,7 @@ class Recording:
 
 
 class _Stopped(Exception):
-    """Raised inside a worker when the run was given up."""
+    """Raised inside a worker whose run is no longer needed, since the others were given up."""
 
 
 @exits_are_faults()
@@ -189,12 +189,12 @@ def train(
 
 
 def _workers(size: Footprint, n_seeds: int, n_jobs: SupportsIndex | None) -> int:
-    """How many runs are computed at the same time: as many as fit, where nobody says how many."""
+    """How many runs are computed at the same time: n_jobs, or as many as fit into cores and memory."""
     if n_jobs is None:
         return size.workers(min(n_seeds, available_cores()))
-    wanted = min(n_seeds, checks.integer("n_jobs", n_jobs, least=1))
-    memory.refuse_beyond_limit("n_jobs", wanted, f"{wanted} runs at the same time", wanted * size.total)
-    return wanted
+    workers = min(n_seeds, checks.integer("n_jobs", n_jobs, least=1))
+    memory.refuse_beyond_limit("n_jobs", workers, f"{workers} runs at the same time", workers * size.total)
+    return workers
 
 
 def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
@@ -237,6 +237,7 @@ def available_cores() -> int:
 
 
 def _curve_points(points: SupportsIndex | Iterable[SupportsIndex], episodes: int) -> NDArray[np.int64]:
+    """The numbers of trajectories at which a learning curve is recorded."""
     if not checks.are_several(points):
         count = min(checks.integer("points", points, least=1), episodes)
         return np.unique(np.linspace(episodes / count, episodes, count).round().astype(np.int64))
@@ -249,8 +250,7 @@ def _curve_points(points: SupportsIndex | Iterable[SupportsIndex], episodes: int
 
 
 class _Record(NamedTuple):
-    """What is recorded of a run: the returns of all its trajectories would fill the memory where there are
-    many seeds."""
+    """What is recorded of a run; the returns of all trajectories of many seeds would fill the memory."""
 
     optimal_value: float
     final_average_reward: float
@@ -274,16 +274,14 @@ def _judge(
     diagnostics = outcome.diagnostics | plain_diagnostics(agent, verdict.diagnostics or {})
     if isinstance(diagnostics.get("seconds"), dict):
         diagnostics["seconds"]["evaluation"] = time.perf_counter() - begin
-    earned = np.cumsum(returns)
-    final_average_reward = float(earned[-1] / earned.size)
-    average_reward = earned[trajectories - 1] / trajectories
+    total_rewards = np.cumsum(returns)
     return _Record(
-        instance.optimal_value(),
-        final_average_reward,
-        average_reward,
-        verdict.value,
-        verdict.error,
-        diagnostics,
+        optimal_value=instance.optimal_value(),
+        final_average_reward=float(total_rewards[-1] / total_rewards.size),
+        average_reward=total_rewards[trajectories - 1] / trajectories,
+        value=verdict.value,
+        value_error=verdict.error,
+        diagnostics=diagnostics,
     )
 
 
@@ -330,34 +328,25 @@ def _in_threads(
     held, and then nothing ends.
     """
     positions = iter(range(count))
-    finished: SimpleQueue[tuple[int, _Record | BaseException]] = SimpleQueue()
+    results: SimpleQueue[tuple[int, _Record | BaseException]] = SimpleQueue()
 
     def work() -> None:
         prepare()
         for position in positions:
             try:
-                finished.put((position, play(position)))
+                results.put((position, play(position)))
             except BaseException as error:
-                finished.put((position, error))
+                results.put((position, error))
                 return
 
     threads = [threading.Thread(target=work, name=f"fasturl-{n}", daemon=True) for n in range(workers)]
     records: dict[int, _Record] = {}
     last_call = time.perf_counter()
     try:
-        for started, thread in enumerate(threads):
-            try:
-                thread.start()
-            # to go on with those that run would end in want of memory, where that is what threads are short
-            # of
-            except RuntimeError:
-                raise ValueError(
-                    f"n_jobs must be threads that the system can start, got {workers}, of which "
-                    f"{started} started"
-                ) from None
+        _start_all(threads)
         while len(records) < count:
             try:
-                position, record = finished.get(timeout=_POLL_SECONDS)
+                position, record = results.get(timeout=_POLL_SECONDS)
                 if isinstance(record, BaseException):
                     raise record
                 records[position] = record
@@ -373,6 +362,18 @@ def _in_threads(
         for thread in threads:
             if thread.ident is not None:
                 thread.join()
+
+
+def _start_all(threads: list[threading.Thread]) -> None:
+    """ValueError where the system starts only some: where it lacks memory, those would soon lack it too."""
+    for n_started, thread in enumerate(threads):
+        try:
+            thread.start()
+        except RuntimeError:
+            raise ValueError(
+                f"n_jobs must be threads that the system can start, got {len(threads)}, of which "
+                f"{n_started} started"
+            ) from None
 
 
 @contextmanager
