@@ -1,5 +1,5 @@
-"""Where a sweep is computed: processes of this machine, a Dask cluster or a Ray cluster behind one small
-face."""
+"""Where a sweep is computed: processes of this machine, a Dask cluster or a Ray cluster, behind one small
+interface, `Backend`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _WATCH_SECONDS = 0.5
+"""Time between two looks at whether a parent, or a cluster, is still there."""
 _KNOCK_SECONDS = 5.0
+"""Time allowed to find out whether anybody listens at an address."""
 _CONNECT_SECONDS = 30.0
 """Time allowed to connect once the port is known to be open."""
 _LONGEST_GREETING = 2**20
@@ -44,6 +46,8 @@ class WorkersLost(OSError):
 
 
 class Backend(Protocol):
+    """What computes the blocks of a sweep."""
+
     def workers(self) -> int:
         """How many items are computed at a time; ValueError where nothing can be computed."""
 
@@ -108,11 +112,11 @@ def _interrupts_held() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    held = {signal.SIGINT, signal.SIGHUP}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    interrupts = {signal.SIGINT, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, interrupts)
     try:
         _start_trackers()
-        signal.pthread_sigmask(signal.SIG_BLOCK, held)
+        signal.pthread_sigmask(signal.SIG_BLOCK, interrupts)
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -184,10 +188,8 @@ class Dask:
 
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> Generator[R, None, None]:
         distributed = optional.need("distributed", "dask", "a Dask cluster")
-        with (
-            _silenced("distributed.client"),
-            self._client() as client,
-        ):  # it logs a page of traceback when the scheduler is lost
+        # the client logs a page of traceback when the scheduler is lost
+        with _silenced("distributed.client"), self._client() as client:
             # an item whose worker dies is given to another by the scheduler: the same seeds, the same results
             futures = distributed.as_completed(client.map(function, items, pure=False), loop=client.loop)
             try:
@@ -205,7 +207,7 @@ class Dask:
                 ) from None
 
     def _wait(self, client: Any, futures: Any) -> None:
-        """Until something is done: Dask alone would wait for ever where there is nobody to do it."""
+        """Wait until a future is done: Dask alone would wait for ever where there are no workers."""
         deserted_since = 0.0
         while not futures.has_ready():
             with futures.thread_condition:
@@ -341,7 +343,7 @@ def _listen_for_greeting(address: str) -> None:
 
 
 def _connection(address: str) -> socket.socket | None:
-    """To who listens at an address, if that has a port; OSError where nobody does."""
+    """A connection to whoever listens at an address, if that has a port; OSError where nobody does."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if not port.isdecimal():
         return None

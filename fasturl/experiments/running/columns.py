@@ -130,10 +130,16 @@ def _typed(name: str, owner: str, cells: Sequence[Mapping[str, Any]]) -> Any:
     import pandas as pd
 
     entries = [about["columns"][owner].get(name) for about in cells]
-    kinds = {entry["kind"] for entry in entries if entry is not None}
-    kind = kinds.pop() if len(kinds) == 1 else "float" if kinds == {"int", "float"} else TEXT
+    kind = _common_kind({entry["kind"] for entry in entries if entry is not None})
     values = [None if entry is None else entry["value"] for entry in entries]
     if kind == TEXT:
         values = [as_text(value) for value in values]
     whole, with_gaps = _TYPES[kind]
     return pd.array(values, dtype=with_gaps if None in values else whole)
+
+
+def _common_kind(kinds: set[str]) -> str:
+    """The kind of a column whose cells have these."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return "float" if kinds == {"int", "float"} else TEXT

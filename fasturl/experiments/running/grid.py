@@ -20,6 +20,7 @@ from ...training import POINTS
 from .cells import Cell
 
 _MOST_CELLS = 100_000
+"""Upper limit on the cells of a sweep: more are a mistake in its lists."""
 Table = dict[str, Any]
 
 
@@ -59,8 +60,15 @@ class Grid:
             env_name, env_settings = _named(env)
             agent_name, agent_settings = _named(agent)
             try:
-                settings = env_name, env_settings, agent_name, agent_settings
-                yield Cell.make(*settings, episodes, self.points, self.evaluate_every)
+                yield Cell.make(
+                    env_name,
+                    env_settings,
+                    agent_name,
+                    agent_settings,
+                    episodes,
+                    self.points,
+                    self.evaluate_every,
+                )
             except (ValueError, TypeError) as error:
                 raise ValueError(f"{agent_name} on {env_name}: {error}") from None
 
@@ -81,7 +89,7 @@ class Grid:
                 if kind in self.shared
             ]
             for shared in itertools.product(*options):
-                yield own | _joined(settings, [one for one in shared if one])
+                yield own | _with_shared(settings, [one for one in shared if one])
 
 
 @dataclass
@@ -155,16 +163,16 @@ def _shared(content: Table, kind: str) -> _Shared:
     return _Shared(kind, tables)
 
 
-def _joined(settings: Table, shared: list[tuple[str | None, Table]]) -> Table:
+def _with_shared(settings: Table, shared: list[tuple[str | None, Table]]) -> Table:
     """The settings of an agent with what it takes for its parts: its own go first."""
-    joined: Table = {}
+    additions: Table = {}
     for part, table in shared:
         if part is None:
-            joined |= table
+            additions |= table
         elif table:
-            mine = settings.get(part, {})
-            joined[part] = table | ({"name": mine} if isinstance(mine, str) else mine)
-    return settings | joined
+            own = settings.get(part, {})
+            additions[part] = table | ({"name": own} if isinstance(own, str) else own)
+    return settings | additions
 
 
 def _sets(own: Table, part: str, key: str) -> bool:

@@ -42,10 +42,12 @@ if TYPE_CHECKING:
 _MANIFEST = "fasturl-results.json"
 _DRAFT = ".draft-"
 _FORGOTTEN_SECONDS = 24 * 3600.0
+"""Age from which on a draft of another machine is taken to be left behind."""
 
 _CELL_NAME = re.compile("[0-9a-f]{16}")
 _FILE_NAME = re.compile(r"\d+-\d+-\d+-[0-9a-f]{16}\.parquet")
 _MOST_SEED = 2**63 - 1
+"""The greatest seed that a column of 64-bit integers holds."""
 
 
 def stored_seeds(value: int | Iterable[int]) -> list[int]:
@@ -95,9 +97,9 @@ class Store:
             return ValueError(
                 f"{origin}, which this version ({__version__}) does not continue: choose another folder"
             )
-        does, advice = (
-            ("writes", "choose another folder") if self._writes else ("reads", "use the one that made them")
-        )
+        does, advice = "reads", "use the one that made them"
+        if self._writes:
+            does, advice = "writes", "choose another folder"
         return ValueError(
             f"{origin} in format {form}; this fasturl ({__version__}) {does} format {FORMAT}: {advice}"
         )
@@ -120,23 +122,20 @@ class Store:
     def _check_ours(self) -> None:
         """ValueError for a folder without a manifest that is neither empty nor one of ours that has lost
         it."""
-        there = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
-        there -= {
-            _MANIFEST,
-            "damaged",
-            "duplicates",
-        }  # another process may have written the manifest just now
+        entries = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
+        # another process may have written the manifest just now
+        entries -= {_MANIFEST, "damaged", "duplicates"}
         cells = list((self.folder / "results").glob("*"))
         if not cells:
-            there.discard("results")
-        if there and not any(_CELL_NAME.fullmatch(path.name) for path in cells):
+            entries.discard("results")
+        if entries and not any(_CELL_NAME.fullmatch(path.name) for path in cells):
             raise ValueError(f"{self.folder} is not empty and holds no results: choose another folder")
 
     def seeds(self, cell: Cell) -> set[int]:
         """The seeds whose results are there and undamaged."""
-        return self._gathered(self._files(cell))
+        return self._seeds_of_files(self._files(cell))
 
-    def _gathered(self, paths: Iterable[Path]) -> set[int]:
+    def _seeds_of_files(self, paths: Iterable[Path]) -> set[int]:
         """The seeds of some files of a cell.
 
         Who writes sets files aside whose seeds are all in larger ones, or in equal ones before them: two
@@ -145,14 +144,14 @@ class Store:
         """
         seeds: set[int] = set()
         for path in sorted(paths, key=lambda path: (-seeds_in_name(path)[2], path.name)):
-            held = self._seeds_of(path)
-            if held and self._writes and seeds.issuperset(held):
+            file_seeds = self._seeds_of(path)
+            if file_seeds and self._writes and seeds.issuperset(file_seeds):
                 with contextlib.suppress(OSError):  # it does no harm where it is
                     self._move(path, "duplicates", f"{path.parent.name}-{path.name}")
-            seeds.update(held)
+            seeds.update(file_seeds)
         return seeds
 
-    def _nearby(self, cell: Cell, seeds: Collection[int]) -> set[int]:
+    def _stored_near(self, cell: Cell, seeds: Collection[int]) -> set[int]:
         """The seeds of the files that may hold one of these."""
         paths = [
             path
@@ -160,7 +159,7 @@ class Store:
             if seeds_in_name(path)[0] <= max(seeds) and min(seeds) <= seeds_in_name(path)[1]
         ]
         try:
-            return self._gathered(paths)
+            return self._seeds_of_files(paths)
         except ValueError:  # something cannot be read: rather twice than not at all
             return set()
 
@@ -171,17 +170,17 @@ class Store:
         every run once.
         """
         folder = self.folder / "results" / cell.id
-        there = self._nearby(cell, run.seeds)
-        fresh = [position for position, seed in enumerate(run.seeds) if seed not in there]
-        if not fresh:
+        stored = self._stored_near(cell, run.seeds)
+        new_positions = [position for position, seed in enumerate(run.seeds) if seed not in stored]
+        if not new_positions:
             return
-        run = files.part_of_run(run, fresh)
+        run = files.part_of_run(run, new_positions)
         content = files.encode(cell, run, packages)
         target = folder / files.file_name(cell.id, run.seeds, content)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._write_whole(target, content)
-            self._nearby(cell, run.seeds)  # another process may have written just now
+            self._stored_near(cell, run.seeds)  # another process may have written just now
         except OSError as error:
             raise OSError(
                 f"cannot write {target}: {error.strerror or error}; what was written before is kept"
@@ -192,15 +191,14 @@ class Store:
     ) -> Iterator[Any]:
         """Every undamaged file as an Arrow table with its metadata, in a fixed order: all of them, or those
         of some cells."""
-        chosen = None if columns is None else list(columns)
-        paths = (
-            self._all_files()
-            if cells is None
-            else sorted(path for cell in cells for path in self._files(cell))
-        )
+        column_list = None if columns is None else list(columns)
+        if cells is None:
+            paths = self._all_files()
+        else:
+            paths = sorted(path for cell in cells for path in self._files(cell))
         for path in paths:
             if (content := self._content(path)) is not None:
-                yield files.decode(content, chosen)
+                yield files.decode(content, column_list)
 
     def about(self) -> list[dict[str, Any]]:
         """The metadata of every file: configuration, versions, timings, diagnostics."""
@@ -241,8 +239,8 @@ class Store:
         whole, codes = whole.take(order), codes[order]
         # two processes on one folder may both have computed a seed; they agree to the last bit
         key = np.stack([codes, whole["seed"], whole["trajectories"]])
-        fresh = np.append(True, np.any(np.diff(key), axis=0))
-        whole, codes = whole[fresh].reset_index(drop=True), codes[fresh]
+        is_first = np.append(True, np.any(np.diff(key), axis=0))
+        whole, codes = whole[is_first].reset_index(drop=True), codes[is_first]
         columns = settings_frame(list(cells.values()))
         columns["v_star"] = _mean_optimal_values(codes, whole)
         frame: pandas.DataFrame = pd.concat(
@@ -258,10 +256,10 @@ class Store:
         )
 
     def _all_files(self) -> list[Path]:
-        every = (self.folder / "results").glob("*/*.parquet")
+        paths = (self.folder / "results").glob("*/*.parquet")
         return sorted(
             path
-            for path in every
+            for path in paths
             if _CELL_NAME.fullmatch(path.parent.name) and _FILE_NAME.fullmatch(path.name)
         )
 
@@ -310,7 +308,7 @@ class Store:
         warnings.warn(f"{path} is damaged: set aside as {aside}, {consequence}", stacklevel=2)
 
     def _write_whole(self, target: Path, content: bytes) -> None:
-        """A draft takes the name of the target when it is complete and on the disk.
+        """Write a draft, which takes the name of the target once it is complete and on the disk.
 
         The folder is not flushed: a power cut may take a name back, and its results are then computed again.
         """
@@ -325,7 +323,7 @@ class Store:
             os.replace(name, target)
 
     def _remove_drafts(self) -> None:
-        """Those of processes that were killed."""
+        """Remove the drafts of processes that were killed."""
         for draft in self.folder.glob(f"{_DRAFT}*"):
             host, process, *_ = [*draft.name.removeprefix(_DRAFT).rsplit("-", 2), ""]
             dead = process.isdecimal() and is_gone(host, int(process))

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _BLOCK_STEPS = 20_000_000  # some seconds of work: that is lost at most when a sweep is killed
 _BLOCK_SEEDS = 25  # so that quick cells are spread over workers too
 _MOST_BLOCKS = 2_000  # more files would make a folder slow to read
-_IMPORTED_AFTER = time.process_time()
-"""Seconds of work after which this process had imported what a worker imports."""
+_IMPORT_SECONDS = time.process_time()
+"""What this process took until here: about what a worker needs to import everything."""
 _CALIBRATION_SECONDS = 10.0  # a dry run is waited for
 
 
@@ -101,15 +101,15 @@ def sweep(
     >>> sorted(frame["seed"].unique().tolist())
     [0, 1, 2]
     """
-    chosen, wanted, folder = stored_seeds(seeds), _checked_cells(cells), checks.path("out", out)
+    seed_list, cell_list, folder = stored_seeds(seeds), _checked_cells(cells), checks.path("out", out)
     place, progress = chosen_backend(backend, n_jobs), checks.optional_flag("progress", progress)
     place.workers()
-    if not wanted:
+    if not cell_list:
         raise ValueError("there is nothing to run: the grid is empty")
     optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
     optional.need("pandas", "experiments", "loading results")
-    store = open_store(folder, wanted, chosen)
-    complete(store, plan(store, wanted, chosen), place, progress)
+    store = open_store(folder, cell_list, seed_list)
+    complete(store, plan(store, cell_list, seed_list), place, progress)
     return store.frame()
 
 
@@ -141,14 +141,14 @@ def chosen_backend(backend: Backend | None, n_jobs: int | None) -> Backend:
 
 
 def _checked_cells(cells: Iterable[Cell]) -> list[Cell]:
-    """ValueError for anything that is not a cell."""
+    """The cells as a list; ValueError for anything that is not a cell."""
     if not checks.are_several(cells):
         raise ValueError(f"cells must be several of Cell.make(...), got {checks.short_repr(cells)}")
-    wanted = list(cells)
-    for cell in wanted:
+    cell_list = list(cells)
+    for cell in cell_list:
         if not isinstance(cell, Cell):
             raise ValueError(f"cells must be made by Cell.make(...), got {checks.short_repr(cell)}")
-    return wanted
+    return cell_list
 
 
 def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> list[SeedBlock]:
@@ -159,16 +159,17 @@ def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> li
     """
     missing = {}
     for cell in dict.fromkeys(cells):
-        there = store.seeds(cell) if store else set()
-        missing[cell] = [seed for seed in seeds if seed not in there]
-    most_steps = max(
-        _BLOCK_STEPS, sum(len(left) * run_steps(cell) for cell, left in missing.items()) // _MOST_BLOCKS
-    )
-    most_seeds = max(_BLOCK_SEEDS, sum(map(len, missing.values())) // _MOST_BLOCKS)
+        stored = store.seeds(cell) if store else set()
+        missing[cell] = [seed for seed in seeds if seed not in stored]
+    total_steps = sum(len(cell_seeds) * run_steps(cell) for cell, cell_seeds in missing.items())
+    total_seeds = sum(len(cell_seeds) for cell_seeds in missing.values())
+    most_steps = max(_BLOCK_STEPS, total_steps // _MOST_BLOCKS)
+    most_seeds = max(_BLOCK_SEEDS, total_seeds // _MOST_BLOCKS)
     blocks = []
-    for cell, left in missing.items():
+    for cell, cell_seeds in missing.items():
         size = max(1, min(most_seeds, most_steps // run_steps(cell)))
-        blocks += [SeedBlock(cell, tuple(left[first : first + size])) for first in range(0, len(left), size)]
+        for first in range(0, len(cell_seeds), size):
+            blocks.append(SeedBlock(cell, tuple(cell_seeds[first : first + size])))
     # the longest first: the last blocks to finish are then short
     return sorted(blocks, key=lambda block: -block.steps)
 
@@ -190,7 +191,7 @@ def complete(
     trained. `title` goes before what is said of the progress."""
     if not blocks:
         return
-    failed: dict[Cell, str] = {}
+    reasons: dict[Cell, str] = {}
     with _progress(blocks, progress, title) as advance, closing(backend.map(compute, blocks)) as results:
         for block, run, packages, seconds in results:
             if packages["fasturl"] != __version__:
@@ -199,15 +200,16 @@ def complete(
                     "install the same everywhere"
                 )
             if isinstance(run, str):
-                failed.setdefault(block.cell, run)
+                reasons.setdefault(block.cell, run)
             else:
                 store.write(block.cell, run, packages)
             advance(block, seconds)
-    if failed:
+    if reasons:
         cells = dict.fromkeys(block.cell for block in blocks)
-        first = next(cell for cell in cells if cell in failed)
-        count = f"{len(failed)} of {len(cells)} cells cannot be trained, the others are finished"
-        raise ValueError(f"{count}; {'the first' if len(failed) > 1 else 'it'} is {first}: {failed[first]}")
+        first = next(cell for cell in cells if cell in reasons)
+        count = f"{len(reasons)} of {len(cells)} cells cannot be trained, the others are finished"
+        which = "the first" if len(reasons) > 1 else "it"
+        raise ValueError(f"{count}; {which} is {first}: {reasons[first]}")
 
 
 def compute(block: SeedBlock) -> Computed:
@@ -243,31 +245,35 @@ def estimate_seconds(blocks: Sequence[SeedBlock], n_workers: int | None = None) 
     steps of those like them. Cells that cannot be trained are judged by all others. Workers start at the same
     time, and each needs about what this process needed: to import everything, and to load the kernels.
     """
-    start = _IMPORTED_AFTER
-    rates: dict[tuple[str, str], float] = {}
-    total, known, unknown = 0.0, 0, 0
+    start = _IMPORT_SECONDS
+    seconds_per_step: dict[tuple[str, str], float] = {}
+    total, known_steps, unknown_steps = 0.0, 0, 0
     begin = time.perf_counter()
-    by_cell: dict[Cell, int] = {}
-    for block in blocks:
-        by_cell[block.cell] = by_cell.get(block.cell, 0) + len(block.seeds)
-    waiting = sorted(by_cell, key=run_steps)
-    kinds = {
-        (cell.env, cell.agent): cell for cell in reversed(waiting)
-    }  # the cheapest of each kind goes first
-    for cell in dict.fromkeys([*kinds.values(), *waiting]):
-        kind, steps = (cell.env, cell.agent), run_steps(cell) * by_cell[cell]
-        if cell is kinds[kind] or time.perf_counter() - begin < _CALIBRATION_SECONDS:
+    n_seeds = _seeds_by_cell(blocks)
+    cheapest_first = sorted(n_seeds, key=run_steps)
+    cheapest_of_kind = {(cell.env, cell.agent): cell for cell in reversed(cheapest_first)}
+    for cell in dict.fromkeys([*cheapest_of_kind.values(), *cheapest_first]):
+        kind, steps = (cell.env, cell.agent), run_steps(cell) * n_seeds[cell]
+        if cell is cheapest_of_kind[kind] or time.perf_counter() - begin < _CALIBRATION_SECONDS:
             with suppress(ValueError):
                 seconds, loading = _run_seconds(cell)
-                rates[kind] = seconds / run_steps(cell)
+                seconds_per_step[kind] = seconds / run_steps(cell)
                 start += loading
-        if kind in rates:
-            total, known = total + rates[kind] * steps, known + steps
+        if kind in seconds_per_step:
+            total, known_steps = total + seconds_per_step[kind] * steps, known_steps + steps
         else:
-            unknown += steps
-    if known:
-        total *= (known + unknown) / known
+            unknown_steps += steps
+    if known_steps:
+        total *= (known_steps + unknown_steps) / known_steps
     return start + total / (n_workers or available_cores())
+
+
+def _seeds_by_cell(blocks: Iterable[SeedBlock]) -> dict[Cell, int]:
+    """How many seeds of each cell the blocks have."""
+    n_seeds: dict[Cell, int] = {}
+    for block in blocks:
+        n_seeds[block.cell] = n_seeds.get(block.cell, 0) + len(block.seeds)
+    return n_seeds
 
 
 def _run_seconds(cell: Cell) -> tuple[float, float]:
@@ -280,14 +286,15 @@ def _run_seconds(cell: Cell) -> tuple[float, float]:
 
     short = max(min(cell.episodes, 50), cell.episodes // 10)
     long = min(cell.episodes, 2 * short)
-    loaded = play(long)
-    if loaded > _CALIBRATION_SECONDS:  # loading is little beside it, and a second look would take as long
-        return loaded * cell.episodes / long, 0.0
-    first, second = play(short), play(long)
-    rest = (
-        0.0 if long == cell.episodes else max(0.0, second - first) * (cell.episodes - long) / (long - short)
-    )
-    return second + rest, max(0.0, loaded - second)
+    with_loading = play(long)
+    if with_loading > _CALIBRATION_SECONDS:  # loading is little beside it, and another run would take as long
+        return with_loading * cell.episodes / long, 0.0
+    short_seconds, long_seconds = play(short), play(long)
+    loading = max(0.0, with_loading - long_seconds)
+    if long == cell.episodes:
+        return long_seconds, loading
+    further_seconds = max(0.0, long_seconds - short_seconds) * (cell.episodes - long) / (long - short)
+    return long_seconds + further_seconds, loading
 
 
 @contextmanager
@@ -299,54 +306,75 @@ def _progress(
     if wanted is False:
         yield lambda block, seconds: None
         return
-    left: dict[Cell, int] = {}
-    for block in blocks:
-        left[block.cell] = left.get(block.cell, 0) + len(block.seeds)
-    n_cells, n_seeds = len(left), sum(left.values())
-    begin, time_left = time.monotonic(), TimeLeft(blocks)
-
-    def count(block: SeedBlock, seconds: float) -> None:
-        left[block.cell] -= len(block.seeds)
-        time_left.finish(block, seconds)
-
-    def text() -> str:
-        cells_done = sum(1 for seeds in left.values() if seeds == 0)
-        counts = f"cells {cells_done}/{n_cells}  seeds {n_seeds - sum(left.values())}/{n_seeds}"
-        counts = f"{title}  {counts}" if title else counts
-        estimate = time_left.estimate(time.monotonic() - begin)
-        return counts if estimate is None else f"{counts}  about {math.ceil(estimate / 60)} min left"
-
+    state = _SweepState(blocks, title)
     if notebook.in_notebook():
-        with notebook.bar(n_seeds, "runs", wanted) as show:
+        with notebook.bar(state.n_seeds, "runs", wanted) as show:
 
             def show_runs(block: SeedBlock, seconds: float) -> None:
-                count(block, seconds)
-                show(n_seeds - sum(left.values()))
+                state.finish(block, seconds)
+                show(state.seeds_done)
 
             yield show_runs
-        return
-    if wanted is None and not sys.stderr.isatty():
-        last_line = begin
+    elif wanted is None and not sys.stderr.isatty():
+        yield _line_a_minute(state)
+    else:
+        with _terminal_bar(state, sum(block.steps for block in blocks)) as advance:
+            yield advance
 
-        def tell(block: SeedBlock, seconds: float) -> None:
-            nonlocal last_line
-            count(block, seconds)
-            if (now := time.monotonic()) - last_line >= LINE_SECONDS:
-                last_line = now
-                print(text(), file=sys.stderr, flush=True)
 
-        yield tell
-        return
+class _SweepState:
+    """How far a sweep of these blocks is; `title` goes before what is said of it."""
+
+    def __init__(self, blocks: Sequence[SeedBlock], title: str) -> None:
+        self._seeds_left, self._title = _seeds_by_cell(blocks), title
+        self.n_seeds = sum(self._seeds_left.values())
+        self.begin, self._time_left = time.monotonic(), TimeLeft(blocks)
+
+    def finish(self, block: SeedBlock, seconds: float) -> None:
+        """Note that a worker has computed a block, and for how long it did."""
+        self._seeds_left[block.cell] -= len(block.seeds)
+        self._time_left.finish(block, seconds)
+
+    @property
+    def seeds_done(self) -> int:
+        return self.n_seeds - sum(self._seeds_left.values())
+
+    def in_words(self) -> str:
+        """Cells done, seeds done, and time left where that can be told."""
+        cells_done = sum(1 for seeds in self._seeds_left.values() if seeds == 0)
+        text = f"cells {cells_done}/{len(self._seeds_left)}  seeds {self.seeds_done}/{self.n_seeds}"
+        if self._title:
+            text = f"{self._title}  {text}"
+        estimate = self._time_left.estimate(time.monotonic() - self.begin)
+        return text if estimate is None else f"{text}  about {math.ceil(estimate / 60)} min left"
+
+
+def _line_a_minute(state: _SweepState) -> Callable[[SeedBlock, float], None]:
+    """What prints the state of a sweep now and then, where there is no terminal for a bar."""
+    last_line = state.begin
+
+    def advance(block: SeedBlock, seconds: float) -> None:
+        nonlocal last_line
+        state.finish(block, seconds)
+        if (now := time.monotonic()) - last_line >= LINE_SECONDS:
+            last_line = now
+            print(state.in_words(), file=sys.stderr, flush=True)
+
+    return advance
+
+
+@contextmanager
+def _terminal_bar(state: _SweepState, total_steps: int) -> Iterator[Callable[[SeedBlock, float], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     # drawn ten times a second, as it would be, it takes two per cent of a core from the workers
     with Progress(*columns, console=Console(stderr=True), refresh_per_second=2) as bar:
-        task = bar.add_task(text(), total=sum(block.steps for block in blocks))
+        task = bar.add_task(state.in_words(), total=total_steps)
 
         def advance(block: SeedBlock, seconds: float) -> None:
-            count(block, seconds)
-            bar.update(task, advance=block.steps, description=text())
+            state.finish(block, seconds)
+            bar.update(task, advance=block.steps, description=state.in_words())
 
         yield advance

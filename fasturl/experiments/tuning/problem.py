@@ -21,6 +21,7 @@ from ..running.cells import Cell, flat_settings
 JUDGING_SEEDS = range(50)
 """What results are judged on; no search may look at them."""
 TUNING_SEEDS = range(10_000, 10_020)
+"""What is tuned on if nothing else is asked for."""
 
 
 Space = Mapping[str, Range | Sequence[Any]]
@@ -139,12 +140,12 @@ class Problem:
         trained."""
         if not self.env_settings:
             raise ValueError("there is no environment to tune on: a setting has an empty list of values")
-        ends = {
+        corners = {
             name: (values.low, values.high) if isinstance(values, Range) else values
             for name, values in self.space.items()
         }
         origins: dict[str, str] = {}
-        for point in _combinations(ends):
+        for point in _combinations(corners):
             described = registry.agent_settings(self.agent, self.settings(point))
             origins |= registry.origins(self.env, self.agent, described)
         for env_settings in self.env_settings:
@@ -190,11 +191,11 @@ class Problem:
         return [float(reward) for reward in np.mean([run.average_reward[:, -1] for run in runs], axis=0)]
 
     def __str__(self) -> str:
-        varied = [
+        settings = [
             f"{name} {', '.join(dict.fromkeys(_text(chosen[name]) for chosen in self.env_settings))}"
             for name in self.env_settings[0]
         ]
-        environments = "; ".join(varied)
+        environments = "; ".join(settings)
         return (
             f"{self.agent} on {self.env}, {environments}: {self.episodes:,} episodes, {len(self.seeds)} seeds"
         )

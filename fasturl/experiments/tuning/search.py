@@ -48,9 +48,10 @@ TPE_TRIALS = 50
 SEEDS_PER_CHECK = 5
 
 _PRUNING_P = 0.05
-_DRAW = "draw"
-_PROCESS = "process"
-_REASON = "reason"
+"""Level of the test by which a trial is given up."""
+_DRAW, _PROCESS, _REASON = "draw", "process", "reason"
+"""What is noted of a trial in its study: the number of its draw, the process that makes it, and why its
+settings cannot be trained."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +176,9 @@ def tune(
     optuna = optional.need("optuna", "tune", "tuning")
     name = f"{problem.agent} on {problem.env} {_digest(problem, search)}"
     with _quiet_optuna(), opened(study, storage) as rdb:
-        pruner = (
-            optuna.pruners.WilcoxonPruner(p_threshold=_PRUNING_P)
-            if search.prune
-            else optuna.pruners.NopPruner()
-        )
+        pruner = optuna.pruners.NopPruner()
+        if search.prune:
+            pruner = optuna.pruners.WilcoxonPruner(p_threshold=_PRUNING_P)
         record = optuna.create_study(
             storage=rdb, study_name=name, load_if_exists=True, direction="maximize", pruner=pruner
         )
@@ -214,8 +213,8 @@ class _Trials:
             np.random.default_rng(search.sampler_seed).shuffle(grid)
 
     def finished(self) -> list[optuna.trial.FrozenTrial]:
-        """If two processes made the same, one trial of the two, and rather a whole one than one that was
-        given up.
+        """The finished trials. Where two processes made the same, it is one of the two, and rather a complete
+        one than one that was given up.
 
         Two samples of TPE with the same number may differ, if other trials were finished in between; they are
         two trials then.
@@ -227,8 +226,8 @@ class _Trials:
         return sorted(distinct.values(), key=lambda trial: trial.number)
 
     def next_draw(self, wanted: int) -> int | None:
-        """The first that nobody has made or is making; at the end of a grid, the first that nobody has
-        finished.
+        """The first draw that nobody has finished or is making; at the end of a grid, the first that nobody
+        has finished.
 
         None once `wanted` trials are finished.
         """
@@ -282,11 +281,11 @@ class _Trials:
         for first in range(0, len(self.problem.seeds), self.seeds_per_check):
             part = self.problem.seeds[first : first + self.seeds_per_check]
             try:
-                evaluated = self.problem.evaluate(settings, part, self.n_jobs)
+                new_rewards = self.problem.evaluate(settings, part, self.n_jobs)
             except ValueError as error:  # these settings cannot be trained; others may
                 trial.set_user_attr(_REASON, checks.reason_of(error))
                 raise optuna.TrialPruned from None
-            for step, reward in enumerate(evaluated, first):
+            for step, reward in enumerate(new_rewards, first):
                 rewards.append(reward)
                 trial.report(reward, step)
             show(self.finished(), len(rewards))
@@ -310,9 +309,8 @@ class _Trials:
         trials = self.study.get_trials(
             deepcopy=False, states=[optuna.trial.TrialState[state] for state in states]
         )
-        return [
-            trial for trial in trials if _DRAW in trial.user_attrs
-        ]  # others are about to get their number, or of another's making
+        # the others are about to get their number, or were put into the study by somebody else
+        return [trial for trial in trials if _DRAW in trial.user_attrs]
 
 
 def _first_not_in(taken: set[int]) -> int:
@@ -355,9 +353,8 @@ def _quiet_optuna() -> Iterator[None]:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", optuna.exceptions.ExperimentalWarning
-            )  # the pruner and the heartbeat
+            # the pruner and the heartbeat are experimental
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             yield
     finally:
         optuna.logging.set_verbosity(before)
