@@ -142,9 +142,9 @@ def _curve_chart(
 
 def thinned(curve: summaries.Curve) -> summaries.Curve:
     """A curve of at most `MOST_POINTS` points, its last one among them."""
-    every = max(1, math.ceil(curve.trajectories.size / MOST_POINTS))
-    points, samples = curve.trajectories[::-1][::every][::-1], curve.samples[:, ::-1][:, ::every][:, ::-1]
-    return summaries.Curve(points, samples)
+    stride = max(1, math.ceil(curve.trajectories.size / MOST_POINTS))
+    first = (curve.trajectories.size - 1) % stride  # so that the last one is among them
+    return summaries.Curve(curve.trajectories[first::stride], curve.samples[:, first::stride])
 
 
 def _success_chart(cells: pandas.DataFrame, styles: Mapping[str, LineStyle]) -> Chart:
@@ -165,11 +165,11 @@ def _success_chart(cells: pandas.DataFrame, styles: Mapping[str, LineStyle]) -> 
 def _scaling_chart(cells: pandas.DataFrame, styles: Mapping[str, LineStyle]) -> Chart:
     # positions on the x axis are logarithms, so that series stand side by side at one distance everywhere
     x_axis = _horizon_axis(cells["horizon"], math.log10, 0.06)
-    series, fits, ends = [], [], []
+    series, fits, heights = [], [], []
     for label, rows in _by_label(cells):
         needed, played = [plain(value) for value in rows["needed"]], rows["trajectories"].tolist()
         reached = [value is not None for value in needed]
-        ys = [end if value is None else value for value, end in zip(needed, played, strict=True)]
+        ys = [most if value is None else value for value, most in zip(needed, played, strict=True)]
         bars = _bars(rows)
         trace = _trace(styles[label], [math.log10(x) for x in rows["horizon"]], ys)
         symbol = trace["marker"]["symbol"]
@@ -179,9 +179,9 @@ def _scaling_chart(cells: pandas.DataFrame, styles: Mapping[str, LineStyle]) -> 
         trace |= {"hovertemplate": "%{customdata}", "textposition": "top center"}
         series.append(Series(label, rows["cell"].tolist(), colours(styles[label]), trace, {"any": bars}))
         fits += _fits(label, styles[label], list(zip(rows["horizon"], needed, strict=True)))
-        ends += [end for end in (*ys, *bars[0], *bars[1]) if end is not None]
+        heights += [height for height in (*ys, *bars[0], *bars[1]) if height is not None]
     room_above = 1.5 if all(cells["needed"].map(math.isfinite)) else 2.5  # for arrows
-    y_range = [math.log10(min(ends) / 1.5), math.log10(max(ends) * room_above)]
+    y_range = [math.log10(min(heights) / 1.5), math.log10(max(heights) * room_above)]
     y_axis = {"title": _axis_title("trajectories"), "type": "log", "range": y_range, "tickformat": "~s"}
     y_axis["dtick"] = "D2" if y_range[1] - y_range[0] > 1 else "D1"
     layout = {"xaxis": x_axis, "yaxis": y_axis, "shapes": []}
@@ -193,11 +193,11 @@ def _bars(rows: pandas.DataFrame) -> tuple[list[Any], list[Any]]:
 
     An interval without an upper end reaches to the number of trajectories that were played.
     """
-    known = rows["needed"].map(math.isfinite) & rows["needed_low"].notna()
+    has_interval = rows["needed"].map(math.isfinite) & rows["needed_low"].notna()
     low, high = rows["needed_low"].clip(lower=1), rows[["needed_high", "trajectories"]].min(axis="columns")
     return (
-        [plain(end) if there else None for end, there in zip(low, known, strict=True)],
-        [plain(end) if there else None for end, there in zip(high, known, strict=True)],
+        [plain(end) if has_one else None for end, has_one in zip(low, has_interval, strict=True)],
+        [plain(end) if has_one else None for end, has_one in zip(high, has_interval, strict=True)],
     )
 
 
@@ -217,12 +217,14 @@ def colours(line: LineStyle) -> dict[str, str]:
 
 
 def _fits(label: str, line: LineStyle, pairs: list[tuple[float, Any]]) -> list[dict[str, Any]]:
-    """The power law of horizons and medians, if there are two different horizons with a median."""
-    known = [(x, y) for x, y in pairs if y]
-    if len({x for x, _ in known}) < 2:
+    """The power law of horizons and medians, if two different horizons have a median; pairs are of a horizon
+    and its median, or None."""
+    horizons = [x for x, y in pairs if y]
+    medians = [y for _, y in pairs if y]
+    if len(set(horizons)) < 2:
         return []
-    slope = statistics.log_log_slope(*zip(*known, strict=True))
-    left, right = min(known)[0], max(known)[0]
+    slope = statistics.log_log_slope(horizons, medians)
+    left, right = min(horizons), max(horizons)
     shape = {"type": "line", "layer": "below", "line": _trace(line, [], [])["line"]}
     shape |= {"x0": math.log10(left), "y0": math.exp(slope.intercept) * left**slope.slope}
     shape |= {"x1": math.log10(right), "y1": math.exp(slope.intercept) * right**slope.slope}
@@ -258,9 +260,9 @@ def needed_in_words(row: Mapping[str, Any]) -> str:
 
 def in_words(chart: Chart) -> str:
     """A chart as a screen reader tells it."""
-    ends = [f"{one.label} {_value_text(one, -1)}" for one in chart.series]
+    last_values = [f"{one.label} {_value_text(one, -1)}" for one in chart.series]
     x, y = chart.axis_names
-    return f"{chart.title}: {y} against {x}. At the right end: {'; '.join(ends)}."
+    return f"{chart.title}: {y} against {x}. At the right end: {'; '.join(last_values)}."
 
 
 def as_table(chart: Chart) -> str:

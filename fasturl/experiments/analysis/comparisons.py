@@ -100,12 +100,12 @@ def seconds(frame: pandas.DataFrame, about: list[dict[str, Any]], *, x: str = "h
     They are of the machine that the runs were played on, with whatever else it had to do. Each run plays the
     trajectories that it was told to, whether or not it needs them.
     """
-    taken: dict[str, float] = defaultdict(float)
+    total_seconds: dict[str, float] = defaultdict(float)
     runs: dict[str, int] = defaultdict(int)
     for block in about:
-        taken[block["cell"]] += block["wall_seconds"]
+        total_seconds[block["cell"]] += block["wall_seconds"]
         runs[block["cell"]] += len(block["seeds"])
-    draw = partial(_draw_seconds, {cell: taken[cell] / runs[cell] for cell in runs})
+    draw = partial(_draw_seconds, {cell: total_seconds[cell] / runs[cell] for cell in runs})
     words = f"Points: mean over {seeds_in_words(frame)}, a run on one core."
     return _power_laws(_comparison(frame, x), x, draw, "seconds a run", words)
 
@@ -201,18 +201,19 @@ def _draw_needed(
     xs = line[across].to_numpy(float)
     shifted = xs * math.exp(shift)
     needed, played = line["needed"].to_numpy(), line["trajectories"].to_numpy()
-    there = np.isfinite(needed)
+    has_median = np.isfinite(needed)
     slopes = _draw_fit(axes, xs, needed, label, line_style)
     # an interval without an upper end reaches to the number of trajectories that were played; where there is
     # none (nan) no bar is drawn
     high = np.minimum(line["needed_high"].to_numpy(), played)
     low = np.maximum(line["needed_low"].to_numpy(), 1)
-    bars = np.array([needed[there] - low[there], high[there] - needed[there]]).clip(0)
-    axes.errorbar(shifted[there], needed[there], bars, linestyle="none", **points, **ERROR_BARS)
-    axes.plot(shifted[~there], played[~there], linestyle="none", fillstyle="none", **points)
+    medians = needed[has_median]
+    bars = np.array([medians - low[has_median], high[has_median] - medians]).clip(0)
+    axes.errorbar(shifted[has_median], medians, bars, linestyle="none", **points, **ERROR_BARS)
+    axes.plot(shifted[~has_median], played[~has_median], linestyle="none", fillstyle="none", **points)
     above = axes.transData + transforms.ScaledTranslation(0, 5 / 72, cast(Any, axes.figure).dpi_scale_trans)
     arrow: dict[str, Any] = {"marker": r"$\uparrow$", "markersize": 5, "color": line_style.colour}
-    axes.plot(shifted[~there], played[~there], linestyle="none", transform=above, **arrow)
+    axes.plot(shifted[~has_median], played[~has_median], linestyle="none", transform=above, **arrow)
     return slopes
 
 
@@ -225,9 +226,9 @@ def _draw_seconds(
     label: str,
     line_style: LineStyle,
 ) -> list[tuple[Any, str]]:
-    xs, taken = line[across].to_numpy(float), line["cell"].map(seconds_by_cell).to_numpy(float)
-    slopes = _draw_fit(axes, xs, taken, label, line_style)
-    axes.plot(xs * math.exp(shift), taken, linestyle="none", **_point_style(line_style))
+    xs, ys = line[across].to_numpy(float), line["cell"].map(seconds_by_cell).to_numpy(float)
+    slopes = _draw_fit(axes, xs, ys, label, line_style)
+    axes.plot(xs * math.exp(shift), ys, linestyle="none", **_point_style(line_style))
     return slopes
 
 
@@ -235,15 +236,15 @@ def _draw_fit(axes: Axes, xs: Any, ys: Any, label: str, line_style: LineStyle) -
     """The line that was fitted and its slope in words; nothing where there are too few points."""
     # named here, so that legends show line and marker; the points themselves are drawn by the caller
     points = _point_style(line_style)
-    (fitted,) = axes.plot(
+    (artist,) = axes.plot(
         [], [], linestyle=line_style.dashes, linewidth=0.9, label=label, markevery=[], **points
     )
     with contextlib.suppress(ValueError):
         slope = statistics.log_log_slope(xs, ys)
-        there = xs[np.isfinite(ys)]
-        ends = np.array([there.min(), there.max()])
-        fitted.set_data(ends, np.exp(slope.intercept) * ends**slope.slope)
-        return [(fitted, f"slope {slope_in_words(slope)}")]
+        known_xs = xs[np.isfinite(ys)]
+        ends = np.array([known_xs.min(), known_xs.max()])
+        artist.set_data(ends, np.exp(slope.intercept) * ends**slope.slope)
+        return [(artist, f"slope {slope_in_words(slope)}")]
     return []
 
 

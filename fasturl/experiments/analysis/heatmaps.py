@@ -109,9 +109,9 @@ def _write_numbers(axes: Axes, form: str, top: float) -> None:
         lay_out(figure)  # labels that stand take height from the cells
     height = axes.get_window_extent().height / figure.dpi / numbers.shape[0]
     for axis, room in ((axes.xaxis, width), (axes.yaxis, height)):
-        every = math.ceil(1.1 * size / 72 / room)
+        stride = math.ceil(1.1 * size / 72 / room)
         axis.set_ticks(
-            axis.get_ticklocs()[::every], [label.get_text() for label in axis.get_ticklabels()][::every]
+            axis.get_ticklocs()[::stride], [label.get_text() for label in axis.get_ticklabels()][::stride]
         )
     widest = max(inches(form.format(number), _LARGEST_NUMBERS) for number in numbers[np.isfinite(numbers)])
     size = min(_LARGEST_NUMBERS, _LARGEST_NUMBERS * 0.8 * width / widest, 0.8 * 72 * height)

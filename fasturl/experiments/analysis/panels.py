@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CAPTION_FONT_SIZE = 6.5
-"""In points."""
+"""Font size of captions, in points."""
 ERROR_BARS: dict[str, Any] = {"elinewidth": 0.9, "capsize": 1.5}
 LEGEND_LINE_LENGTH = 2.8
 """Length of a line in a legend, in font sizes: its dashes show on both sides of the marker."""
@@ -32,9 +32,13 @@ _ONE_COLUMN_WIDTH = 3.4
 _PARTS = tuple(f"{part}." for part in PARTS)
 """What columns of the settings of parts begin with."""
 _MOST_PANELS = 48
+"""Upper limit on the panels of a figure."""
 _MOST_LINES = 12
+"""Upper limit on the lines of a panel: no more can be told apart."""
 _MOST_COLUMNS = 4
+"""Upper limit on the panels in a row where these are the values of one setting."""
 _USUAL_COLUMNS = 3
+"""Panels in a row elsewhere."""
 
 
 def title(rows: pandas.DataFrame) -> str:
@@ -133,9 +137,11 @@ def rows_by(frame: pandas.DataFrame, keys: list[str]) -> list[pandas.DataFrame]:
 
 
 def _columns(frame: pandas.DataFrame, keys: list[str], n_panels: int) -> int:
-    several = [shown(frame[key]).nunique() for key in keys if varies(frame, key)]
-    fits = bool(several) and several[-1] <= _MOST_COLUMNS and n_panels == math.prod(several)
-    return several[-1] if fits and len(several) > 1 else _USUAL_COLUMNS
+    """Panels in a row: the values of the setting that varies last, if they fit and the grid has no gaps."""
+    counts = [int(shown(frame[key]).nunique()) for key in keys if varies(frame, key)]
+    if len(counts) > 1 and counts[-1] <= _MOST_COLUMNS and n_panels == math.prod(counts):
+        return counts[-1]
+    return _USUAL_COLUMNS
 
 
 def _check_lines(frame: pandas.DataFrame, groups: list[pandas.DataFrame], labels: Mapping[str, str]) -> None:
@@ -225,9 +231,12 @@ def name_axes(figure: Figure, all_axes: list[Axes], x: str, y: str) -> None:
 
 
 def seeds_in_words(frame: pandas.DataFrame) -> str:
+    """How many seeds the cells of a frame have."""
     counts = frame.groupby("cell")["seed"].nunique()
     least, most = int(counts.min()), int(counts.max())
-    return f"{most} seed{'s' if most > 1 else ''}" if least == most else f"{least} to {most} seeds"
+    if least < most:
+        return f"{least} to {most} seeds"
+    return "1 seed" if most == 1 else f"{most} seeds"
 
 
 def require_results(frame: pandas.DataFrame) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -144,11 +144,10 @@ def _draw_panel(
         _mark_lone_points(axes, line, line_style)
 
 
-def _heights(lines: Iterable[_Line]) -> tuple[float, float]:
+def _heights(lines: Collection[_Line]) -> tuple[float, float]:
     """Where the y axis of a panel begins and ends: below the least mean, above the greatest upper edge."""
-    means, highs = (
-        np.concatenate(parts) for parts in zip(*((line.mean, line.edges.high) for line in lines), strict=True)
-    )
+    means = np.concatenate([line.mean for line in lines])
+    highs = np.concatenate([line.edges.high for line in lines])
     if np.isnan(means).all():
         return 1.0, 10.0
     return float(np.nanmin(means)) / _ROOM_BELOW, float(np.nanmax(highs)) * _ROOM_ABOVE
@@ -156,11 +155,17 @@ def _heights(lines: Iterable[_Line]) -> tuple[float, float]:
 
 def _mark_lone_points(axes: Axes, line: _Line, line_style: LineStyle) -> None:
     """Mark the points between two that are left out, which as a line would have no length."""
-    missing = np.isnan(np.concatenate([[np.nan], line.mean, [np.nan]]))
-    lone = ~missing[1:-1] & missing[:-2] & missing[2:]
+    is_missing = np.isnan(np.concatenate([[np.nan], line.mean, [np.nan]]))
+    lone = ~is_missing[1:-1] & is_missing[:-2] & is_missing[2:]
     if line.mean.size > 1 and lone.any():
-        points = line.trajectories[lone], line.mean[lone]
-        axes.plot(*points, linestyle="none", marker=line_style.marker, markersize=2, color=line_style.colour)
+        axes.plot(
+            line.trajectories[lone],
+            line.mean[lone],
+            linestyle="none",
+            marker=line_style.marker,
+            markersize=2,
+            color=line_style.colour,
+        )
 
 
 def _set_ticks(axes: Axes) -> None:

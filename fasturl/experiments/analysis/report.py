@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..._base import optional
+from ..._base.schema import PARTS
 from ..._version import __version__
 from ...run import NEAR_OPTIMAL
 from ..running.store import Store
@@ -46,10 +47,6 @@ VIEW = "view.json"
 _BAND_NAMES = {"std": "standard deviation", "ci": "bootstrap", "none": "nothing"}
 _TOOLS = (("+", "+", "Zoom in"), ("-", "\u2212", "Zoom out"), ("0", "⟲", "Reset zoom"))
 """The key, the sign and the name of each button of a chart."""
-
-
-PARTS = ("oracle", "learner")
-"""Parts of agents that the reader may filter by."""
 
 
 @dataclass(frozen=True)
@@ -158,15 +155,13 @@ def filters_of(frame: pandas.DataFrame) -> list[Filter]:
     for key, column in columns.items():
         # a setting without a value is the default of an environment that has it; others lack it, as agents
         # without an oracle do
-        has = (
-            {env for env, own in rows.groupby("env") if own[column].notna().any()}
-            if key not in PARTS
-            else set()
-        )
-        values = {
-            row["cell"]: None if missing(row[column]) and row["env"] not in has else show(row[column])
-            for _, row in rows.iterrows()
-        }
+        envs_with_setting: set[str] = set()
+        if key not in PARTS:
+            envs_with_setting = {env for env, own in rows.groupby("env") if own[column].notna().any()}
+        values: dict[str, str | None] = {}
+        for _, row in rows.iterrows():
+            lacks_it = missing(row[column]) and row["env"] not in envs_with_setting
+            values[row["cell"]] = None if lacks_it else show(row[column])
         order = summaries.agent_rank if key == "agent" else summaries.setting_rank
         choices = sorted({value for value in values.values() if value is not None}, key=order)
         filters.append(Filter(key, in_words(key).capitalize(), choices, values))

@@ -112,9 +112,9 @@ def warnings_table(frame: pandas.DataFrame, table: pandas.DataFrame, about: list
     places, labels = ["env", *summaries.env_settings(frame)], summaries.labels(frame)
     rows = []
     for at, row in table.iterrows():
-        for (cell, sentence), warned in seeds.items():
+        for (cell, sentence), warned_seeds in seeds.items():
             if cell == row["cell"]:
-                where, share = title(table.loc[[at], places]), f"{len(warned)} of {row['seeds']}"
+                where, share = title(table.loc[[at], places]), f"{len(warned_seeds)} of {row['seeds']}"
                 rows.append(_row(cell, columns, (where, labels[cell], sentence, share)))
     return (
         '<section aria-labelledby="warnings-title"><h2 id="warnings-title">Warnings</h2>'

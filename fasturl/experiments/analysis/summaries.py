@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ... import registry
 from ..._base import checks, optional
 from ..._base.names import RESERVED
+from ..._base.schema import PARTS
 from ...run import mean_optimal_value
 from . import statistics
 
@@ -29,9 +30,10 @@ BANDS = {
     "std": "one standard deviation",
     "ci": f"{statistics.LEVEL:.0%} bootstrap confidence interval of the mean",
 }
-_RUN = ("env", "agent", "oracle", "learner", "episodes", "points")
+_RUN = ("env", "agent", *PARTS, "episodes", "points")
 """The columns besides settings that say what was run."""
-_PREFIXES = ("agent.", "oracle.", "learner.")
+_PREFIXES = tuple(f"{owner}." for owner in ("agent", *PARTS))
+"""What the columns of settings of agents and of their parts begin with."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,11 @@ def in_words(column: str) -> str:
 
 
 def select(frame: pandas.DataFrame, conditions: Iterable[str]) -> pandas.DataFrame:
-    """The rows for which conditions such as "horizon=10" hold; of several for the same setting, one."""
-    wanted: dict[str, set[str]] = {}
-    asked = list(conditions)
+    """The rows for which conditions such as "horizon=10" hold; of several on the same setting, one must."""
+    texts_by_setting: dict[str, set[str]] = {}
+    condition_list = list(conditions)
     cells = _cells(frame)
-    for condition in asked:
+    for condition in condition_list:
         name, equals, text = condition.partition("=")
         if not (name and equals and text):
             raise ValueError(f"a condition is written NAME=VALUE, for example horizon=10, got {condition!r}")
@@ -112,13 +114,13 @@ def select(frame: pandas.DataFrame, conditions: Iterable[str]) -> pandas.DataFra
         if show(text) not in present:
             values = ", ".join(sorted(present, key=setting_rank))
             raise ValueError(f"there are no results with {name} {text}; {name} is {values}")
-        wanted.setdefault(name, set()).add(show(text))
-    for name, texts in wanted.items():
+        texts_by_setting.setdefault(name, set()).add(show(text))
+    for name, texts in texts_by_setting.items():
         columns = cells[columns_called(frame, name)]
         cells = cells[columns.map(show).isin(texts).any(axis="columns")]
-    if asked and cells.empty:
-        raise ValueError(f"there are no results with {' and '.join(asked)}")
-    return frame[frame["cell"].isin(cells.index)] if asked else frame
+    if condition_list and cells.empty:
+        raise ValueError(f"there are no results with {' and '.join(condition_list)}")
+    return frame[frame["cell"].isin(cells.index)] if condition_list else frame
 
 
 def show(value: Any) -> str:
@@ -153,21 +155,21 @@ def labels(frame: pandas.DataFrame) -> dict[str, str]:
     cells = _cells(frame)
     places = {"env", *env_settings(frame)}
     settings = cells[[name for name in setting_columns(frame) if name not in {*places, "agent"}]].map(show)
-    placed = cells[sorted(places)].map(show).agg("|".join, axis="columns")
-    named, ranks = dict[str, str](), dict[str, Any]()
+    environments = cells[sorted(places)].map(show).agg("|".join, axis="columns")
+    names, ranks = dict[str, str](), dict[str, Any]()
     for agent, members in cells.groupby("agent", sort=False):
         own = settings.loc[members.index]
         # few values first: what tells variants apart everywhere, rather than what goes along with it
         order = sorted(own.columns[own.nunique() > 1], key=lambda name: own[name].nunique())
-        where, telling = placed[members.index], list[str]()
+        where, telling = environments[members.index], list[str]()
         for name in order:
             if _kinds(own, [*telling, name], where) > _kinds(own, telling, where):
                 telling.append(name)
         for cell, row in own.iterrows():
             details = [f"{in_words(name)} {row[name]}" for name in telling]
-            named[str(cell)] = ", ".join([str(agent), *details])
+            names[str(cell)] = ", ".join([str(agent), *details])
             ranks[str(cell)] = (agent_rank(str(agent)), [setting_rank(row[name]) for name in telling])
-    return {cell: named[cell] for cell in sorted(named, key=lambda cell: ranks[cell])}
+    return {cell: names[cell] for cell in sorted(names, key=lambda cell: ranks[cell])}
 
 
 def setting_rank(text: str) -> tuple[float, str]:

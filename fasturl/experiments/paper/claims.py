@@ -186,10 +186,10 @@ def _beside(panels: pandas.DataFrame, rows: pandas.DataFrame, agents: Sequence[s
 def _far_from_optimal(panels: pandas.DataFrame) -> _Result:
     best = panels.groupby("horizon")["average_reward_mean"].max()
     rates = panels.groupby("horizon")["success_rate"].max()
-    told = (f"{value:.4f} at H = {horizon} ({rates[horizon]:.0%})" for horizon, value in best.items())
+    texts = (f"{value:.4f} at H = {horizon} ({rates[horizon]:.0%})" for horizon, value in best.items())
     return _Result(
         bool((best < FAR * V_STAR).all()),
-        f"best average reward of a switch, and most near-optimal seeds: {', '.join(told)}; V* = {V_STAR:g}",
+        f"best average reward of a switch, and most near-optimal seeds: {', '.join(texts)}; V* = {V_STAR:g}",
     )
 
 
@@ -221,8 +221,8 @@ def _better_than_pcid(panels: pandas.DataFrame) -> _Result:
 def _rates(panels: pandas.DataFrame) -> tuple[pandas.Series, str]:
     """The success rates that the paper speaks of, and the same in words."""
     chosen = panels[(panels["horizon"] == _LONG) & (panels["switch"] > 0)]
-    told = (f"{row.success_rate:.0%} at switch {row.switch:g}" for row in chosen.itertuples())
-    return chosen["success_rate"], ", ".join(told)
+    texts = (f"{row.success_rate:.0%} at switch {row.switch:g}" for row in chosen.itertuples())
+    return chosen["success_rate"], ", ".join(texts)
 
 
 def _near_optimal_at_least_80(panels: pandas.DataFrame) -> _Result:
@@ -237,92 +237,91 @@ def _near_optimal_over_75(panels: pandas.DataFrame) -> _Result:
 
 def _decoder_is_stable_early(panels: pandas.DataFrame) -> _Result:
     medians = panels.groupby("horizon")[DECODER_TRAJECTORIES].agg(["min", "max"])
-    told = [
-        f"{row.min:,.0f} at H = {row.Index}"
-        if row.min == row.max
-        else f"{row.min:,.0f} to {row.max:,.0f} at H = {row.Index}"
-        for row in medians.itertuples()
-    ]
+    texts = []
+    for row in medians.itertuples():
+        span = f"{row.min:,.0f}" if row.min == row.max else f"{row.min:,.0f} to {row.max:,.0f}"
+        texts.append(f"{span} at H = {row.Index}")
     in_time = [most <= DECODER_RANGES[int(horizon)][1] for horizon, most in medians["max"].items()]
-    return _Result(all(in_time), f"medians over seeds, by switch: {', '.join(told)}")
+    return _Result(all(in_time), f"medians over seeds, by switch: {', '.join(texts)}")
 
 
 _ALL = tuple(FIGURES)
 _NEAR_OPTIMAL = "the paper's share; that 0.9 V* is near-optimal is ours"
 STATEMENTS = (
     _Statement(
-        "learning on raw observations stays far from optimal, at small horizons too",
-        f"average reward below {FAR:g} V* at every horizon",
-        "ours",
-        ("fig1",),
-        ("fig1",),
-        BITS_ONLY,
-        (),
-        _far_from_optimal,
+        claim="learning on raw observations stays far from optimal, at small horizons too",
+        threshold=f"average reward below {FAR:g} V* at every horizon",
+        source="ours",
+        figures=("fig1",),
+        said_of=("fig1",),
+        agents=BITS_ONLY,
+        needs=(),
+        measure=_far_from_optimal,
     ),
     _Statement(
-        "URL is mostly as good as the skyline OracleQ-lat",
-        f"at least {WITHIN:g} of its average reward in more than half of the panels",
-        "ours",
-        _ALL,
-        ("fig1",),
-        _FORMS,
-        ("oracleq-lat",),
-        _as_good_as_the_skyline,
+        claim="URL is mostly as good as the skyline OracleQ-lat",
+        threshold=f"at least {WITHIN:g} of its average reward in more than half of the panels",
+        source="ours",
+        figures=_ALL,
+        said_of=("fig1",),
+        agents=_FORMS,
+        needs=("oracleq-lat",),
+        measure=_as_good_as_the_skyline,
     ),
     _Statement(
-        f"URL is much better than the baseline QLearning-lat, above all at H = {_LONG}",
-        f"higher average reward in more than half of the panels, over {MUCH:g} times at H = {_LONG}",
-        "ours",
-        _ALL,
-        ("fig1",),
-        _FORMS,
-        ("qlearning-lat",),
-        _better_than_the_baseline,
+        claim=f"URL is much better than the baseline QLearning-lat, above all at H = {_LONG}",
+        threshold="higher average reward in more than half of the panels, "
+        f"over {MUCH:g} times at H = {_LONG}",
+        source="ours",
+        figures=_ALL,
+        said_of=("fig1",),
+        agents=_FORMS,
+        needs=("qlearning-lat",),
+        measure=_better_than_the_baseline,
         horizon=_LONG,
     ),
     _Statement(
-        "URL outperforms PCID in most cases",
-        "higher average reward in more than half of the panels",
-        "ours",
-        _ALL,
-        ("fig1",),
-        _FORMS,
-        ("pcid",),
-        _better_than_pcid,
+        claim="URL outperforms PCID in most cases",
+        threshold="higher average reward in more than half of the panels",
+        source="ours",
+        figures=_ALL,
+        said_of=("fig1",),
+        agents=_FORMS,
+        needs=("pcid",),
+        measure=_better_than_pcid,
     ),
     _Statement(
-        f"at H = {_LONG}, URL is near-optimal with a probability of 80 % at switch 0.2 and 0.5",
-        "80 % of the seeds or more at each",
-        _NEAR_OPTIMAL,
-        ("fig1",),
-        ("fig1",),
-        _FORMS,
-        (),
-        _near_optimal_at_least_80,
+        claim=f"at H = {_LONG}, URL is near-optimal with a probability of 80 % at switch 0.2 and 0.5",
+        threshold="80 % of the seeds or more at each",
+        source=_NEAR_OPTIMAL,
+        figures=("fig1",),
+        said_of=("fig1",),
+        agents=_FORMS,
+        needs=(),
+        measure=_near_optimal_at_least_80,
         horizon=_LONG,
     ),
     _Statement(
-        f"at H = {_LONG}, URL is near-optimal with a probability over 75 % at switch 0.2 and 0.5",
-        "more than 75 % of the seeds at each",
-        _NEAR_OPTIMAL,
-        ("fig2", "fig3"),
-        ("fig2", "fig3"),
-        _FORMS,
-        (),
-        _near_optimal_over_75,
+        claim=f"at H = {_LONG}, URL is near-optimal with a probability over 75 % at switch 0.2 and 0.5",
+        threshold="more than 75 % of the seeds at each",
+        source=_NEAR_OPTIMAL,
+        figures=("fig2", "fig3"),
+        said_of=("fig2", "fig3"),
+        agents=_FORMS,
+        needs=(),
+        measure=_near_optimal_over_75,
         horizon=_LONG,
     ),
     _Statement(
-        "the decoder is stable after 100 trajectories at H = 5, 500 to 1,000 at H = 10 and 1,000 to 2,500 at "
-        f"H = {_LONG}",
-        "no more than the greatest of these, in the median over seeds of every switch",
-        "the paper's numbers (appendix); that fewer will do is ours",
-        _ALL,
-        _ALL,
-        (PUBLISHED,),
-        (),
-        _decoder_is_stable_early,
+        claim="the decoder is stable after 100 trajectories at H = 5, 500 to 1,000 at H = 10 "
+        f"and 1,000 to 2,500 at H = {_LONG}",
+        threshold="no more than the greatest of these, in the median over seeds of every switch",
+        source="the paper's numbers (appendix); that fewer will do is ours",
+        figures=_ALL,
+        said_of=_ALL,
+        agents=(PUBLISHED,),
+        needs=(),
+        measure=_decoder_is_stable_early,
         result=DECODER_TRAJECTORIES,
     ),
 )

@@ -166,7 +166,7 @@ def _nothing_of_the_paper(folder: Path) -> Reproduction:
 class FiguresPlan:
     """The figures of a view that were checked and not yet computed.
 
-    wanted, missing
+    cells, missing
         All its cells, and the blocks of runs that the folder lacks.
     place
         Where to compute.
@@ -174,14 +174,14 @@ class FiguresPlan:
 
     store: Store
     view: View
-    wanted: list[Cell]
+    cells: list[Cell]
     missing: list[SeedBlock]
     place: Backend
 
     @property
     def to_do(self) -> str:
         """A line that says how much there is to do."""
-        return work_in_words(self.store, len(self.wanted), len(self.view.seeds), self.missing)
+        return work_in_words(self.store, len(self.cells), len(self.view.seeds), self.missing)
 
     def carry_out(self, progress: bool | None = None) -> Reproduction:
         """Run what is missing; draw, sum up and judge."""
@@ -240,10 +240,10 @@ def _figures_plan(out: str | Path, asked: View, place: Backend) -> FiguresPlan:
     need_packages()
     store = Store(Path(out), create=True)
     view = asked.in_place_of(View.of(Path(out)), out)
-    wanted = _paper_cells(view)
+    view_cells = _paper_cells(view)
     if assumptions.NAME in view.figures:
-        wanted = list(dict.fromkeys([*wanted, *assumptions.cells(view.episodes_scale)]))
-    return FiguresPlan(store, view, wanted, plan(store, wanted, view.seeds), place)
+        view_cells = list(dict.fromkeys([*view_cells, *assumptions.cells(view.episodes_scale)]))
+    return FiguresPlan(store, view, view_cells, plan(store, view_cells, view.seeds), place)
 
 
 def _paper_cells(view: View) -> list[Cell]:
@@ -251,16 +251,17 @@ def _paper_cells(view: View) -> list[Cell]:
     return cells(figures, view.episodes_scale, all_models=view.all_models)
 
 
-def _rows_of(frame: pandas.DataFrame, wanted: Iterable[Cell]) -> pandas.DataFrame:
-    rows: pandas.DataFrame = frame[frame["cell"].isin({cell.id for cell in wanted})]
+def _rows_of(frame: pandas.DataFrame, chosen: Iterable[Cell]) -> pandas.DataFrame:
+    """The rows of the chosen cells."""
+    rows: pandas.DataFrame = frame[frame["cell"].isin({cell.id for cell in chosen})]
     return rows
 
 
 def _experiments(only: str | Iterable[str] | None) -> tuple[str, ...]:
     if only is None:
         return tuple(FIGURES)
-    named = list(only) if checks.are_several(only) else [only]
-    return tuple(dict.fromkeys(checks.choice("only", name, EXPERIMENTS) for name in named or FIGURES))
+    names = list(only) if checks.are_several(only) else [only]
+    return tuple(dict.fromkeys(checks.choice("only", name, EXPERIMENTS) for name in names or FIGURES))
 
 
 def _scale(value: float) -> float:

@@ -187,8 +187,8 @@ def rich_lock(
     8
     """
     place, progress = chosen_backend(backend, n_jobs), checks.optional_flag("progress", progress)
-    wanted = planned(out, seeds=seeds, episodes_scale=episodes_scale, place=place, horizons=horizons)
-    return wanted.carry_out(progress)
+    comparison = planned(out, seeds=seeds, episodes_scale=episodes_scale, place=place, horizons=horizons)
+    return comparison.carry_out(progress)
 
 
 def with_published(table: pandas.DataFrame) -> pandas.DataFrame:

@@ -63,12 +63,12 @@ def solved_by_seed(about: Iterable[Mapping[str, Any]], seeds: Iterable[int]) -> 
         Those to keep.
     """
     pd = optional.need("pandas", "experiments", "summing up results")
-    wanted, rows = set(seeds), []
+    chosen_seeds, rows = set(seeds), []
     for one in about:
         config = one["config"]
         runs = zip(one["seeds"], one["optimal_values"], one["diagnostics"], strict=True)
         for seed, v_star, diagnostics in runs:
-            if seed not in wanted:
+            if seed not in chosen_seeds:
                 continue
             evaluations = diagnostics["evaluations"]
             solved = near_optimal_from(evaluations, v_star), five_evaluations_at(evaluations)
