@@ -77,7 +77,7 @@ def doubts(
     them."""
     promised, earned = promised_return(history, known.max_return), late_return(returns)
     n_splitting, n_moving = _doubtful_labels(history, decoding, generator)
-    found: dict[str, Any] = {
+    diagnostics: dict[str, Any] = {
         "one_label_for_all": known.max_states > 1 and bool(history.labels.min() == history.labels.max()),
         "labels_that_split": n_splitting,
         "labels_that_move": n_moving,
@@ -86,8 +86,8 @@ def doubts(
         "late_return": earned,
     }
     broken = earned + 3.0 * _standard_error(returns) < promised - (1.0 - _KEPT) * abs(promised)
-    amiss = found | {"promise_broken": broken}
-    return found | {"warnings": [sentence for name, sentence in WARNINGS.items() if amiss[name]]}
+    doubtful = diagnostics | {"promise_broken": broken}
+    return diagnostics | {"warnings": [sentence for name, sentence in WARNINGS.items() if doubtful[name]]}
 
 
 def late_return(returns: Floats) -> float:
@@ -126,20 +126,20 @@ def _n_moving(
     generator: np.random.Generator,
 ) -> int:
     """How many of the labels [n] of observations [n, D] other fits give to others of them."""
-    moved, met = np.zeros((2, n_labels), np.int64)
+    n_moved, sizes = np.zeros((2, n_labels), np.int64)
     for _ in range(_REFITS):
-        shown = generator.random(len(rows)) < 0.5
-        if shown.all() or not shown.any():
+        is_fitted = generator.random(len(rows)) < 0.5
+        if is_fitted.all() or not is_fitted.any():
             continue
         try:
-            decoder = decoding.fitted(rows[shown], labels[shown], int(generator.integers(2**31)))
+            decoder = decoding.fitted(rows[is_fitted], labels[is_fitted], int(generator.integers(2**31)))
         except ValueError:  # half of the observations may be too few for an oracle
             continue
-        found = np.minimum(decoder.decode(rows[~shown]), n_labels - 1)
-        here, there = moved_labels(labels[~shown], found, n_labels)
-        moved += here
-        met += there
-    return int(have_moved(moved, met).sum())
+        other_labels = np.minimum(decoder.decode(rows[~is_fitted]), n_labels - 1)
+        n_moved_here, sizes_here = moved_labels(labels[~is_fitted], other_labels, n_labels)
+        n_moved += n_moved_here
+        sizes += sizes_here
+    return int(have_moved(n_moved, sizes).sum())
 
 
 def labels_with_a_past(history: History) -> int:
@@ -149,17 +149,17 @@ def labels_with_a_past(history: History) -> int:
     and an action, their mutual information is zero for a state. In a sample it is not, and twice the number
     of observations times it is close to chi-squared, so it has to pass a test too.
     """
-    every = -(-len(history.observations) // _PAST_TRAJECTORIES)
+    stride = -(-len(history.observations) // _PAST_TRAJECTORIES)
     labels, actions = (
-        steps[::every].astype(np.int64) for steps in (history.observed_labels, history.observed_actions)
+        steps[::stride].astype(np.int64) for steps in (history.observed_labels, history.observed_actions)
     )
     n_labels, n_actions = history.n_labels, history.n_actions
-    taken = labels[:, :-1] * n_actions + actions
+    pairs = labels[:, :-1] * n_actions + actions
     levels = np.arange(actions.shape[1] - 1)
     return _n_with_a_past(
-        (levels * n_labels * n_actions + taken[:, 1:]).ravel(),
-        taken[:, :-1].ravel(),
-        _followers(labels[:, 1:], history.observed_rewards[::every])[:, 1:].ravel(),
+        (levels * n_labels * n_actions + pairs[:, 1:]).ravel(),
+        pairs[:, :-1].ravel(),
+        _followers(labels[:, 1:], history.observed_rewards[::stride])[:, 1:].ravel(),
         (levels.size, n_labels, n_actions),
         len(labels),
     )
@@ -225,23 +225,23 @@ def promised_return(history: History, most: float) -> float:
     It is no more than `most`, the greatest return that there can be: where a label now and then stands for
     another state, a reward that can be had once seems to be there twice.
     """
-    every = 2 * -(-history.labels.size // _STEPS)
-    parts = [_Part(history, first, every) for first in (0, every // 2)]
+    stride = 2 * -(-history.labels.size // _STEPS)
+    parts = [_Part(history, first, stride) for first in (0, stride // 2)]
     values = [one.value(other.best_actions()) for one, other in (parts, parts[::-1])]
     return float(min(*values, most))
 
 
 class _Part:
-    """Some of the trajectories, the first one and every so many after it, as if labels were states."""
+    """The trajectories first, first + stride, first + 2 stride, ..., as if labels were states."""
 
-    def __init__(self, history: History, first: int, every: int) -> None:
-        self._steps, self._chosen = (history.labels, history.actions, history.rewards), (first, every)
+    def __init__(self, history: History, first: int, stride: int) -> None:
+        self._history, self._first, self._stride = history, first, stride
         self._shape = history.n_labels, history.n_actions
-        self._first_labels = history.labels[first::every, 0]
+        self._first_labels = history.labels[first::stride, 0]
         # what follows an action that was never taken is no better than the worst that was seen
         self._worst = np.zeros(history.actions.shape[1])
         if self._first_labels.size:
-            _hindsight.least_returns(history.rewards, first, every, self._worst)
+            _hindsight.least_returns(history.rewards, first, stride, self._worst)
         self._outcomes: _Outcomes | None = None
 
     def best_actions(self) -> Ints:
@@ -274,7 +274,16 @@ class _Part:
         if self._outcomes is None or self._outcomes.first_level != end - n_levels:
             gains = np.empty((n_levels, n_labels, n_actions))
             followers = np.empty((*gains.shape, n_labels))
-            _hindsight.count_outcomes(*self._steps, *self._chosen, end - n_levels, gains, followers)
+            _hindsight.count_outcomes(
+                self._history.labels,
+                self._history.actions,
+                self._history.rewards,
+                self._first,
+                self._stride,
+                end - n_levels,
+                gains,
+                followers,
+            )
             self._outcomes = _Outcomes(end - n_levels, gains, followers)
         return self._outcomes
 
