@@ -51,6 +51,23 @@ def test_what_is_registered_can_be_trained_by_name():
     assert [name for _, name, _ in registry.carried("corridor", "lazy", {})] == ["corridor", "lazy"]
 
 
+def test_installed_packages_are_read_once_and_again_when_the_path_changes(monkeypatch, tmp_path):
+    """To read the files of all of them takes a third of a second."""
+    reads = []
+    monkeypatch.setattr(names.metadata, "packages_distributions", lambda: reads.append(1) or {})
+    names._distributions.cache_clear()
+    try:
+        for _ in range(2):
+            for cls in KINDS.values():
+                fu.register(cls)
+        assert len(reads) == 1
+        monkeypatch.syspath_prepend(str(tmp_path))
+        fu.register(Corridor)
+        assert len(reads) == 2
+    finally:
+        names._distributions.cache_clear()
+
+
 def test_a_class_that_is_defined_again_takes_the_place_of_the_former():
     """As when a cell of a notebook runs again."""
 

@@ -310,10 +310,17 @@ def _name_and_version(distribution: metadata.Distribution) -> tuple[str, str]:
     return distribution.name, distribution.version
 
 
+@cache
+def _distributions(path: tuple[str, ...]) -> Mapping[str, list[str]]:
+    """The distributions that each package on a path came with: kept, since the list of files of every one of
+    them is read for that."""
+    return metadata.packages_distributions()
+
+
 def _package_of(cls: type) -> tuple[str, str | None]:
     """The package that a class came from, and its version where there is one."""
     top = _top(cls.__module__)
-    for package in metadata.packages_distributions().get(top, ()):
+    for package in _distributions(tuple(sys.path)).get(top, ()):
         return package, metadata.version(package)
     version = getattr(sys.modules.get(top), "__version__", None)
     return top, version if isinstance(version, str) else None
