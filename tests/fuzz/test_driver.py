@@ -44,7 +44,7 @@ def planted(tmp_path, monkeypatch):
         (package / f"{name}.py").write_text(source.replace('"command-lines":', '"planted":'))
     (package / "planted.py").write_text(BAD_KIND)
     monkeypatch.setattr(driver, "_TESTS", tmp_path / "tests")
-    monkeypatch.setattr(driver, "PATIENCE", 20.0)
+    monkeypatch.setattr(driver, "PATIENCE", 5.0)  # a child of this kind starts in a tenth of a second
     folder = tmp_path / "campaign"
     folder.mkdir()
     return folder
