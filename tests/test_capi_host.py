@@ -5,6 +5,7 @@ import errno
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -217,11 +218,21 @@ def test_the_command_builds_the_library_and_prints_what_the_linker_needs(tmp_pat
     assert library.stat().st_mtime_ns > 0
 
 
+@pytest.fixture(scope="session")
+def kept_by_the_command(tmp_path_factory):
+    """A folder with a library that the command has built and keeps; nobody writes to it."""
+    kept = tmp_path_factory.mktemp("kept")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embed.binding, "folder", lambda: kept)
+        shown("--libs")
+    return kept
+
+
 @pytest.fixture
-def cached_library(monkeypatch, tmp_path):
-    """The path of a library that the command has built and keeps."""
+def cached_library(kept_by_the_command, monkeypatch, tmp_path):
+    """The path of such a library in a copy of the folder, to do with as a test likes."""
+    shutil.copytree(kept_by_the_command, tmp_path, dirs_exist_ok=True)
     monkeypatch.setattr(embed.binding, "folder", lambda: tmp_path)
-    shown("--libs")
     return embed.default_folder() / embed.LIBRARY
 
 
