@@ -201,12 +201,18 @@ def run_script(folder, place):
     return load(folder / place)
 
 
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """What the script computes in its own process."""
+    return run_script(tmp_path_factory.mktemp("here"), "here")
+
+
 @pytest.mark.parametrize(
     ("place", "package"), [("processes", "joblib"), ("dask", "distributed"), ("ray", "ray")]
 )
-def test_classes_of_a_script_travel_to_workers(place, package, tmp_path):
+def test_classes_of_a_script_travel_to_workers(place, package, expected, tmp_path):
     pytest.importorskip(package, reason=f"{package} is not installed")
-    frame, expected = run_script(tmp_path, place), run_script(tmp_path, "here")
+    frame = run_script(tmp_path, place)
     assert len(frame) == 4 * 6 * 3
     assert frame.to_csv() == expected.to_csv()
     assert set(frame["env"]) == {"corridor"}
