@@ -188,8 +188,8 @@ def test_other_horizons_are_refused(tmp_path, horizons):
 
 
 def test_from_the_command_line(tmp_path):
-    arguments = ["--only", "rich-lock", "--seeds", "10000:10001", "--episodes-scale", "0.02", "--n-jobs", "1"]
-    result = fasturl("reproduce", *arguments, "--out", str(tmp_path))
+    shape = ["--seeds", "10000:10001", "--episodes-scale", "0.001", "--n-jobs", "1", "--out", str(tmp_path)]
+    result = fasturl("reproduce", "--only", "rich-lock", *shape)
     assert result.returncode == 0, result.stderr
     assert "20 cells x 1 seeds; 20 of 20 runs to do" in result.stdout
     assert "Mhammedi" in result.stdout
