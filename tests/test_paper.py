@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 import subprocess
 import sys
 from itertools import product
@@ -100,12 +101,21 @@ def test_a_figure_shows_the_model_of_pcid_that_tuning_has_chosen_whatever_the_ru
     assert paper.shown_rows(frame, "fig2").empty
 
 
-def test_all_models_are_compared_and_the_figure_names_the_one_that_it_shows(tmp_path):
-    plain = reproduce(tmp_path / "out", seeds=1, only="fig2", episodes_scale=0.005, n_jobs=1)
-    assert plain.models is None
-    assert not (tmp_path / "out" / "models.csv").exists()
-    done = reproduce(tmp_path / "out", seeds=1, only="fig2", episodes_scale=0.005, all_models=True, n_jobs=1)
-    pd.testing.assert_frame_equal(plain.summary, done.summary)
+SHAPE = {"seeds": [7], "only": "fig2", "episodes_scale": 0.005}
+
+
+@pytest.fixture(scope="module")
+def quick_look(tmp_path_factory):
+    """The second figure with one short run of each cell; nobody writes to its folder."""
+    return reproduce(tmp_path_factory.mktemp("fig2") / "out", **SHAPE, n_jobs=1, progress=False)
+
+
+def test_all_models_are_compared_and_the_figure_names_the_one_that_it_shows(quick_look, tmp_path):
+    assert quick_look.models is None
+    assert not (quick_look.folder / "models.csv").exists()
+    shutil.copytree(quick_look.folder, tmp_path / "out")
+    done = reproduce(tmp_path / "out", **SHAPE, all_models=True, n_jobs=1)
+    pd.testing.assert_frame_equal(quick_look.summary, done.summary)
     table = pd.read_csv(tmp_path / "out" / "models.csv")
     assert list(table["model"]) == ["linear", "neural"] * 9
     shown = table[table["shown"]]
@@ -115,7 +125,7 @@ def test_all_models_are_compared_and_the_figure_names_the_one_that_it_shows(tmp_
     of_pcid = done.summary[done.summary["agent"] == "pcid"]
     assert list(of_pcid["model"]) == list(shown["model"])
     assert list(of_pcid["average_reward_mean"]) == pytest.approx(list(shown["average_reward_mean"]), rel=1e-5)
-    again = reproduce(tmp_path / "out", seeds=1, only="fig2", episodes_scale=0.005, n_jobs=1)
+    again = reproduce(tmp_path / "out", **SHAPE, n_jobs=1)
     assert again.models is not None  # a folder that compares models goes on doing so
 
     drawing = draw(Store(tmp_path / "out").frame(), "fig2")
@@ -220,12 +230,11 @@ def test_the_oracles_are_set_beside_what_the_paper_says():
     assert oracle_table(table.reset_index()).row_count == 2
 
 
-def test_python_does_what_the_command_does(tmp_path):
-    shape = {"seeds": [7], "only": "fig2", "episodes_scale": 0.005, "all_models": False}
-    plan = planned(tmp_path / "out", **shape, place=Local(1))
+def test_python_does_what_the_command_does(quick_look, tmp_path):
+    plan = planned(tmp_path / "out", **SHAPE, all_models=False, place=Local(1))
     assert plan.to_do == f"51 cells x 1 seeds; 51 of 51 runs to do; results in {tmp_path / 'out'}"
-    done = reproduce(tmp_path / "out", **shape, n_jobs=1, progress=False)
-    assert (done.folder, done.figures) == (tmp_path / "out", ("fig2",))
+    done = quick_look
+    assert (done.folder.name, done.figures) == ("out", ("fig2",))
     assert [path.name for path in sorted(done.folder.iterdir())] == [
         *(
             "claims.json",
