@@ -224,7 +224,7 @@ def doubtful(tmp_path_factory):
         Cell.make("lock-gaussian", {"horizon": 3, "switch": 0.2}, agent, settings, 400)
         for agent, settings in (("url", {"n_states": 2}), ("oracleq-lat", {}))
     ]
-    sweep(cells, range(3), folder)
+    sweep(cells, range(3), folder, n_jobs=1)
     return folder
 
 
