@@ -97,6 +97,21 @@ def plugins(library):
     return ABI.dlopen(library)
 
 
+@pytest.fixture(scope="module")
+def hasty_databases():
+    """SQLite does not wait for the disk at every commit: what is lost with the power is not tested, and all
+    processes of this machine see the same as ever."""
+    event = pytest.importorskip("sqlalchemy.event")
+    engine = pytest.importorskip("sqlalchemy.engine").Engine
+
+    def hurry(connection, _record):
+        connection.execute("PRAGMA synchronous = OFF")
+
+    event.listen(engine, "connect", hurry)
+    yield
+    event.remove(engine, "connect", hurry)
+
+
 @pytest.fixture
 def nothing_registered(monkeypatch):
     """A test finds nothing registered; what it registers is gone after it, and unknown to Gymnasium."""

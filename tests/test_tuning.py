@@ -16,6 +16,7 @@ from fasturl._base.schema import Range
 from fasturl.experiments.tuning.problem import Problem, grid_values
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed")
+pytestmark = pytest.mark.usefixtures("hasty_databases")
 
 
 @pytest.fixture
