@@ -28,7 +28,7 @@ MOST_BYTES = 2**29
 
 
 class History:
-    """What has happened so far.
+    """What has happened so far, with room for so many trajectories, and for more where they come.
 
     labels, actions, rewards
         Arrays [trajectories, H+1], [trajectories, H] and [trajectories, H].
@@ -43,14 +43,14 @@ class History:
         Whether a label means the same at all levels, so that rare ones are worth keeping.
     """
 
-    def __init__(self, horizon: int, n_labels: int, n_actions: int) -> None:
+    def __init__(self, horizon: int, n_labels: int, n_actions: int, trajectories: int = 64) -> None:
         self.n_labels, self.n_actions = n_labels, n_actions
         self.most_observations: int | None = None
         self.keeps_rare = False
         self.rare = RareObservations()
-        self._labels = Rows((horizon + 1,), np.dtype(np.uint8))
-        self._actions = Rows((horizon,), np.min_scalar_type(n_actions - 1))
-        self._rewards = Rows((horizon,), np.dtype(np.float64))
+        self._labels = Rows((horizon + 1,), np.dtype(np.uint8), trajectories)
+        self._actions = Rows((horizon,), np.min_scalar_type(n_actions - 1), trajectories)
+        self._rewards = Rows((horizon,), np.dtype(np.float64), trajectories)
         self._observed = Rows((), np.dtype(np.int64))
         self._observations: Rows | None = None
         self._observed_share = 1.0

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 
 class Rows:
-    """An array that grows by rows."""
+    """An array that grows by rows; nothing is copied up to a capacity."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self._array = np.empty((64, *shape), dtype)
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], capacity: int = 64) -> None:
+        self._array = np.empty((capacity, *shape), dtype)
         self._size = 0
 
     @property

@@ -37,7 +37,7 @@ class URLTraining:
         self._generator = generator
         self._game, self._ledger, self._learner, self._decoding = game, ledger, learner, decoding
         known = game.description
-        self._history = History(known.horizon, n_labels, known.n_actions)
+        self._history = History(known.horizon, n_labels, known.n_actions, ledger.returns.size)
         self._relabellings = 0
         self._phases = Phases("oracle", "learning")
 
