@@ -29,6 +29,7 @@ from fasturl._kernels.packed_decoding import (
     packed_scores,
 )
 from fasturl.agents.observation import _Rows
+from fasturl.decoders.affine import decide
 from fasturl.decoders.decoder import observations_of
 from fasturl.learners.compiled import CompiledMemory
 from fasturl.learners.learner import Task
@@ -253,21 +254,20 @@ def byte_by_byte(_):
 
 def best_of_bytes(_):
     """Where no byte decides by itself."""
-    words, tables, _scores = byte_by_byte(_)
-    nothing = np.full(1, tables.shape[1], np.uint64), np.zeros((1, 256), np.int16)
-    return (
-        words,
-        records.PackedTables(tables, *nothing),
-        np.arange(3, dtype=np.uint8),
-        normals(3),
-        table_of_labels(),
-    )
+    words, scores_of_bytes, _ = byte_by_byte(_)
+    tables = records.PackedTables(scores_of_bytes, np.empty(1, np.uint64), np.empty((1, 256), np.int16))
+    decide(tables, 0)
+    assert tables.deciding == [scores_of_bytes.shape[1]]
+    return words, tables, np.arange(3, dtype=np.uint8), normals(3), table_of_labels()
 
 
 def decided_by_a_byte(_):
-    """Where the first byte decides."""
+    """Where the first byte decides: it adds a thousand times as much as the others."""
     words, tables, *rest = best_of_bytes(_)
-    return words, tables._replace(deciding=np.zeros(1, np.uint64)), *rest
+    tables.scores[0, 0] *= 1000
+    decide(tables, 0)
+    assert tables.deciding == [0]
+    return words, tables, *rest
 
 
 def deciding(_):
