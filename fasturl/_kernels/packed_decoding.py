@@ -6,8 +6,7 @@ front tells them apart, what those groups add is summed once: the order is the s
 
 Tables are float32[T, groups, 2^bits of a group, K rounded up to a multiple of 4], one for each level, or T =
 1 for all; four scores are summed at a time, of which those beyond K are minus infinity, and so never the
-greatest. Indices are unsigned, so that nobody asks whether they count from
-the end.
+greatest. Indices are unsigned, so that nobody asks whether they count from the end.
 
 Often one group tells the label by itself, as a code does: what it adds to one score is further ahead of what
 it adds to the others than all other groups can make up. Let t[g, v, k] be what value v of group g adds to
