@@ -50,6 +50,13 @@ def test_the_nearest_become_one_first():
     assert merged(rows, labels, 3, least=9.0).tolist() == [0, 0, 0]
 
 
+@pytest.mark.kernel
+def test_clusters_with_one_centre_become_one():
+    """However little is asked for, and whatever varies around the centre."""
+    rows, labels = line_of(0.0, 0.0, 50.0)
+    assert names_of(merging, rows, labels, 3, least=1e-9).tolist() == [0, 0, 2]
+
+
 def test_names_count_from_zero():
     rows, labels = line_of(0.0, 100.0, 0.5, 200.0)
     assert merged(rows, labels, 4, least=3.0).tolist() == [0, 1, 0, 2]

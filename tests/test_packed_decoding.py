@@ -147,7 +147,19 @@ def test_a_code_in_front_decides():
 
 
 def test_no_group_decides_on_the_majority_of_all_bits():
+    """States differ in three bits of the first group alone, so that the others are summed once."""
     tables = np.empty((1, 3, 256, 4))
     weights, bias = np.stack([np.ones(24), np.zeros(24)]), np.array([0.0, 12.0])
     packed_decoding.fill_packed_tables(weights, bias, tables[0])
-    assert with_what_decides(tables.astype(np.float32)).deciding == [3]
+    tables = with_what_decides(tables.astype(np.float32))
+    assert tables.deciding == [3]
+    bits = np.random.default_rng(0).integers(2, size=(20, 24))
+    codes = np.array([[0, 0, 0], [1, 0, 1], [1, 1, 1]])
+    words = np.empty((20, 1, 3, 1), np.uint64)
+    for s, code in enumerate(codes):
+        bits[:, :3] = code
+        words[:, 0, s, 0] = bits @ (1 << np.arange(24))
+    labels, greatest = np.full((20, 1, 3), 85, np.uint8), np.empty(3, np.float32)
+    packed_decoding.packed_labels(words, tables, np.arange(2, dtype=np.uint8), greatest, labels)
+    n_ones = bits[:, 3:].sum(axis=1)[:, None] + codes.sum(axis=1)
+    np.testing.assert_array_equal(labels[:, 0], n_ones < 12)
