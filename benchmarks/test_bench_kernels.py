@@ -22,14 +22,7 @@ from fasturl._kernels import (
     vector,
 )
 from fasturl._kernels.compiling import inlined
-from fasturl._kernels.packed_decoding import (
-    fill_packed_tables,
-    find_deciding_group,
-    packed_labels,
-    packed_scores,
-)
 from fasturl.agents.observation import _Rows
-from fasturl.decoders.affine import decide
 from fasturl.decoders.decoder import observations_of
 from fasturl.learners.compiled import CompiledMemory
 from fasturl.learners.learner import Task
@@ -247,43 +240,6 @@ def quadratic(_):
     return observations, mixture, normals(4, LEVELS), scores()
 
 
-def byte_by_byte(_):
-    """One table for all levels, as oracles have it."""
-    return BITS, normals(1, -(-DIMENSION // 8), 256, 4), scores()
-
-
-def best_of_bytes(_):
-    """Where no byte decides by itself."""
-    words, scores_of_bytes, _ = byte_by_byte(_)
-    tables = records.PackedTables(scores_of_bytes, np.empty(1, np.uint64), np.empty((1, 256), np.int16))
-    decide(tables, 0)
-    assert tables.deciding == [scores_of_bytes.shape[1]]
-    return words, tables, np.arange(3, dtype=np.uint8), normals(3), table_of_labels()
-
-
-def decided_by_a_byte(_):
-    """Where the first byte decides: it adds a thousand times as much as the others."""
-    words, tables, *rest = best_of_bytes(_)
-    tables.scores[0, 0] *= 1000
-    decide(tables, 0)
-    assert tables.deciding == [0]
-    return words, tables, *rest
-
-
-def deciding(_):
-    tables = normals(-(-DIMENSION // 8), 256, 4)
-    return tables, np.empty((3, len(tables) + 1, 4)), np.empty(256, np.int16)
-
-
-def four_bits_at_a_time(_):
-    """A table for each level, as PCID has it."""
-    return BITS, normals(LEVELS, -(-DIMENSION // 4), 16, 4), scores()
-
-
-def packing_tables(_):
-    return normals(3, DIMENSION), normals(3), np.empty((-(-DIMENSION // 8), 256, 4), np.float32)
-
-
 def mixing_units(_):
     return scores(), normals(3, 4, LEVELS), scores()
 
@@ -387,16 +343,6 @@ WORK = {
     "decoding: quadratic scores": Work(decoding.quadratic_scores, naive.quadratic_scores, quadratic, SEEN),
     "decoding: affine scores by level": Work(
         decoding.level_affine_scores, naive.level_affine_scores, affine_by_level, SEEN
-    ),
-    "decoding: scores of bytes": Work(packed_scores, naive.packed_scores, byte_by_byte, SEEN),
-    "decoding: labels of bytes": Work(packed_labels, naive.packed_labels, best_of_bytes, SEEN),
-    "decoding: labels by one byte": Work(packed_labels, naive.packed_labels, decided_by_a_byte, SEEN),
-    "decoding: bytes that decide": Work(
-        find_deciding_group, naive.find_deciding_group, deciding, 3 * 256 * 4
-    ),
-    "decoding: scores of four bits": Work(packed_scores, naive.packed_scores, four_bits_at_a_time, SEEN),
-    "decoding: tables of bytes": Work(
-        fill_packed_tables, naive.fill_packed_tables, packing_tables, 3 * 256 * 3
     ),
     "decoding: mixtures of units": Work(decoding.mix_units, naive.mix_units, mixing_units, SEEN),
     "decoding: best labels": Work(decoding.best_labels, naive.best_labels, best, SEEN),

@@ -56,20 +56,27 @@ def test_train_on_one_core(benchmark, reference_rates):
             assert ratio >= 500
 
 
+MANY_SEEDS = {
+    "OracleQ": (ENV, AGENT, 50),
+    "URL on LockBernoulli": (ENV, fu.URL(), 12),
+    "URL on LockGaussian": (fu.LockGaussian(HORIZON, 0.2), fu.URL(), 12),
+}
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_train_with_workers(benchmark, reference_rates, n_jobs):
+@pytest.mark.parametrize("name", MANY_SEEDS)
+def test_train_with_workers(benchmark, reference_rates, name, n_jobs):
     """Reported and not asserted: another process on a core is enough to spoil it."""
-    benchmark.group = "train: 50 seeds by number of workers"
+    benchmark.group = f"train: many seeds by number of workers, {name}"
+    env, agent, seeds = MANY_SEEDS[name]
     benchmark.pedantic(
-        fu.train, args=(ENV, AGENT, 50_000, 50), kwargs={"n_jobs": n_jobs}, rounds=4, warmup_rounds=1
+        fu.train, args=(env, agent, 50_000, seeds), kwargs={"n_jobs": n_jobs}, rounds=4, warmup_rounds=1
     )
     if seconds := best_seconds(benchmark):
-        rate = reference_rates["workers", n_jobs] = 50 * 50_000 * HORIZON / seconds
+        rate = seeds * 50_000 * HORIZON / seconds
         report(benchmark, steps_per_second=rate)
-        if n_jobs == 2 and ("workers", 1) in reference_rates:
-            report(
-                benchmark,
-                ratio_to_one_worker=rate / reference_rates["workers", 1],
-                must_reach=1.9,
-                cores=available_cores(),
-            )
+        if n_jobs == 1:
+            reference_rates["one worker", name] = rate
+        elif ("one worker", name) in reference_rates:
+            ratio = rate / reference_rates["one worker", name]
+            report(benchmark, ratio_to_one_worker=ratio, must_reach=1.9, cores=available_cores())
