@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import fasturl as fu
+from fasturl.oracles import split_evidence
 from fasturl.oracles.noise import Noise
 from fasturl.oracles.split_evidence import SplitRule
 from fasturl.oracles.splitting import best_split
@@ -279,3 +281,25 @@ def test_large_observations_are_explored_without_a_warning():
     rewards = np.tile([[0.0, 0.0], [0.0, 0.5]], (3, 1, 1))
     env = fu.BlockMDP(transitions, rewards, emission=Gaussian(apart, 3e13, n_levels=4))
     assert fu.train(env, fu.URL(levels="separate"), 200).success_rate == 1.0
+
+
+def test_what_bits_are_spared_for_could_not_pass():
+    """No sum of gains is less probable than the bound below which none is looked at."""
+    totals = np.concatenate([[0.0], np.geomspace(1e-3, 1200.0, 400)])
+    for freedom in (1, 2, 5, 100):
+        exact = -scipy.stats.chi2(freedom).logsf(totals)
+        bounds = np.array([split_evidence._greatest_improbability(total) for total in totals])
+        assert np.all(exact <= bounds + 1e-9)
+        if freedom == 1:
+            assert np.all(bounds < exact + 0.3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_splits_are_those_of_all_gains(seed, monkeypatch):
+    rows, _ = bit_rows(np.random.default_rng(seed), [0.9, 0.07, 0.03], 700)
+    rows = rows.astype(np.float32)
+    expected = best_split(rows, of_bits=True, rule=RULE, generator=np.random.default_rng(1))
+    monkeypatch.setattr(split_evidence, "_greatest_improbability", lambda total: np.inf)
+    found = best_split(rows, of_bits=True, rule=RULE, generator=np.random.default_rng(1))
+    assert found.excess == expected.excess
+    np.testing.assert_array_equal(found.means, expected.means)

@@ -177,23 +177,24 @@ def _variance_along(noise: Reals, direction: Floats) -> float:
 
 
 def _excess_of_bits(pair: Pair, shares: Floats, log_inverse_error: float, log_choices: float | None) -> float:
-    """How far the likelihood ratio lies above what independent bits can reach."""
+    """How far the likelihood ratio lies above what independent bits can reach; minus infinity where it
+    clearly does not."""
     a, b = pair.size, pair.n - pair.size
     shares = np.clip(shares, 0.0, 1.0)
     both = (a * shares[0] + b * shares[1]) / pair.n
     free = (both > 0.0) & (both < 1.0)
     inner, outer, both = shares[0, free], shares[1, free], both[free]
-    gains = _likelihood_ratios(a, b, inner, outer, both) / _mean_ratios(min(a, b), pair.n, both)
+    ratios = _likelihood_ratios(a, b, inner, outer, both)
+    by_rows = pair.log_choices() if log_choices is None else log_choices
+    excess = _bits_excess(pair, ratios, both, by_rows + log_inverse_error)
     # how many rows a bit puts on another side than the split does
     mismatches = a * (1.0 - inner) + b * outer
     mismatches = np.rint(np.minimum(mismatches, pair.n - mismatches))
-    by_rows = pair.log_choices() if log_choices is None else log_choices
-    by_bit = math.log(max(free.sum(), 1)) + log_choose(pair.n, mismatches)
-    excess = _bits_excess(gains, by_rows + log_inverse_error)
-    best_bit = int(by_bit.argmin())
-    if by_bit[best_bit] < by_rows:
-        other_gains = np.delete(gains, best_bit)
-        excess = max(excess, _bits_excess(other_gains, by_bit[best_bit] + log_inverse_error))
+    best_bit = int(mismatches.argmin())
+    by_bit = math.log(both.size) + float(log_choose(pair.n, mismatches[best_bit]))
+    if by_bit < by_rows:
+        ratios, both = np.delete(ratios, best_bit), np.delete(both, best_bit)
+        excess = max(excess, _bits_excess(pair, ratios, both, by_bit + log_inverse_error))
     return excess
 
 
@@ -215,8 +216,12 @@ def _mean_ratios(size: int, n: int, both: Floats) -> Floats:
     return np.asarray(np.maximum((chances * ratios).sum(axis=0), 1.0))
 
 
-def _bits_excess(gains: Floats, u: float) -> float:
-    """How far the gains of all bits together, or of some of them, lie above the bound u."""
+def _bits_excess(pair: Pair, ratios: Floats, both: Floats, u: float) -> float:
+    """How far the likelihood ratios of all bits together, or of some of them, lie above the bound u. Of all
+    rows, `both` [D] have ones."""
+    if _greatest_improbability(float(ratios.sum())) <= u:
+        return -math.inf
+    gains = ratios / _mean_ratios(min(pair.size, pair.n - pair.size), pair.n, both)
     dense = _improbability(gains.sum(keepdims=True), np.array([gains.size])) - u
     return max(float(dense[0]), _sparse_excess(gains, u))
 
@@ -247,6 +252,13 @@ def _improbability(sums: Floats, freedom: NDArray[np.int64]) -> Floats:
     bound = freedom / 2 * (ratio - 1.0 - np.log(ratio))
     chance = scipy.special.chdtrc(freedom, np.maximum(sums, 0.0))
     return np.where(chance > _LEAST_CHANCE, -np.log(np.maximum(chance, _LEAST_CHANCE)), bound)
+
+
+def _greatest_improbability(total: float) -> float:
+    """A bound on -log P(chi-squared >= total), which is greatest for one degree of freedom: erfc(x) is at
+    least 2 / sqrt(pi) exp(-x^2) / (x + sqrt(x^2 + 2)), with x = sqrt(total / 2)."""
+    half = total / 2.0
+    return half + math.log(math.sqrt(math.pi) / 2.0 * (math.sqrt(half) + math.sqrt(half + 2.0)))
 
 
 def log_choose(n: NDArray[np.int64] | int, k: Floats | NDArray[np.int64] | int) -> Floats:
