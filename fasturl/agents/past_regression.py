@@ -179,8 +179,9 @@ def _shares(codes: Ints, n_codes: int) -> Floats:
 
 
 def _fewest_rows(matrix: Floats) -> Floats:
-    """A matrix M' of as few rows as can be that preserves distances: |M' x| = |M x| for all x."""
-    return np.asarray(np.linalg.qr(matrix, mode="r"))
+    """A matrix M' of no more rows than columns that preserves distances: |M' x| = |M x| for all x."""
+    n_rows, n_columns = matrix.shape
+    return matrix if n_rows <= n_columns else np.asarray(np.linalg.qr(matrix, mode="r"))
 
 
 def _images(matrix: Floats, columns: Floats) -> Floats:
