@@ -65,7 +65,11 @@ class Decoder(ABC):
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
         """A label for each observation, all of one level, 1 to H + 1."""
-        block = block_of(checks.real_array("X", X))
+        return self.decode_block(block_of(checks.real_array("X", X)))
+
+    def decode_block(self, block: Block) -> NDArray[np.int64]:
+        """The labels of all observations of a block in a row: as `decode`, where several decoders are asked
+        about the same observations."""
         must = f"table of {type(self).__name__} must give"
         shape = (block.n_episodes, block.n_levels, block.n_states)
         labels = labels_of_shape(f"{must} labels of shape {shape}", self.table(block), shape)

@@ -26,7 +26,7 @@ from .._kernels.mixtures import share_rows
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
-from .projection import Floats, Observations, are_bits, without_false_alarms
+from .projection import Floats, Observations, are_bits, sums_around, without_false_alarms
 
 Reals = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -169,7 +169,8 @@ class CentredRows:
     def is_uneven(self, labels: Labels) -> bool:
         """Whether the noise around the means of labels 0, 1, ... [n] is far larger in some coordinate than in
         most."""
-        variances = np.square(self._noise(labels)).mean(axis=0)
+        sums, squares = sums_around(self.rows, labels, int(labels.max()) + 1, np.zeros(self.rows.shape[1]))
+        variances = squares - np.einsum("kd,kd->d", sums.rows, sums.means)
         return bool(variances.max() > _UNEVEN * np.median(variances))
 
     def _noise(self, labels: Labels) -> Reals:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..decoders.constant import ConstantDecoder
-from ..decoders.decoder import Decoder
+from ..decoders.decoder import Decoder, block_of
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
 from .likelihoods import (
@@ -67,8 +67,11 @@ def fit_and_refine(
     fitted = fit_if_clusters(oracle, observations, random_state, n_labels)
     stride, centred = -(-len(observations) // _SAMPLE_SIZE), CentredRows(observations)
     sample = observations[::stride]
+    # decoders read observations in a form of their own, which is made once
+    block = block_of(observations)
+    sample_block = block if stride == 1 else block_of(sample)
     criterion = LabelCriterion(sample)
-    labels = fitted.decode(observations)
+    labels = fitted.decode_block(block)
     sample_labels = labels[::stride]
     best, least = fitted, criterion(sample_labels)
     starts = [labels]
@@ -77,18 +80,18 @@ def fit_and_refine(
     for start in map(numbered, starts):
         if start.max() > 0:
             candidate = refined(centred, start)
-            candidate_labels = candidate.decode(sample)
+            candidate_labels = candidate.decode_block(sample_block)
             value = criterion(candidate_labels)
             if value <= least:
                 best, sample_labels, least = candidate, candidate_labels, value
     if best is not fitted:
-        labels = sample_labels if stride == 1 else best.decode(observations)
+        labels = sample_labels if stride == 1 else best.decode_block(block)
     labels = numbered(labels)
     split_labels = _merged_and_split(centred, labels, n_labels, random_state)
     if split_labels.max() > 0 and not np.array_equal(split_labels, labels):
         candidate = refined(centred, split_labels)
-        if criterion(candidate.decode(sample)) < least:
-            best, labels = candidate, numbered(candidate.decode(observations))
+        if criterion(candidate.decode_block(sample_block)) < least:
+            best, labels = candidate, numbered(candidate.decode_block(block))
     return _split_where_sphered(centred, sample, labels, n_labels, random_state) or best
 
 
