@@ -78,13 +78,19 @@ def fill_normals(
 ) -> None:
     """Fill `out` (float32[E, 2, n]) with normals of mean 0, episode by episode.
 
-    `bits` is uint64[n / 4, 4] of scratch, `halves` the same memory as uint32[2, n].
+    `bits` is uint64[n / 4, 4] of scratch, `halves` the same memory as uint32[2, n], where 4 divides n.
     """
     variance = deviation * deviation
+    middle = halves.shape[1] // 2
     for e in range(out.shape[0]):
         fill_bits_in_lanes(rngs, bits)
-        for i in range(halves.shape[1]):
-            out[e, 0, i], out[e, 1, i] = _box_muller(halves[0, i], halves[1, i], variance)
+        for i in range(middle):
+            # two pairs side by side: one is computed while the other waits
+            j = i + middle
+            first_pair = _box_muller(halves[0, i], halves[1, i], variance)
+            second_pair = _box_muller(halves[0, j], halves[1, j], variance)
+            out[e, 0, i], out[e, 1, i] = first_pair
+            out[e, 0, j], out[e, 1, j] = second_pair
 
 
 @kernel
