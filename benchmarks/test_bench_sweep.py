@@ -35,7 +35,7 @@ BARE_LOOP = f"""{COSTS}
     from joblib import Parallel, delayed
 
     import fasturl as fu
-    from fasturl.training import available_cores
+    from fasturl._base.workers import available_cores
 
     def play(switch, seeds):
         lock = fu.LockBernoulli(20, switch)

@@ -7,9 +7,9 @@ from conftest import best_seconds, report
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl._base.workers import available_cores
 from fasturl._kernels.records import blank_trajectories
 from fasturl.learners.learner import Task
-from fasturl.training import available_cores
 
 ENV, AGENT, HORIZON = fu.LockBernoulli(20, 0.2), fu.OracleQ(), 20
 GROUP = "train: OracleQ, latent states, horizon 20"

@@ -20,10 +20,10 @@ from sklearn.preprocessing import StandardScaler
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl._base.workers import available_cores
 from fasturl.learners.learner import Task
 from fasturl.oracles import GMM, KMeans
 from fasturl.problems.environment import emission_rngs
-from fasturl.training import available_cores
 
 HORIZON, EPISODES = 20, 50_000
 BITS, REALS = fu.LockBernoulli(HORIZON, 0.2), fu.LockGaussian(HORIZON, 0.2, 0.1)

@@ -1,22 +1,15 @@
 """`train`: one environment and one agent over many seeds, on all cores.
 
-Each seed is one task in a pool of threads: the kernels run without the GIL, so threads use all cores and
-share what is compiled. A run draws from its own streams only, so the result does not depend on the number of
-threads or on the order in which they work.
+Each seed is one task in a pool of threads. A run draws from its own streams only, so the result does not
+depend on the number of threads or on the order in which they work.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,23 +19,15 @@ from ._base.exits import exits_are_faults
 from ._base.parts import origins_of
 from ._base.patience import announce_memory
 from ._base.progress import progress_bar
-from ._base.streams import Streams
-from .agents.agent import Agent, Outcome, check_outcome, plain_diagnostics
-from .agents.checked_episodes import episodes_of
-from .agents.checkpoints import Checkpoints
-from .agents.evaluation import check_verdict
+from ._base.workers import available_cores, in_threads
+from .agents.agent import Agent
 from .agents.footprint import Footprint, checked_footprint
-from .agents.game import Game
 from .agents.latent import LatentAgent
-from .agents.ledger import Ledger, Tick
 from .agents.observation import ObservationAgent
+from .agents.one_run import RunPlan, RunRecord
 from .learners.learner import Learner
-from .problems.block_mdp import BlockMDP
 from .problems.environment import Environment
 from .run import Run
-
-_POLL_SECONDS = 0.1
-
 
 POINTS = 200
 """Points of a learning curve that are recorded by default."""
@@ -75,10 +60,6 @@ class Recording:
     def __post_init__(self) -> None:
         if self.evaluate_every is not None:
             checks.integer("evaluate_every", self.evaluate_every, least=1)
-
-
-class _Stopped(Exception):
-    """Raised inside a worker whose run is no longer needed, since the others were given up."""
 
 
 @exits_are_faults()
@@ -132,59 +113,59 @@ def train(
         raise ValueError(f"env must be an environment such as BlockMDP, got {checks.short_repr(env)}")
     count = checks.integer("episodes", episodes, least=1)
     chosen = checks.seeds(seeds)
-    player = as_agent(agent, sees)
-    description = env.describe()
-    player.check(description)
-    total = checks.integer(
-        f"trajectories of {type(player).__name__}", player.trajectories(description, count), least=1
-    )
-    recording = points if isinstance(points, Recording) else Recording(points)
-    trajectories = _curve_points(recording.points, total)
-    spacing = checked_spacing(player, recording.evaluate_every)
+    plan = _checked_plan(env, as_agent(agent, sees), count, points)
     progress = checks.optional_flag("progress", progress)
-    size = checked_footprint(env, player, count, total)
+    size = checked_footprint(env, plan.agent, count, plan.trajectories)
     announce_memory("a run", size.total)
     workers = _workers(size, len(chosen), n_jobs)
-
-    def play(seed: int, tick: Tick) -> _Record:
-        streams = Streams(seed)
-        instance = env.draw_checked(streams)
-        checkpoints = None if spacing is None else Checkpoints(spacing, instance, streams)
-        ledger = Ledger(count, total, tick, checkpoints)
-        game = Game(instance, streams, latent=player.sees_latent_states, episodes=episodes_of(player))
-        outcome = player.play(game, ledger)
-        if not game.episodes_begun == ledger.played == total:
-            raise ValueError(
-                f"play of {type(player).__name__} must play {total} trajectories and enter {total} returns "
-                f"in its ledger, got {game.episodes_begun} that it played and {ledger.played} that it entered"
-            )
-        outcome = check_outcome(player, outcome)
-        ledger.refuse_no_numbers()
-        if checkpoints is not None:
-            outcome.diagnostics["evaluations"] = checkpoints.end(total, outcome.policy)
-        return _judge(player, outcome, ledger.returns, trajectories, instance, streams)
-
     begin = time.perf_counter()
-    records = _play_all(play, total, chosen, workers, progress)
+    with progress_bar(plan.trajectories * len(chosen), progress) as show:
+        records = in_threads(
+            lambda position, tick: plan.play(chosen[position], tick), len(chosen), workers, show
+        )
+    return _gathered(plan, chosen, records, time.perf_counter() - begin)
+
+
+def _checked_plan(
+    env: Environment,
+    agent: Agent,
+    episodes: int,
+    points: SupportsIndex | Iterable[SupportsIndex] | Recording,
+) -> RunPlan:
+    """What the runs of all seeds have in common."""
+    description = env.describe()
+    agent.check(description)
+    total = checks.integer(
+        f"trajectories of {type(agent).__name__}", agent.trajectories(description, episodes), least=1
+    )
+    recording = points if isinstance(points, Recording) else Recording(points)
+    curve_points = _curve_points(recording.points, total)
+    spacing = checked_spacing(agent, recording.evaluate_every)
+    return RunPlan(env, description, agent, episodes, total, curve_points, spacing)
+
+
+def _gathered(plan: RunPlan, seeds: list[int], records: list[RunRecord], wall_seconds: float) -> Run:
+    """The records of all seeds as one result."""
+    env, agent = plan.env, plan.agent
     return Run(
         env=env.name,
-        horizon=description.horizon,
+        horizon=plan.description.horizon,
         settings=env.settings(),
-        agent=player.name,
-        oracle=player.oracle_name(description),
-        agent_settings=player.described_settings(),
-        origins=dict(origins_of([("environment", env), *player.components()])),
-        episodes=count,
-        seeds=chosen,
+        agent=agent.name,
+        oracle=agent.oracle_name(plan.description),
+        agent_settings=agent.described_settings(),
+        origins=dict(origins_of([("environment", env), *agent.components()])),
+        episodes=plan.episodes,
+        seeds=seeds,
         optimal_values=np.array([record.optimal_value for record in records]),
-        total_trajectories=total,
+        total_trajectories=plan.trajectories,
         final_average_reward=np.array([record.final_average_reward for record in records]),
-        trajectories=trajectories,
+        trajectories=plan.curve_points,
         average_reward=np.stack([record.average_reward for record in records]),
         values=np.array([record.value for record in records]),
         value_errors=np.array([record.value_error for record in records]),
         diagnostics=[record.diagnostics for record in records],
-        wall_seconds=time.perf_counter() - begin,
+        wall_seconds=wall_seconds,
     )
 
 
@@ -231,11 +212,6 @@ def checked_spacing(agent: Agent, evaluate_every: SupportsIndex | None) -> int |
     return spacing
 
 
-def available_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _curve_points(points: SupportsIndex | Iterable[SupportsIndex], episodes: int) -> NDArray[np.int64]:
     """The numbers of trajectories at which a learning curve is recorded."""
     if not checks.are_several(points):
@@ -247,154 +223,3 @@ def _curve_points(points: SupportsIndex | Iterable[SupportsIndex], episodes: int
             f"points must be increasing numbers of trajectories, got {checks.short_repr(points)}"
         )
     return np.array(chosen, np.int64)
-
-
-class _Record(NamedTuple):
-    """What is recorded of a run; the returns of all trajectories of many seeds would fill the memory."""
-
-    optimal_value: float
-    final_average_reward: float
-    average_reward: NDArray[np.float64]
-    value: float
-    value_error: float
-    diagnostics: dict[str, Any]
-
-
-def _judge(
-    agent: Agent,
-    outcome: Outcome,
-    returns: NDArray[np.float64],
-    trajectories: NDArray[np.int64],
-    instance: BlockMDP,
-    streams: Streams,
-) -> _Record:
-    """What is recorded of a run, with the verdict on its final policy."""
-    begin = time.perf_counter()
-    verdict = check_verdict(outcome.policy, outcome.policy.judge(instance, streams.evaluation()))
-    diagnostics = outcome.diagnostics | plain_diagnostics(agent, verdict.diagnostics or {})
-    if isinstance(diagnostics.get("seconds"), dict):
-        diagnostics["seconds"]["evaluation"] = time.perf_counter() - begin
-    total_rewards = np.cumsum(returns)
-    return _Record(
-        optimal_value=instance.optimal_value(),
-        final_average_reward=float(total_rewards[-1] / total_rewards.size),
-        average_reward=total_rewards[trajectories - 1] / trajectories,
-        value=verdict.value,
-        value_error=verdict.error,
-        diagnostics=diagnostics,
-    )
-
-
-def _play_all(
-    play: Callable[[int, Tick], _Record],
-    trajectories: int,
-    seeds: list[int],
-    workers: int,
-    progress: bool | None,
-) -> list[_Record]:
-    """`play` of every seed; each of them plays so many trajectories."""
-    stop = threading.Event()
-    done = [0] * len(seeds)
-
-    def play_one(position: int) -> _Record:
-        def tick(count: int) -> None:
-            done[position] += count
-            if stop.is_set():
-                raise _Stopped
-
-        tick(0)
-        try:
-            with exits_are_faults():
-                return play(seeds[position], tick)
-        except Exception as error:
-            error.add_note(f"in the run of seed {seeds[position]}")
-            raise
-
-    with _single_threaded_libraries() as limit, progress_bar(trajectories * len(seeds), progress) as show:
-        return _in_threads(play_one, len(seeds), workers, limit, stop, lambda: show(sum(done)))
-
-
-def _in_threads(
-    play: Callable[[int], _Record],
-    count: int,
-    workers: int,
-    prepare: Callable[[], object],
-    stop: threading.Event,
-    on_progress: Callable[[], None],
-) -> list[_Record]:
-    """play(0), ..., play(count - 1), with a call of `on_progress` now and then.
-
-    A pool of `concurrent.futures` would do, but Ctrl-C while one waits for its futures may leave their locks
-    held, and then nothing ends.
-    """
-    positions = iter(range(count))
-    results: SimpleQueue[tuple[int, _Record | BaseException]] = SimpleQueue()
-
-    def work() -> None:
-        prepare()
-        for position in positions:
-            try:
-                results.put((position, play(position)))
-            except BaseException as error:
-                results.put((position, error))
-                return
-
-    threads = [threading.Thread(target=work, name=f"fasturl-{n}", daemon=True) for n in range(workers)]
-    records: dict[int, _Record] = {}
-    last_call = time.perf_counter()
-    try:
-        _start_all(threads)
-        while len(records) < count:
-            try:
-                position, record = results.get(timeout=_POLL_SECONDS)
-                if isinstance(record, BaseException):
-                    raise record
-                records[position] = record
-            except Empty:
-                pass
-            if time.perf_counter() - last_call > _POLL_SECONDS:
-                on_progress()
-                last_call = time.perf_counter()
-        on_progress()  # at the end, which may have come soon after the last call
-        return [records[position] for position in range(count)]
-    finally:
-        stop.set()
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
-
-
-def _start_all(threads: list[threading.Thread]) -> None:
-    """ValueError where the system starts only some: where it lacks memory, those would soon lack it too."""
-    for n_started, thread in enumerate(threads):
-        try:
-            thread.start()
-        except RuntimeError:
-            raise ValueError(
-                f"n_jobs must be threads that the system can start, got {len(threads)}, of which "
-                f"{n_started} started"
-            ) from None
-
-
-@contextmanager
-def _single_threaded_libraries() -> Iterator[Callable[[], object]]:
-    """One thread for each call into BLAS and OpenMP while seeds run in parallel; yields what a worker calls
-    at its start.
-
-    Their pools would fight with ours for the cores, and their sums depend on the number of threads. Where no
-    oracle has been imported by now, no agent is going to use them.
-    """
-    if "fasturl.oracles" not in sys.modules:
-        yield lambda: None
-        return
-    libraries = _thread_pools(len(sys.modules))
-    with libraries.limit(limits=1):
-        yield lambda: libraries.limit(limits=1)  # OpenMP keeps a limit for each thread
-
-
-@cache
-def _thread_pools(modules: int) -> Any:
-    """The thread pools of all libraries that are loaded; they are searched for anew after further imports."""
-    import threadpoolctl
-
-    return threadpoolctl.ThreadpoolController()

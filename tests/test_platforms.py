@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from fasturl import training
-from fasturl._base import c_functions, compile_cache, memory
+from fasturl._base import c_functions, compile_cache, memory, workers
 from fasturl.capi import embed
 from fasturl.experiments.running import backends, processes
 
@@ -42,7 +41,7 @@ def test_the_cache_is_where_the_system_keeps_caches(monkeypatch, system, variabl
 def test_without_affinities_all_cores_are_used(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 6)
-    assert training.available_cores() == 6
+    assert workers.available_cores() == 6
 
 
 def test_where_the_system_does_not_tell_no_memory_is_refused(monkeypatch, tmp_path):

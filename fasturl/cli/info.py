@@ -12,8 +12,8 @@ from rich.table import Table
 
 from .. import CACHE_FOLDER
 from .._base import compile_cache
+from .._base.workers import available_cores
 from .._version import __version__
-from ..training import available_cores
 
 
 def register(app: typer.Typer) -> None:

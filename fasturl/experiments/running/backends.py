@@ -21,7 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ..._base import checks, optional
 from ..._base.short_warnings import show_warnings_short, warnings_are_short
-from ...training import available_cores
+from ..._base.workers import available_cores
 
 T = TypeVar("T")
 R = TypeVar("R")

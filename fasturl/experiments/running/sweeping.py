@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..._base import checks, notebook, optional
 from ..._base.exits import exits_are_faults
 from ..._base.progress import LINE_SECONDS
+from ..._base.workers import available_cores
 from ..._version import __version__
-from ...training import Recording, available_cores, train
+from ...training import Recording, train
 from .backends import Backend, Local
 from .cells import Cell
 from .files import versions
