@@ -25,8 +25,9 @@ from .._base.schema import setting
 from .._base.streams import Streams
 from .._kernels import hashing as _hashing
 from .._kernels.records import HashTable, ObservationKeys
-from ..learners.compiled import MOST_BYTES, CompiledLearner, TableBytes
+from ..learners.compiled import CompiledLearner
 from ..learners.learner import Floats, Learner, Task
+from ..learners.table_memory import MOST_BYTES, TableBytes
 from ..problems.block_mdp import BlockMDP
 from ..problems.description import Description
 from .agent import Agent, Outcome

@@ -23,8 +23,9 @@ from .._base import checks as arguments
 from .._base import names
 from .._base.setting_texts import parsed_settings
 from .._kernels.records import Dynamics
-from ..learners.compiled import MOST_BYTES, CompiledLearner, CompiledMemory, table_bytes
+from ..learners.compiled import CompiledLearner, CompiledMemory
 from ..learners.learner import Task
+from ..learners.table_memory import MOST_BYTES, table_bytes
 from .checks import HANDLE, LEARNER, OK, RANGE, SIZE
 from .header import ffi
 
