@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fasturl._kernels import splitting
+from fasturl._kernels.records import SubsetLimits
 
 pytestmark = pytest.mark.kernel
 
@@ -116,7 +117,7 @@ def test_the_farthest_subset_equals_its_reference(seed):
     groups[:3] = 0
     order = np.lexsort((-np.square(rows).sum(axis=1), groups))
     _, first, sizes = np.unique(groups[order], return_index=True, return_counts=True)
-    limits = float(rows.var(axis=0).sum()), math.log(1e3), 2, 6
+    limits = SubsetLimits(float(rows.var(axis=0).sum()), math.log(1e3), least_rows=2, most_rows=6)
     answers = []
     for farthest_subset in (splitting.farthest_subset, naive.splitting.farthest_subset):
         best = np.empty(2, np.int64)

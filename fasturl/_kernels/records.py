@@ -1,4 +1,5 @@
-"""Records: arrays that travel into kernels together, as named tuples whose fields kernels read by name.
+"""Records: arrays and numbers that travel into kernels together, as named tuples whose fields kernels read by
+name.
 
 Three kinds: what describes a problem or a model (`Dynamics`, `RealObservations`, `SupportVectors`), what a
 kernel fills (`Trajectories`), and workspaces, whose contents mean nothing before and after
@@ -223,6 +224,16 @@ class AdamWorkspace(NamedTuple):
     units: np.ndarray  # [K + 1, n]
     errors: np.ndarray  # [R, n]
     back: np.ndarray  # [K, n]
+
+
+class SubsetLimits(NamedTuple):
+    """What bounds the search of `splitting.farthest_subset`: how far noise can take a set of rows, and how
+    many rows a set has."""
+
+    noise_trace: float  # of the covariance of the noise
+    log_inverse_error: float  # log(1 / error rate)
+    least_rows: int
+    most_rows: int
 
 
 class CFunctionCall(NamedTuple):

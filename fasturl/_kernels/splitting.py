@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from .compiling import inlined, kernel
+from .records import SubsetLimits
 
 _TINY = float(np.finfo(np.float32).tiny)
 
@@ -160,7 +161,7 @@ def farthest_subset(
     order: np.ndarray,
     first: np.ndarray,
     sizes: np.ndarray,
-    limits: tuple,
+    limits: SubsetLimits,
     sums: np.ndarray,
     best: np.ndarray,
 ) -> float:
@@ -168,10 +169,9 @@ def farthest_subset(
     outermost: the number of the group and how many of its rows lie farthest above what noise can reach
     (best int64[2]), and the logarithm of the number of sets that they were chosen among.
 
-    limits are (trace of the noise, log(1 / error rate), least and greatest number of rows). rows float32[n,
-    D] lie around their mean; sums float32[D] is scratch.
+    rows float32[n, D] lie around their mean; sums float32[D] is scratch.
     """
-    trace, patience, least, most = limits
+    trace, most = limits.noise_trace, limits.most_rows
     n, dimension = rows.shape
     best[0], best[1] = 0, 0
     farthest, chosen_among = -math.inf, 0.0
@@ -182,13 +182,13 @@ def farthest_subset(
             row = order[first[g] + k - 1]
             for d in range(dimension):
                 sums[d] += rows[row, d]
-            if k < least:
+            if k < limits.least_rows:
                 continue
             square = 0.0
             for d in range(dimension):
                 square += sums[d] * sums[d]
             choices = math.log(first.size) + math.log(min(sizes[g], most)) + _log_choose(sizes[g], k)
-            u = choices + patience
+            u = choices + limits.log_inverse_error
             noise = trace * (1.0 + 2.0 * math.sqrt(u / dimension) + 2.0 * u / dimension)
             excess = square * n / (k * (n - k)) - noise
             if excess > farthest:

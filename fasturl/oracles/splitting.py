@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels.records import SubsetLimits
 from .._kernels.splitting import best_thresholds, farthest_subset, mean_row
 from .likelihoods import Labels, Reals
 from .noise import MOST_ROWS, Noise, leading_directions
@@ -135,7 +136,12 @@ def _best_in_groups(sample: Sample, groups: Labels, log_inverse_error: float) ->
     first, sizes = first[usable], sizes[usable]
     if not sizes.size:
         return None
-    limits = float(sample.squares.sum()) / n, log_inverse_error, _LEAST_OF_GROUP, _MOST_OF_GROUP
+    limits = SubsetLimits(
+        noise_trace=float(sample.squares.sum()) / n,
+        log_inverse_error=log_inverse_error,
+        least_rows=_LEAST_OF_GROUP,
+        most_rows=_MOST_OF_GROUP,
+    )
     best = np.empty(2, np.int64)
     total = np.empty(dimension, np.float32)
     log_choices = farthest_subset(sample.rows, order, first, sizes, limits, total, best)

@@ -44,14 +44,14 @@ def score_sides(groups, along, along_sum, products, norms, scores, centres, vari
 
 
 def farthest_subset(rows, order, first, sizes, limits, sums, best):
-    trace, patience, least, most = limits
+    trace, most = limits.noise_trace, limits.most_rows
     n, dimension = rows.shape
     found = []
     for g, size in enumerate(sizes.tolist()):
-        for k in range(least, min(size, most) + 1):
+        for k in range(limits.least_rows, min(size, most) + 1):
             mean = rows[order[first[g] : first[g] + k]].mean(axis=0, dtype=np.float64)
             ways = len(sizes) * min(size, most) * math.comb(size, k)
-            u = math.log(ways) + patience
+            u = math.log(ways) + limits.log_inverse_error
             # the squared difference of the means of k rows and of the others, whose sum is 0 with theirs
             gain = k * (n - k) / n * np.square(mean * n / (n - k)).sum()
             limit = trace + 2 * math.sqrt(trace**2 / dimension * u) + 2 * trace / dimension * u
