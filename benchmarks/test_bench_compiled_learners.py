@@ -10,7 +10,7 @@ from strategies import latent_labels
 
 import fasturl as fu
 from fasturl.learners.learner import Task
-from fasturl.learners.playing import explore
+from fasturl.learners.playing import player_of
 
 HORIZON, EPISODES = 20, 50_000
 MODEL = fu.LockBernoulli(HORIZON, 0.2).instance(0)
@@ -58,7 +58,9 @@ def test_a_copy_by_a_stranger(benchmark, ours):
 def test_replay(benchmark, learner):
     """A million steps from their history, beside learning them while they are played."""
     benchmark.group = "learners: replay of a million steps"
-    trajectories = explore(fresh(learner), MODEL.dynamics, LABELS, np.array([5, 6, 7, 8], np.uint64))
+    trajectories = player_of(fresh(learner)).explore(
+        MODEL.dynamics, LABELS, np.array([5, 6, 7, 8], np.uint64)
+    )
     learned, replayed = benchmark.pedantic(
         in_turns,
         args=(

@@ -10,7 +10,7 @@ from url_parts import same
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl.learners.learner import Task, start
-from fasturl.learners.playing import explore, learn
+from fasturl.learners.playing import player_of
 
 HORIZON, EPISODES = 4, 120
 LOCK = fu.LockBernoulli(HORIZON, 0.2)
@@ -71,7 +71,9 @@ def history(learner, episodes=EPISODES):
     instance, labels = LOCK.draw(streams), latent_labels(1, HORIZON, 3)
     trajectories = []
     for _ in range(episodes):
-        states, actions, rewards = explore(memory, instance.dynamics, labels, streams.row("dynamics"))
+        states, actions, rewards = player_of(memory).explore(
+            instance.dynamics, labels, streams.row("dynamics")
+        )
         memory.update(states[0], actions[0], rewards[0])
         trajectories.append((states[0], actions[0], rewards[0]))
     return memory, [np.stack(parts) for parts in zip(*trajectories, strict=True)]
@@ -83,7 +85,7 @@ def test_learning_replaying_and_updating_one_by_one_give_the_same_bits(learner):
     learned, streams = learner.start(task()), Streams(3)
     instance = LOCK.draw(streams)
     labels = latent_labels(EPISODES, HORIZON, 3)
-    learn(learned, instance.dynamics, labels, streams.row("dynamics"), np.empty(EPISODES))
+    player_of(learned).learn(instance.dynamics, labels, streams.row("dynamics"), np.empty(EPISODES))
     assert_same_tables(learned, one_by_one)
 
     replayed = learner.start(task())

@@ -251,6 +251,15 @@ def test_no_method_that_a_memory_is_given_sees_the_tables_that_are_played_on():
     assert memory.episodes_learned == 5
 
 
+def test_a_memory_that_is_given_another_check_of_its_room_is_checked_nevertheless():
+    memory = fu.OracleQ().start(task(n_labels=2))
+    memory.check_room = lambda *sizes: None
+    streams = Streams(0)
+    game = Game(LOCK.draw_checked(streams), streams, latent=True)
+    with pytest.raises(ValueError, match="cannot play 4 levels, 3 labels and 4 actions"):
+        game.learn(memory, None, np.empty(5))
+
+
 # --- the command line ---
 
 PROGRAM = """

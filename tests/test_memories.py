@@ -7,7 +7,7 @@ from strategies import latent_labels
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl.learners.learner import Task, start
-from fasturl.learners.playing import draw_policy, explore, learn
+from fasturl.learners.playing import draw_policy, player_of
 
 POLICY_RNG = np.array([1, 2, 3, 4], np.uint64)
 
@@ -67,7 +67,7 @@ def test_the_compiled_loop_and_the_protocol_one_episode_at_a_time_learn_the_same
     for memory, returns in ((fast, fast_returns), (Slowly(slow), slow_returns)):
         streams = Streams(seed)
         instance = fu.LockBernoulli(5, 0.2).draw(streams)
-        learn(memory, instance.dynamics, latent_labels(200, 5, 3), streams.row("dynamics"), returns)
+        player_of(memory).learn(instance.dynamics, latent_labels(200, 5, 3), streams.row("dynamics"), returns)
     np.testing.assert_array_equal(fast_returns, slow_returns)
     np.testing.assert_array_equal(fast.tables.q, slow.tables.q)
     np.testing.assert_array_equal(fast.tables.visits, slow.tables.visits)
@@ -81,12 +81,12 @@ def test_a_memory_may_have_room_for_labels_that_are_not_met_but_not_for_fewer():
     roomy, narrow = (
         Slowly(table_of(np.random.default_rng(0).random((5, n_labels, 4)))) for n_labels in (7, 2)
     )
-    assert explore(roomy, instance.dynamics, labels, dynamics_rng)[1].shape == (4, 5)
+    assert player_of(roomy).explore(instance.dynamics, labels, dynamics_rng)[1].shape == (4, 5)
     with pytest.raises(
         ValueError,
         match=r"policy\(\) must give an integer array \[5, 3 or more\], got int64 of shape \(5, 2\)",
     ):
-        explore(narrow, instance.dynamics, labels, dynamics_rng)
+        player_of(narrow).explore(instance.dynamics, labels, dynamics_rng)
 
 
 # --- policies of probabilities ---

@@ -7,7 +7,7 @@ import fasturl as fu
 from fasturl._base import names
 from fasturl._base.streams import Streams
 from fasturl.agents.game import Game
-from fasturl.learners.playing import learn
+from fasturl.learners.playing import player_of
 
 LEARNERS = {"psrl": fu.PSRL, "opsrl": fu.OPSRL, "rlsvi": fu.RLSVI}
 
@@ -73,7 +73,7 @@ def test_a_run_is_the_same_in_blocks_of_any_size(name, planning):
         for first in range(0, 50, size):
             returns = np.empty(min(size, 50 - first))
             labels = np.tile(np.arange(3, dtype=np.uint8), (returns.size, 4, 1))
-            learn(memory, instance.dynamics, labels, streams.row("dynamics"), returns)
+            player_of(memory).learn(instance.dynamics, labels, streams.row("dynamics"), returns)
         tables.append(memory.tables)
     for one, other in zip(*tables, strict=True):
         np.testing.assert_array_equal(one, other)

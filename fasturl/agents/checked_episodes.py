@@ -16,6 +16,7 @@ from .._kernels.records import ObservationKeys
 from ..learners import checked_tables
 from ..learners.compiled import CompiledMemory
 from ..learners.learner import Floats, Labels, Memory, Stream
+from ..learners.playing import player_of
 from ..problems.block_mdp import policy_table
 from .game import Episodes, Trajectories
 
@@ -84,9 +85,8 @@ class CheckedEpisodes(Episodes):
 
     def _labels_for(self, memory: Memory, labels: Any) -> Labels:
         table = self._label_table(labels)
-        if isinstance(memory, CompiledMemory):
-            horizon, _, n_actions, _ = self._dynamics.transitions.shape
-            memory.check_room(horizon, _n_labels(table), n_actions)
+        horizon, _, n_actions, _ = self._dynamics.transitions.shape
+        player_of(memory).check_room(horizon, _n_labels(table), n_actions)
         return table
 
     def _policy(self, name: str, chances: Any, levels: int, labels: Labels) -> Floats:

@@ -133,16 +133,16 @@ class Episodes:
 
     def explore(self, memory: Memory, labels: Labels) -> Trajectories:
         """Play with the memory's current policy, without learning."""
-        record = playing.explore(memory, self._dynamics, labels, self._dynamics_rng)
+        record = playing.player_of(memory).explore(self._dynamics, labels, self._dynamics_rng)
         return self._trajectories(labels, record)
 
     def learn(self, memory: Memory, labels: Labels, returns: Floats) -> None:
         """Play and learn, and fill in the returns."""
-        playing.learn(memory, self._dynamics, labels, self._dynamics_rng, returns)
+        playing.player_of(memory).learn(self._dynamics, labels, self._dynamics_rng, returns)
 
     def learn_in_view(self, memory: Memory, labels: Labels) -> Trajectories:
         """Play and learn, and return what happened."""
-        record = playing.learn_in_view(memory, self._dynamics, labels, self._dynamics_rng)
+        record = playing.player_of(memory).learn_in_view(self._dynamics, labels, self._dynamics_rng)
         return self._trajectories(labels, record)
 
     def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
@@ -305,8 +305,8 @@ class Game:
 
     def _check_room(self, memory: Memory, n_labels: int) -> None:
         """Refuse a compiled memory that was made for another task: its loops would leave its tables."""
-        if isinstance(memory, CompiledMemory):
-            memory.check_room(self.description.horizon, n_labels, self.description.n_actions)
+        known = self.description
+        playing.player_of(memory).check_room(known.horizon, n_labels, known.n_actions)
 
     @cached_property
     def _latent_labels(self) -> Labels:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._kernels import labels as _labels
 from ..learners.learner import Floats, Ints, Learner, Memory, start
-from ..learners.playing import take_in
+from ..learners.playing import player_of
 from ..problems.description import Description
 from .game import Game, Trajectories
 from .label_matching import match_labels
@@ -215,7 +215,7 @@ class History:
         task = game.task(self.n_labels, episodes)._replace(believed_after=believed_after)
         memory = start(learner, task)
         if len(self.rewards):
-            take_in(memory, self.labels, self.actions, self.rewards)
+            player_of(memory).take_in(self.labels, self.actions, self.rewards)
         return memory
 
 

@@ -1,13 +1,12 @@
 """Whole episodes over label tables: learning, exploring with a memory, and playing a fixed policy.
 
 A memory of a user's own is asked for policies and told trajectories. It is never handed `dynamics`, the
-tables that it plays on: the methods of `CompiledMemory` that take them are called by the class, whatever
-stands in their place on an object.
+tables that it plays on.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,55 +20,92 @@ from .learner import Floats, Ints, Labels, Memory, Stream, check_policy
 from .rollouts import returns_of, rollout
 
 
-def learn(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
-    """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
-    if isinstance(memory, CompiledMemory):
-        CompiledMemory.learn_episodes(memory, dynamics, labels, dynamics_rng, returns)
-        return
-    trajectories = learn_in_view(memory, dynamics, labels[: returns.size], dynamics_rng)
-    returns[:] = returns_of(trajectories.rewards)
+class MemoryPlayer(Protocol):
+    """Plays whole episodes with one memory, whose policy it follows."""
+
+    def check_room(self, horizon: int, n_labels: int, n_actions: int) -> None:
+        """ValueError where the memory cannot hold what it would learn in such episodes."""
+
+    def explore(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+        """Play one episode for each row of `labels` [E, H+1, S] without learning."""
+
+    def learn(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
+        """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
+
+    def learn_in_view(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+        """Play and learn one episode for each row of `labels` [E, H+1, S], and return what happened."""
+
+    def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
+        """Let a fresh memory learn from finished trajectories in their order: labels [E, H+1], actions [E, H]
+        and rewards [E, H]."""
 
 
-def learn_in_view(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
-    """Play and learn one episode for each row of `labels` [E, H+1, S], and return what happened."""
-    if isinstance(memory, CompiledMemory):
-        return CompiledMemory.learn_episodes_in_view(memory, dynamics, labels, dynamics_rng)
-    episodes = []
-    for e in range(labels.shape[0]):
-        episode = explore(memory, dynamics, labels[e : e + 1], dynamics_rng)
-        states = episode.states[0]
-        labels_met = labels[e, np.arange(states.size), states].astype(np.int64)
-        memory.update(labels_met, episode.actions[0], episode.rewards[0])
-        episodes.append(episode)
-    return _joined(episodes)
+def player_of(memory: Memory) -> MemoryPlayer:
+    """The player of a memory, which is asked here alone of what kind it is."""
+    return _CompiledPlayer(memory) if isinstance(memory, CompiledMemory) else _EpisodicPlayer(memory)
 
 
-def take_in(
-    memory: Memory, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats
-) -> None:
-    """Let a fresh memory learn from finished trajectories in their order: labels [E, H+1], actions [E, H] and
-    rewards [E, H]."""
-    if isinstance(memory, CompiledMemory):
-        CompiledMemory.take_in(memory, labels, actions, rewards)
-        return
-    for e in range(len(labels)):
-        memory.update(labels[e].astype(np.int64), actions[e].astype(np.int64), rewards[e])
+class _CompiledPlayer:
+    """Plays in compiled loops. Methods are called by the class, whatever stands in their place on an
+    object."""
+
+    def __init__(self, memory: CompiledMemory) -> None:
+        self._memory = memory
+
+    def check_room(self, horizon: int, n_labels: int, n_actions: int) -> None:
+        CompiledMemory.check_room(self._memory, horizon, n_labels, n_actions)
+
+    def explore(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+        return CompiledMemory.play_episodes(self._memory, dynamics, labels, dynamics_rng)
+
+    def learn(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
+        CompiledMemory.learn_episodes(self._memory, dynamics, labels, dynamics_rng, returns)
+
+    def learn_in_view(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+        return CompiledMemory.learn_episodes_in_view(self._memory, dynamics, labels, dynamics_rng)
+
+    def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
+        CompiledMemory.take_in(self._memory, labels, actions, rewards)
 
 
-def explore(memory: Memory, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
-    """Play one episode for each row of `labels` with the memory's current policy, without learning."""
-    if isinstance(memory, CompiledMemory):
-        return CompiledMemory.play_episodes(memory, dynamics, labels, dynamics_rng)
-    horizon, _, n_actions, _ = dynamics.transitions.shape
-    # the memory may have room for labels that no observation of these episodes gets
-    n_labels = int(labels.max()) + 1
-    policy_rng = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
-    episodes = []
-    for e in range(labels.shape[0]):
-        policy = check_policy(memory, horizon, n_labels, n_actions, or_more=True)
-        one_hot = np.eye(n_actions)[policy]
-        episodes.append(rollout(dynamics, labels[e : e + 1], one_hot, 0.0, dynamics_rng, policy_rng))
-    return _joined(episodes)
+class _EpisodicPlayer:
+    """Plays one episode at a time with a memory of a user's own."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def check_room(self, horizon: int, n_labels: int, n_actions: int) -> None:
+        """Nothing: each policy is checked when it is played."""
+
+    def explore(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+        horizon, _, n_actions, _ = dynamics.transitions.shape
+        # the memory may have room for labels that no observation of these episodes gets
+        n_labels = int(labels.max()) + 1
+        policy_rng = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
+        episodes = []
+        for e in range(labels.shape[0]):
+            policy = check_policy(self._memory, horizon, n_labels, n_actions, or_more=True)
+            one_hot = np.eye(n_actions)[policy]
+            episodes.append(rollout(dynamics, labels[e : e + 1], one_hot, 0.0, dynamics_rng, policy_rng))
+        return _joined(episodes)
+
+    def learn(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
+        trajectories = self.learn_in_view(dynamics, labels[: returns.size], dynamics_rng)
+        returns[:] = returns_of(trajectories.rewards)
+
+    def learn_in_view(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+        episodes = []
+        for e in range(labels.shape[0]):
+            episode = self.explore(dynamics, labels[e : e + 1], dynamics_rng)
+            states = episode.states[0]
+            labels_met = labels[e, np.arange(states.size), states].astype(np.int64)
+            self._memory.update(labels_met, episode.actions[0], episode.rewards[0])
+            episodes.append(episode)
+        return _joined(episodes)
+
+    def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
+        for e in range(len(labels)):
+            self._memory.update(labels[e].astype(np.int64), actions[e].astype(np.int64), rewards[e])
 
 
 def _joined(parts: list[Trajectories]) -> Trajectories:
@@ -88,7 +124,8 @@ def learn_observations(
     dynamics_rng: Stream,
     returns: Floats,
 ) -> None:
-    """As `learn`, where a label is the row of an observation among the keys: words [E, H+1, S, W]."""
+    """As `learn` of a player, where a label is the row of an observation among the keys: words
+    [E, H+1, S, W]."""
     CompiledMemory.learn_observations(memory, dynamics, words, keys, dynamics_rng, returns)
 
 
