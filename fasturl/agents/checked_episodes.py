@@ -15,7 +15,7 @@ from .._base.origin import is_ours
 from .._kernels.records import ObservationKeys
 from ..learners import checked_tables
 from ..learners.compiled import CompiledMemory
-from ..learners.learner import Floats, Labels, Memory, Stream
+from ..learners.learner import Floats, LabelTable, Memory, Stream
 from ..learners.playing import player_of
 from ..problems.block_mdp import policy_table
 from .game import Episodes, Trajectories
@@ -24,12 +24,12 @@ from .game import Episodes, Trajectories
 class CheckedEpisodes(Episodes):
     """As `Episodes`; ValueError for tables, streams and arrays that do not fit them."""
 
-    def play_policy(self, labels: Labels, chances: Floats, policy_rng: Stream) -> Trajectories:
+    def play_policy(self, labels: LabelTable, chances: Floats, policy_rng: Stream) -> Trajectories:
         table = self._label_table(labels)
         policy = self._policy("chances", chances, self._dynamics.transitions.shape[0], table)
         return super().play_policy(table, policy, checked_tables.stream(policy_rng))
 
-    def play_towards(self, labels: Labels, reach: Floats, level: int, policy_rng: Stream) -> Trajectories:
+    def play_towards(self, labels: LabelTable, reach: Floats, level: int, policy_rng: Stream) -> Trajectories:
         table, horizon = self._label_table(labels), self._dynamics.transitions.shape[0]
         first = checks.integer("level", level, least=1, most=horizon)
         policies = checks.real_array("reach", reach)
@@ -48,13 +48,13 @@ class CheckedEpisodes(Episodes):
         policy = policy_table(chances, levels, columns, n_actions)
         super().play_rows(keys, policy, checked_tables.stream(policy_rng), self._returns(returns))
 
-    def explore(self, memory: Memory, labels: Labels) -> Trajectories:
+    def explore(self, memory: Memory, labels: LabelTable) -> Trajectories:
         return super().explore(memory, self._labels_for(memory, labels))
 
-    def learn(self, memory: Memory, labels: Labels, returns: Floats) -> None:
+    def learn(self, memory: Memory, labels: LabelTable, returns: Floats) -> None:
         super().learn(memory, self._labels_for(memory, labels), self._returns(returns))
 
-    def learn_in_view(self, memory: Memory, labels: Labels) -> Trajectories:
+    def learn_in_view(self, memory: Memory, labels: LabelTable) -> Trajectories:
         return super().learn_in_view(memory, self._labels_for(memory, labels))
 
     def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
@@ -70,7 +70,7 @@ class CheckedEpisodes(Episodes):
             )
         super().learn_observations(memory, keys, self._returns(returns))
 
-    def _label_table(self, labels: Any) -> Labels:
+    def _label_table(self, labels: Any) -> LabelTable:
         horizon, n_states = self._dynamics.transitions.shape[:2]
         shape = self.count, horizon + 1, n_states
         table = checks.array("labels", labels)
@@ -83,13 +83,13 @@ class CheckedEpisodes(Episodes):
             raise ValueError(f"labels must be 0 or more, got {table.min()}")
         return table
 
-    def _labels_for(self, memory: Memory, labels: Any) -> Labels:
+    def _labels_for(self, memory: Memory, labels: Any) -> LabelTable:
         table = self._label_table(labels)
         horizon, _, n_actions, _ = self._dynamics.transitions.shape
         player_of(memory).check_room(horizon, _n_labels(table), n_actions)
         return table
 
-    def _policy(self, name: str, chances: Any, levels: int, labels: Labels) -> Floats:
+    def _policy(self, name: str, chances: Any, levels: int, labels: LabelTable) -> Floats:
         """Probabilities for every label of the table, or for more."""
         policy, n_actions = checks.real_array(name, chances), self._dynamics.transitions.shape[2]
         n_labels = _n_labels(labels)
@@ -130,6 +130,6 @@ def episodes_of(agent: object) -> type[Episodes]:
     return Episodes if is_ours(type(agent)) else CheckedEpisodes
 
 
-def _n_labels(labels: Labels) -> int:
+def _n_labels(labels: LabelTable) -> int:
     """Labels from 0 on that a table has."""
     return int(labels.max(initial=0)) + 1

@@ -41,7 +41,7 @@ from .._kernels import labels as _labels
 from .._kernels import planning as _planning
 from ..decoders.checked import check_decoder
 from ..decoders.decoder import Decoder
-from ..learners.learner import Floats, Labels
+from ..learners.learner import Floats, LabelTable
 from ..learners.playing import play_policy, state_labels
 from ..problems.block_mdp import BlockMDP, policy_table
 from ..problems.environment import emission_rngs
@@ -211,7 +211,7 @@ class DecodedPolicy:
 
     @staticmethod
     def _value(
-        instance: BlockMDP, labels: Labels, shares: Floats, chances: Floats, streams: Streams
+        instance: BlockMDP, labels: LabelTable, shares: Floats, chances: Floats, streams: Streams
     ) -> tuple[float, float]:
         """The value and its standard error."""
         assert instance.emission is not None
@@ -233,7 +233,7 @@ def mean_and_error(returns: Floats) -> tuple[float, float]:
     return float(returns.mean()), float(returns.std(ddof=1) / np.sqrt(returns.size))
 
 
-def draw_labels(instance: BlockMDP, decoder: Decoder, streams: Streams, most: int = EPISODES) -> Labels:
+def draw_labels(instance: BlockMDP, decoder: Decoder, streams: Streams, most: int = EPISODES) -> LabelTable:
     """What a decoder says of fresh observations of every state of every level: uint8 [episodes, H+1, S], for
     `most` episodes or as many as there is room for."""
     emission = instance.emission
@@ -247,7 +247,7 @@ def draw_labels(instance: BlockMDP, decoder: Decoder, streams: Streams, most: in
     return labels
 
 
-def label_shares(labels: Labels, n_labels: int) -> Floats:
+def label_shares(labels: LabelTable, n_labels: int) -> Floats:
     """How often each state of each level is given each label: [H+1, S, n_labels]."""
     counts = np.empty((*labels.shape[1:], n_labels), np.int64)
     _labels.count_table(labels, counts)
@@ -255,7 +255,7 @@ def label_shares(labels: Labels, n_labels: int) -> Floats:
 
 
 def value_on_labels(
-    instance: BlockMDP, labels: Labels, shares: Floats, chances: Floats
+    instance: BlockMDP, labels: LabelTable, shares: Floats, chances: Floats
 ) -> tuple[float, float]:
     """The value of a policy on labels and its standard error, as the head of this file derives them."""
     horizon, n_labels = instance.horizon, shares.shape[2]
@@ -272,7 +272,7 @@ def value_on_labels(
     return float(instance.start @ values[0]), math.sqrt(variance)
 
 
-def play_labels(instance: BlockMDP, labels: Labels, chances: Floats, streams: Streams) -> Floats:
+def play_labels(instance: BlockMDP, labels: LabelTable, chances: Floats, streams: Streams) -> Floats:
     """The return of an episode of a fixed policy for each row of a label table."""
     dynamics_rng, policy_rng = streams.row("dynamics"), streams.row("policy")
     trajectories = play_policy(instance.dynamics, labels, chances, dynamics_rng, policy_rng)

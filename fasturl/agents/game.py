@@ -32,7 +32,7 @@ from ..decoders.checked import check_decoder
 from ..decoders.decoder import Decoder
 from ..learners import playing
 from ..learners.compiled import CompiledMemory
-from ..learners.learner import Floats, Ints, Labels, Memory, Stream, Task
+from ..learners.learner import Floats, Ints, LabelTable, Memory, Stream, Task
 from ..learners.rollouts import returns_of
 from ..problems.block_mdp import BlockMDP, policy_table
 from ..problems.blocks import BitBlock, Block
@@ -62,7 +62,7 @@ class Trajectories:
 
     actions: Ints
     rewards: Floats
-    _labels: Labels
+    _labels: LabelTable
     _states: Ints
     _block: Block | None
 
@@ -102,25 +102,25 @@ class Episodes:
     def __init__(self, instance: BlockMDP, streams: Streams, count: int, block: Block | None) -> None:
         self._instance, self._streams, self.count, self._block = instance, streams, count, block
 
-    def labels(self, decoder: Decoder) -> Labels:
+    def labels(self, decoder: Decoder) -> LabelTable:
         """The label of every observation that these episodes can show: [E, H+1, S]."""
         return check_decoder(decoder).table(self._observed)
 
-    def labels_with(self, decode: Callable[[Block], Labels]) -> Labels:
+    def labels_with(self, decode: Callable[[Block], LabelTable]) -> LabelTable:
         """As `labels`, for decoders that can do more than the contract asks, such as decode some levels
         alone."""
         return decode(self._observed)
 
-    def blank_labels(self) -> Labels:
+    def blank_labels(self) -> LabelTable:
         """One label for everything: [E, H+1, S]."""
         return np.zeros((self.count, self._instance.horizon + 1, max(self._instance.n_states)), np.uint8)
 
-    def play_policy(self, labels: Labels, chances: Floats, policy_rng: Stream) -> Trajectories:
+    def play_policy(self, labels: LabelTable, chances: Floats, policy_rng: Stream) -> Trajectories:
         """Play a policy of probabilities [H, n_labels, A] on a label table."""
         record = playing.play_policy(self._dynamics, labels, chances, self._dynamics_rng, policy_rng)
         return self._trajectories(labels, record)
 
-    def play_towards(self, labels: Labels, reach: Floats, level: int, policy_rng: Stream) -> Trajectories:
+    def play_towards(self, labels: LabelTable, reach: Floats, level: int, policy_rng: Stream) -> Trajectories:
         """Play one of the policies `reach` [T, level - 1, n_labels, A] in each episode, and act at random
         from `level` on: how PCID explores."""
         record = _records.blank_trajectories(self.count, self._instance.horizon)
@@ -131,16 +131,16 @@ class Episodes:
         """Play the likeliest action of each observation's row, and fill in the returns."""
         _hashing.play(self._dynamics, self._words, keys, chances, self._dynamics_rng, policy_rng, returns)
 
-    def explore(self, memory: Memory, labels: Labels) -> Trajectories:
+    def explore(self, memory: Memory, labels: LabelTable) -> Trajectories:
         """Play with the memory's current policy, without learning."""
         record = playing.player_of(memory).explore(self._dynamics, labels, self._dynamics_rng)
         return self._trajectories(labels, record)
 
-    def learn(self, memory: Memory, labels: Labels, returns: Floats) -> None:
+    def learn(self, memory: Memory, labels: LabelTable, returns: Floats) -> None:
         """Play and learn, and fill in the returns."""
         playing.player_of(memory).learn(self._dynamics, labels, self._dynamics_rng, returns)
 
-    def learn_in_view(self, memory: Memory, labels: Labels) -> Trajectories:
+    def learn_in_view(self, memory: Memory, labels: LabelTable) -> Trajectories:
         """Play and learn, and return what happened."""
         record = playing.player_of(memory).learn_in_view(self._dynamics, labels, self._dynamics_rng)
         return self._trajectories(labels, record)
@@ -155,7 +155,7 @@ class Episodes:
         block = self._observed.episodes(first, end)
         return type(self)(self._instance, self._streams, end - first, block)
 
-    def _trajectories(self, labels: Labels, record: _records.Trajectories) -> Trajectories:
+    def _trajectories(self, labels: LabelTable, record: _records.Trajectories) -> Trajectories:
         """What an agent may see of episodes whose record a loop has filled in."""
         return Trajectories(record.actions, record.rewards, labels, record.states, self._block)
 
@@ -309,7 +309,7 @@ class Game:
         playing.player_of(memory).check_room(known.horizon, n_labels, known.n_actions)
 
     @cached_property
-    def _latent_labels(self) -> Labels:
+    def _latent_labels(self) -> LabelTable:
         """The label table of a block for an agent that sees the latent state itself: [E, H+1, S]."""
         n_states = max(self._instance.n_states)
         return playing.state_labels(self.block_episodes, self._instance.horizon, n_states)

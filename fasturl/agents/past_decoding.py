@@ -15,7 +15,7 @@ from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
 from .._kernels.records import kmeans_workspace
 from ..decoders.affine import best_of_bits, blank_tables, decide
-from ..decoders.decoder import Decoder, Labels, Reals, block_of, in_rows, observations_of, real_blocks
+from ..decoders.decoder import ByteLabels, Decoder, Reals, block_of, in_rows, observations_of, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
 
 LEAST_SAMPLES = 30
@@ -68,10 +68,10 @@ class PastDecoder(Decoder):
         _packed.fill_packed_tables(level_weights, level_bias, self._tables.scores[h])
         decide(self._tables, h)
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         return self.first_levels(block, block.n_levels)
 
-    def first_levels(self, block: Block, levels: int) -> Labels:
+    def first_levels(self, block: Block, levels: int) -> ByteLabels:
         """As `table`, with labels at the first levels alone; the others have that of the first cluster."""
         labels = np.full((block.n_episodes, block.n_levels, block.n_states), self.relabel[0], np.uint8)
         if isinstance(block, BitBlock) and not self._logistic:
@@ -115,7 +115,7 @@ class PastDecoder(Decoder):
         _decoding.level_affine_scores(observations_of(real), self._weights, self._bias, tail, scores)
         return scores
 
-    def _label(self, scores: Reals, mixing: Reals, labels: Labels) -> None:
+    def _label(self, scores: Reals, mixing: Reals, labels: ByteLabels) -> None:
         """Fill in the labels of greatest score; the scores are used up."""
         if self._logistic:
             mixed = np.empty_like(scores)

@@ -13,7 +13,7 @@ from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
 from .._kernels.records import PackedTables
 from ..problems.blocks import BitBlock, Block, RealBlock
-from .decoder import Decoder, Floats, Labels, Reals, in_rows, observations_of, real_blocks
+from .decoder import ByteLabels, Decoder, Floats, Reals, in_rows, observations_of, real_blocks
 
 
 class AffineDecoder(Decoder):
@@ -65,7 +65,7 @@ class AffineDecoder(Decoder):
             return None
         return self._scores.weights, self._scores.bias
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         self._check(block, self._image.dimension if self._image else self._scores.dimension)
         if self._image is None and isinstance(block, BitBlock):
             return best_of_bits(block.words, self._scores.tables, self.relabel, block.n_levels)
@@ -113,7 +113,9 @@ class AffineMap:
         return RealBlock(flat, np.zeros((1, *flat.shape[1:]), np.float32), 0)
 
 
-def best_of_bits(words: NDArray[np.uint64], tables: PackedTables, relabel: Labels, n_levels: int) -> Labels:
+def best_of_bits(
+    words: NDArray[np.uint64], tables: PackedTables, relabel: ByteLabels, n_levels: int
+) -> ByteLabels:
     """The labels of greatest score of packed bits at the first levels, renamed: [E, n_levels, S]. The scores
     themselves are kept nowhere."""
     n_episodes, _, n_states, _ = words.shape

@@ -14,7 +14,7 @@ from ..problems.blocks import Block, RealBlock
 from .affine import AffineDecoder
 from .checked import check_decoder
 from .constant import ConstantDecoder
-from .decoder import Decoder, Labels, Reals, in_rows, observations_of
+from .decoder import ByteLabels, Decoder, Reals, in_rows, observations_of
 
 
 class LevelDecoder(Decoder):
@@ -37,7 +37,7 @@ class LevelDecoder(Decoder):
         super().__init__(max(decoder.n_labels for decoder in decoders) if n_labels is None else n_labels)
         self.decoders = [check_decoder(decoder) for decoder in decoders]
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         if block.n_levels != len(self.decoders):
             raise ValueError(
                 f"block must have {len(self.decoders)} levels, one for each decoder, got {block.n_levels}"
@@ -54,7 +54,7 @@ class LevelDecoder(Decoder):
         """The same labels from all levels at once, where all scores are affine."""
         return _AffineLevels.of(self.decoders)
 
-    def level_table(self, block: Block, level: int) -> Labels:
+    def level_table(self, block: Block, level: int) -> ByteLabels:
         return np.asarray(self.relabel[self._decoder(level).level_table(block, level)])
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
@@ -74,7 +74,7 @@ class _AffineLevels:
         What each level calls its labels: [L, K].
     """
 
-    def __init__(self, weights: Reals, bias: Reals, names: Labels) -> None:
+    def __init__(self, weights: Reals, bias: Reals, names: ByteLabels) -> None:
         self._weights, self._bias, self._names = weights, bias, names
 
     @classmethod
@@ -100,7 +100,7 @@ class _AffineLevels:
             weights[h, : own_bias.size], bias[h, : own_bias.size] = own_weights, own_bias
         return cls(np.ascontiguousarray(weights.transpose(1, 2, 0)), np.ascontiguousarray(bias.T), names)
 
-    def table(self, block: RealBlock) -> Labels:
+    def table(self, block: RealBlock) -> ByteLabels:
         n_scores, dimension, n_levels = self._weights.shape
         Decoder._check(block, dimension)
         scores = np.empty((block.n_episodes, n_scores, block.n_states, n_levels), np.float32)

@@ -11,7 +11,7 @@ from .._base import plugin_loops
 from .._base.c_functions import CFunction, Context, call_of, explain
 from .._kernels.records import DecoderWorkspace
 from ..problems.blocks import Block, RealBlock
-from .decoder import Decoder, Labels, observations_of, real_blocks
+from .decoder import ByteLabels, Decoder, observations_of, real_blocks
 
 
 class CDecoder(Decoder):
@@ -47,10 +47,10 @@ class CDecoder(Decoder):
         self._function = CFunction(pointer, "fasturl_decoder_fn")
         self._context = Context(context)
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         return self.level_table(block, 1)
 
-    def level_table(self, block: Block, level: int) -> Labels:
+    def level_table(self, block: Block, level: int) -> ByteLabels:
         return np.concatenate([self._labels(real, level) for real in real_blocks(block)], axis=2)
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
@@ -70,7 +70,7 @@ class CDecoder(Decoder):
     def decoder_(self) -> Self:
         return self
 
-    def _labels(self, real: RealBlock, level: int) -> Labels:
+    def _labels(self, real: RealBlock, level: int) -> ByteLabels:
         labels = np.empty((real.n_episodes, real.n_levels, real.n_states), np.uint8)
         problem = np.zeros(3, np.int64)
         workspace = DecoderWorkspace(

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base.origin import is_ours
 from ..problems.blocks import Block
-from .decoder import Decoder, Labels, labels_of_shape, whole_labels
+from .decoder import ByteLabels, Decoder, labels_of_shape, whole_labels
 
 
 class CheckedDecoder(Decoder):
@@ -19,12 +19,12 @@ class CheckedDecoder(Decoder):
         super().__init__(getattr(decoder, "n_labels", None))  # type: ignore[arg-type]
         self._decoder = decoder
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         return self._checked(
             "table", self._decoder.table(block), (block.n_episodes, block.n_levels, block.n_states)
         )
 
-    def level_table(self, block: Block, level: int) -> Labels:
+    def level_table(self, block: Block, level: int) -> ByteLabels:
         return self._checked(
             "level_table",
             self._decoder.level_table(block, level),
@@ -34,7 +34,7 @@ class CheckedDecoder(Decoder):
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
         return self._checked("decode", self._decoder.decode(X, level), (len(np.asarray(X)),)).astype(np.int64)
 
-    def _checked(self, method: str, labels: ArrayLike, shape: tuple[int, ...]) -> Labels:
+    def _checked(self, method: str, labels: ArrayLike, shape: tuple[int, ...]) -> ByteLabels:
         must = f"{method} of {type(self._decoder).__name__} must give"
         numbers = labels_of_shape(f"{must} labels of shape {shape}", labels, shape)
         return np.asarray(self.relabel[whole_labels(must, numbers, self.relabel.size)])

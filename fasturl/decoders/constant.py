@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from ..problems.blocks import Block
-from .decoder import Decoder, Labels, shape_of
+from .decoder import ByteLabels, Decoder, shape_of
 
 
 class ConstantDecoder(Decoder):
@@ -23,7 +23,7 @@ class ConstantDecoder(Decoder):
     array([0, 0])
     """
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         return np.full((block.n_episodes, block.n_levels, block.n_states), self.relabel[0])
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:

@@ -27,7 +27,8 @@ MAX_LABELS = 256
 """Upper limit on the labels of a decoder: a label is a byte."""
 Floats = NDArray[np.float64]
 Reals = NDArray[np.float32]
-Labels = NDArray[np.uint8]
+ByteLabels = NDArray[np.uint8]
+"""What decoders say of observations, a byte for each."""
 Observations = NDArray[np.generic]
 
 
@@ -55,10 +56,10 @@ class Decoder(ABC):
         self.relabel = np.arange(n_labels, dtype=np.uint8)
 
     @abstractmethod
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         """A label for every (episode, level, state) of the block."""
 
-    def level_table(self, block: Block, level: int) -> Labels:
+    def level_table(self, block: Block, level: int) -> ByteLabels:
         """`table` of a block that holds this level alone (1 to H + 1), for decoders to which levels are not
         all the same."""
         return self.table(block)
@@ -83,7 +84,7 @@ class Decoder(ABC):
                 f"got {block.dimension}"
             )
 
-    def _best(self, block: Block, scores: Reals) -> Labels:
+    def _best(self, block: Block, scores: Reals) -> ByteLabels:
         """The label of greatest score: scores float32 [E, K, S, L], or with the last two axes in one."""
         labels = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
         _decoding.best_labels(in_rows(scores), self.relabel, labels)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems.blocks import Block
-from .decoder import MAX_LABELS, Decoder, Labels, Observations, labels_of_shape, whole_labels
+from .decoder import MAX_LABELS, ByteLabels, Decoder, Observations, labels_of_shape, whole_labels
 
 
 class Predictor(Protocol):
@@ -46,7 +46,7 @@ class PredictDecoder(Decoder):
         self._open_ended = open_ended
         self._predictor = predictor
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         X = block.every_state()
         labels = self._predict(X.reshape(-1, block.dimension))
         return self.relabel[labels].reshape(X.shape[:-1])

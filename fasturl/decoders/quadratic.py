@@ -10,7 +10,7 @@ from .._kernels import decoding as _decoding
 from .._kernels.records import QuadraticScores
 from ..problems.blocks import Block, RealBlock
 from .affine import affine_image
-from .decoder import Decoder, Labels, Reals, observations_of, real_blocks
+from .decoder import ByteLabels, Decoder, Reals, observations_of, real_blocks
 
 
 class QuadraticDecoder(Decoder):
@@ -64,7 +64,7 @@ class QuadraticDecoder(Decoder):
             bias=(checks.real_table("log_weights", log_weights, (n_labels,)) + log_volume).astype(np.float32),
         )
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         self._check(block, self._image.dimension if self._image else self._mixture.factors.shape[1])
         blocks = [self._image.block(block)] if self._image else real_blocks(block)
         return self._best(block, np.concatenate([self._scores(real) for real in blocks], axis=2))

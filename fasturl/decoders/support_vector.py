@@ -12,7 +12,7 @@ from .._kernels import decoding as _decoding
 from .._kernels.records import SupportVectors, VotingWorkspace
 from ..problems.blocks import BitBlock, Block
 from .affine import AffineMap
-from .decoder import Decoder, Labels
+from .decoder import ByteLabels, Decoder
 
 _MOST_LOOKED_UP_BITS = 14
 """Observations of so many bits are looked up: there are at most 16,384 of them, fewer than a run meets."""
@@ -49,19 +49,19 @@ class SupportVectorDecoder(Decoder):
             gamma=float(classifier._gamma),
         )
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         self._check(block, self._image.dimension)
         if isinstance(block, BitBlock) and block.dimension <= _MOST_LOOKED_UP_BITS:
             return np.asarray(self.relabel[self._classes_of_words[block.words[..., 0]]])
         return np.asarray(self.relabel[self._classes(block)])
 
     @cached_property
-    def _classes_of_words(self) -> Labels:
+    def _classes_of_words(self) -> ByteLabels:
         """The class of everything that so few bits can be: [2^D]. The votes are counted once for each."""
         words = np.arange(2**self._image.dimension, dtype=np.uint64)
         return self._classes(BitBlock(words.reshape(-1, 1, 1, 1), self._image.dimension)).ravel()
 
-    def _classes(self, block: Block) -> Labels:
+    def _classes(self, block: Block) -> ByteLabels:
         classes = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
         n_classes = self._classifier.starts.size - 1
         workspace = VotingWorkspace(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from .._kernels import mixtures as _mixtures
 from .._kernels.records import SymbolTables
 from ..problems.blocks import Block, RealBlock
-from .decoder import Decoder, Labels, Reals, observations_of, real_blocks
+from .decoder import ByteLabels, Decoder, Reals, observations_of, real_blocks
 
 
 class SymbolDecoder(Decoder):
@@ -42,7 +42,7 @@ class SymbolDecoder(Decoder):
             bias=np.asarray(bias, np.float32),
         )
 
-    def table(self, block: Block) -> Labels:
+    def table(self, block: Block) -> ByteLabels:
         self._check(block, self._tables.least.size)
         return self._best(block, np.concatenate([self._scores(real) for real in real_blocks(block)], axis=2))
 

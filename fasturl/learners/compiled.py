@@ -26,7 +26,7 @@ from .._kernels.learning import LearnerFunctions
 from .._kernels.records import Dynamics, EpisodeWorkspace, ObservationKeys, Trajectories, blank_trajectories
 from . import checked_tables
 from .episode_loops import loops_of
-from .learner import Floats, Ints, Labels, Stream, Task
+from .learner import Floats, Ints, LabelTable, Stream, Task
 
 _PART = 2**10
 """Trajectories that `take_in` converts at a time: all of them, as numbers of 64 bits, may be a gigabyte."""
@@ -233,7 +233,7 @@ class CompiledMemory:
         return chances
 
     def learn_episodes(
-        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats
+        self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats
     ) -> None:
         """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
         self._play_and_learn(
@@ -241,7 +241,7 @@ class CompiledMemory:
         )
 
     def learn_episodes_in_view(
-        self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream
+        self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream
     ) -> Trajectories:
         """Play and learn one episode for each row of `labels`, and return what happened."""
         trajectories = blank_trajectories(labels.shape[0], self.task.horizon)
@@ -251,7 +251,7 @@ class CompiledMemory:
     def _play_and_learn(
         self,
         dynamics: Dynamics,
-        labels: Labels,
+        labels: LabelTable,
         dynamics_rng: Stream,
         returns: Floats,
         trajectories: Trajectories,
@@ -260,7 +260,7 @@ class CompiledMemory:
         rngs = dynamics_rng, self.task.policy_rng
         self._learn("learn", returns.size, dynamics, labels, self.tables, *rngs, returns, trajectories)
 
-    def play_episodes(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+    def play_episodes(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         """Play one episode for each row of `labels` without learning."""
         self._check_dynamics(dynamics)
         trajectories = blank_trajectories(labels.shape[0], self.task.horizon)

@@ -28,7 +28,9 @@ from .._kernels import rng as _rng
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Labels = NDArray[np.uint8] | NDArray[np.int32]
+LabelTable = NDArray[np.uint8] | NDArray[np.int32]
+"""The label of every observation that episodes can show: [episodes, H+1, states]. Those of decoders are
+bytes; of latent states there may be more than bytes count."""
 Stream = NDArray[np.uint64]
 
 

@@ -16,7 +16,7 @@ from .._kernels import tabular as _tabular
 from .._kernels.records import Dynamics, ObservationKeys, Trajectories
 from ..problems.emissions import cumulative
 from .compiled import CompiledMemory
-from .learner import Floats, Ints, Labels, Memory, Stream, check_policy
+from .learner import Floats, Ints, LabelTable, Memory, Stream, check_policy
 from .rollouts import returns_of, rollout
 
 
@@ -26,13 +26,13 @@ class MemoryPlayer(Protocol):
     def check_room(self, horizon: int, n_labels: int, n_actions: int) -> None:
         """ValueError where the memory cannot hold what it would learn in such episodes."""
 
-    def explore(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+    def explore(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         """Play one episode for each row of `labels` [E, H+1, S] without learning."""
 
-    def learn(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
+    def learn(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats) -> None:
         """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
 
-    def learn_in_view(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+    def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         """Play and learn one episode for each row of `labels` [E, H+1, S], and return what happened."""
 
     def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
@@ -55,13 +55,13 @@ class _CompiledPlayer:
     def check_room(self, horizon: int, n_labels: int, n_actions: int) -> None:
         CompiledMemory.check_room(self._memory, horizon, n_labels, n_actions)
 
-    def explore(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+    def explore(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         return CompiledMemory.play_episodes(self._memory, dynamics, labels, dynamics_rng)
 
-    def learn(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
+    def learn(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats) -> None:
         CompiledMemory.learn_episodes(self._memory, dynamics, labels, dynamics_rng, returns)
 
-    def learn_in_view(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+    def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         return CompiledMemory.learn_episodes_in_view(self._memory, dynamics, labels, dynamics_rng)
 
     def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
@@ -77,7 +77,7 @@ class _EpisodicPlayer:
     def check_room(self, horizon: int, n_labels: int, n_actions: int) -> None:
         """Nothing: each policy is checked when it is played."""
 
-    def explore(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+    def explore(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         horizon, _, n_actions, _ = dynamics.transitions.shape
         # the memory may have room for labels that no observation of these episodes gets
         n_labels = int(labels.max()) + 1
@@ -89,11 +89,11 @@ class _EpisodicPlayer:
             episodes.append(rollout(dynamics, labels[e : e + 1], one_hot, 0.0, dynamics_rng, policy_rng))
         return _joined(episodes)
 
-    def learn(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream, returns: Floats) -> None:
+    def learn(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats) -> None:
         trajectories = self.learn_in_view(dynamics, labels[: returns.size], dynamics_rng)
         returns[:] = returns_of(trajectories.rewards)
 
-    def learn_in_view(self, dynamics: Dynamics, labels: Labels, dynamics_rng: Stream) -> Trajectories:
+    def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         episodes = []
         for e in range(labels.shape[0]):
             episode = self.explore(dynamics, labels[e : e + 1], dynamics_rng)
@@ -129,7 +129,7 @@ def learn_observations(
     CompiledMemory.learn_observations(memory, dynamics, words, keys, dynamics_rng, returns)
 
 
-def state_labels(episodes: int, horizon: int, n_states: int) -> Labels:
+def state_labels(episodes: int, horizon: int, n_states: int) -> LabelTable:
     """The label table [E, H+1, S] of an agent that sees the latent states themselves."""
     kind: type[Any] = np.uint8 if n_states <= 256 else np.int32
     return np.tile(np.arange(n_states, dtype=kind), (episodes, horizon + 1, 1))
@@ -147,7 +147,7 @@ def draw_policy(chances: Floats, policy_rng: Stream) -> Ints:
 
 
 def play_policy(
-    dynamics: Dynamics, labels: Labels, chances: Floats, dynamics_rng: Stream, policy_rng: Stream
+    dynamics: Dynamics, labels: LabelTable, chances: Floats, dynamics_rng: Stream, policy_rng: Stream
 ) -> Trajectories:
     """Play a policy of probabilities [H, n_labels, A], an episode for each row of `labels` [E, H+1, S]."""
     if _only_ties(chances):

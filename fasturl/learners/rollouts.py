@@ -7,11 +7,16 @@ import numpy as np
 from .._kernels import hindsight as _hindsight
 from .._kernels import tabular as _tabular
 from .._kernels.records import Dynamics, Trajectories, blank_trajectories
-from .learner import Floats, Labels, Stream
+from .learner import Floats, LabelTable, Stream
 
 
 def rollout(
-    dynamics: Dynamics, labels: Labels, q: Floats, epsilon: float, dynamics_rng: Stream, policy_rng: Stream
+    dynamics: Dynamics,
+    labels: LabelTable,
+    q: Floats,
+    epsilon: float,
+    dynamics_rng: Stream,
+    policy_rng: Stream,
 ) -> Trajectories:
     """Play epsilon-greedily in q [H, n_labels, A], ties at random."""
     trajectories = blank_trajectories(labels.shape[0], q.shape[0])

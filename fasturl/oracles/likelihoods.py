@@ -29,7 +29,8 @@ from ..decoders.decoder import Decoder
 from .projection import Floats, Observations, are_bits, sums_around, without_false_alarms
 
 Reals = NDArray[np.float32]
-Labels = NDArray[np.int64]
+RowLabels = NDArray[np.int64]
+"""The cluster or the group of each row of a sample: [n]."""
 
 _PSEUDO_COUNT = 0.5
 """Ones, and zeros, of each bit that every cluster is taken to have shown before the first observation."""
@@ -99,13 +100,13 @@ class Clusters:
         return weights, bias
 
 
-def clusters_of(rows: Reals, labels: Labels, n_clusters: int, *, of_bits: bool) -> Clusters:
+def clusters_of(rows: Reals, labels: RowLabels, n_clusters: int, *, of_bits: bool) -> Clusters:
     """Clusters that have each row whole."""
     sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
     return Clusters(rows, np.eye(n_clusters, dtype=np.float32)[labels], sizes, of_bits=of_bits)
 
 
-def numbered(labels: NDArray[np.integer]) -> Labels:
+def numbered(labels: NDArray[np.integer]) -> RowLabels:
     """Labels 0, 1, ... in place of those that occur, in their order."""
     occurs = np.bincount(labels) > 0
     if occurs.all():
@@ -143,7 +144,7 @@ class CentredRows:
         self.centre = observations.mean(axis=0, dtype=np.float64).astype(np.float32)
         self.rows = np.subtract(observations, self.centre).astype(np.float32, copy=False)
 
-    def sphered(self, labels: Labels) -> CentredRows:
+    def sphered(self, labels: RowLabels) -> CentredRows:
         """The same reals in coordinates in which their noise around the means of labels 0, 1, ... [n] is as
         large in one direction as in any other.
 
@@ -166,14 +167,14 @@ class CentredRows:
         other.__dict__.pop("second_moments", None)
         return other
 
-    def is_uneven(self, labels: Labels) -> bool:
+    def is_uneven(self, labels: RowLabels) -> bool:
         """Whether the noise around the means of labels 0, 1, ... [n] is far larger in some coordinate than in
         most."""
         sums, squares = sums_around(self.rows, labels, int(labels.max()) + 1, np.zeros(self.rows.shape[1]))
         variances = squares - np.einsum("kd,kd->d", sums.rows, sums.means)
         return bool(variances.max() > _UNEVEN * np.median(variances))
 
-    def _noise(self, labels: Labels) -> Reals:
+    def _noise(self, labels: RowLabels) -> Reals:
         """The rows around the means of labels 0, 1, ... [n]."""
         centres = clusters_of(self.rows, labels, int(labels.max()) + 1, of_bits=False).centres
         return np.asarray(self.rows - centres.astype(np.float32)[labels])
@@ -191,7 +192,7 @@ class CentredRows:
 
 
 @without_false_alarms
-def refined(observations: CentredRows, labels: Labels) -> Decoder:
+def refined(observations: CentredRows, labels: RowLabels) -> Decoder:
     """The decoder of the mixture that starts from labels 0, 1, ... [n] of observations [n, D]."""
     rows, of_bits, moments = observations.rows, observations.of_bits, observations.second_moments
     clusters = clusters_of(rows, labels, int(labels.max()) + 1, of_bits=of_bits)

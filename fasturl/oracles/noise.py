@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .likelihoods import Labels, Reals
+from .likelihoods import Reals, RowLabels
 
 MOST_ROWS = 512
 """Upper limit on the rows that noise is estimated from."""
@@ -34,7 +34,9 @@ class Noise(NamedTuple):
     norm: float
 
     @classmethod
-    def around(cls, centres: Reals, rows: Reals, labels: Labels, chosen: NDArray[np.bool_]) -> Noise | None:
+    def around(
+        cls, centres: Reals, rows: Reals, labels: RowLabels, chosen: NDArray[np.bool_]
+    ) -> Noise | None:
         """That of chosen rows [n, D] around the centres [K, D] of their clusters; None where they are too few
         to tell."""
         numbers = np.flatnonzero(chosen)

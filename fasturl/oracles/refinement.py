@@ -25,8 +25,8 @@ from .counting import LabelCriterion
 from .fitting import fit_if_clusters
 from .likelihoods import (
     CentredRows,
-    Labels,
     Reals,
+    RowLabels,
     numbered,
     refined,
     same_clusters,
@@ -57,7 +57,7 @@ from the rest of them."""
 
 
 def fit_and_refine(
-    oracle: Any, observations: Observations, old_labels: Labels | None, random_state: int, n_labels: int
+    oracle: Any, observations: Observations, old_labels: RowLabels | None, random_state: int, n_labels: int
 ) -> Decoder:
     """A decoder for observations [n, D], which had `old_labels` [n] so far, if any. It has n_labels labels at
     most, unless the oracle itself says otherwise."""
@@ -97,7 +97,7 @@ def fit_and_refine(
 
 @without_false_alarms
 def _split_where_sphered(
-    observations: CentredRows, sample: Observations, labels: Labels, n_labels: int, random_state: int
+    observations: CentredRows, sample: Observations, labels: RowLabels, n_labels: int, random_state: int
 ) -> Decoder | None:
     """A decoder of reals that tells apart clusters which uneven noise hides within the labels 0, 1, ... [n];
     None where there are none, or too few observations to tell how the noise varies. `sample` [m, D] is what
@@ -133,7 +133,7 @@ def _split_where_sphered(
 
 
 def labels_that_split(
-    observations: Observations, labels: Labels, error_rate: float, generator: np.random.Generator
+    observations: Observations, labels: RowLabels, error_rate: float, generator: np.random.Generator
 ) -> int:
     """How many of the labels [n] of observations [n, D] look like more than one state, each of them for no
     reason with a probability of at most `error_rate`. A few observations of a state that has a label of its
@@ -160,7 +160,9 @@ def _has_a_label(group: Reals, sides: Floats, others: Floats) -> bool:
     return bool((np.abs(shares - 1.0) < _NEAR).any())
 
 
-def _merged_and_split(observations: CentredRows, labels: Labels, n_labels: int, random_state: int) -> Labels:
+def _merged_and_split(
+    observations: CentredRows, labels: RowLabels, n_labels: int, random_state: int
+) -> RowLabels:
     """Labels 0, 1, ... [n] of observations [n, D] after labels that lie together are merged, and then
     split."""
     rows, n_clusters = observations.rows, int(labels.max()) + 1

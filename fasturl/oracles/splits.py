@@ -20,8 +20,8 @@ from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from .likelihoods import (
     CentredRows,
-    Labels,
     Reals,
+    RowLabels,
     clusters_of,
     log_odds,
 )
@@ -84,7 +84,7 @@ class Splits(DecodingOracle):
         return self._keep(data, self._learn(data, labels, group_numbers))
 
     def _learn(
-        self, data: Observations, labels: Labels | None = None, groups: Labels | None = None
+        self, data: Observations, labels: RowLabels | None = None, groups: RowLabels | None = None
     ) -> dict[str, Any]:
         observations = CentredRows(data)
         rows, of_bits = observations.rows, observations.of_bits
@@ -97,7 +97,9 @@ class Splits(DecodingOracle):
             decoder = observations.decoder(weights, bias)
         return {"decoder_": decoder, "n_clusters_": n_clusters}
 
-    def _cluster(self, rows: Reals, labels: Labels | None, groups: Labels | None, *, of_bits: bool) -> Labels:
+    def _cluster(
+        self, rows: Reals, labels: RowLabels | None, groups: RowLabels | None, *, of_bits: bool
+    ) -> RowLabels:
         """A label for each of the rows [n, D], which had these labels so far, if any."""
         rule = SplitRule(self.error_rate, self.min_separation)
         generator = np.random.default_rng(self.random_state)
@@ -106,7 +108,7 @@ class Splits(DecodingOracle):
         return split_further(rows, labels, self._n_clusters, rule, generator, of_bits=of_bits, groups=groups)
 
 
-def _checked(name: str, values: object, n: int) -> Labels:
+def _checked(name: str, values: object, n: int) -> RowLabels:
     numbers = checks.array(name, values)
     if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
         raise ValueError(
@@ -115,7 +117,7 @@ def _checked(name: str, values: object, n: int) -> Labels:
     return numbers.astype(np.int64)
 
 
-def _established(labels: Labels) -> Labels:
+def _established(labels: RowLabels) -> RowLabels:
     """Labels 0, 1, ... [n], those of a few rows being merged into the most frequent one: a real cluster will
     be found again."""
     _, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
@@ -126,15 +128,15 @@ def _established(labels: Labels) -> Labels:
 @without_false_alarms
 def split_further(
     rows: Reals,
-    labels: Labels,
+    labels: RowLabels,
     most: int,
     rule: SplitRule,
     generator: np.random.Generator,
     *,
     of_bits: bool,
     sphered: bool = False,
-    groups: Labels | None = None,
-) -> Labels:
+    groups: RowLabels | None = None,
+) -> RowLabels:
     """Split the clusters of rows [n, D] around their mean, which have labels 0, 1, ... [n], until there are
     `most` of them or none looks like two; returns the labels [n]. Rows of one of the groups [n], if there are
     any, may go together; `sphered` rows have as much noise in one direction as in any other."""
@@ -160,7 +162,9 @@ def split_further(
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _after_split(rows: Reals, labels: Labels, k: int, split: Split, new: int, *, of_bits: bool) -> Labels:
+def _after_split(
+    rows: Reals, labels: RowLabels, k: int, split: Split, new: int, *, of_bits: bool
+) -> RowLabels:
     """The labels once cluster k is split, part of it being called `new`."""
     members = np.flatnonzero(labels == k)
     labels = labels.copy()
@@ -175,7 +179,7 @@ def _after_split(rows: Reals, labels: Labels, k: int, split: Split, new: int, *,
     return _reassigned(rows, labels, of_bits=of_bits)
 
 
-def _reassigned(rows: Reals, labels: Labels, *, of_bits: bool) -> Labels:
+def _reassigned(rows: Reals, labels: RowLabels, *, of_bits: bool) -> RowLabels:
     """Labels [n] once rows [n, D] with labels 0, 1, ... have gone to the clusters that are likeliest to have
     made them, until none changes."""
     n_clusters = int(labels.max()) + 1
@@ -190,7 +194,7 @@ def _reassigned(rows: Reals, labels: Labels, *, of_bits: bool) -> Labels:
     return labels
 
 
-def _likeliest(rows: Reals, labels: Labels, n_clusters: int, total: float, *, of_bits: bool) -> Labels:
+def _likeliest(rows: Reals, labels: RowLabels, n_clusters: int, total: float, *, of_bits: bool) -> RowLabels:
     """The cluster that is likeliest to have made each row, frequent ones being likelier; `total` is the sum
     of the squares of all rows."""
     clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)

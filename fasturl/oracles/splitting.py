@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from .._kernels.records import SubsetLimits
 from .._kernels.splitting import best_thresholds, farthest_subset, mean_row
-from .likelihoods import Labels, Reals
+from .likelihoods import Reals, RowLabels
 from .noise import MOST_ROWS, Noise, leading_directions
 from .projection import Floats, leading_eigenvectors, without_false_alarms
 from .sides import Groups, Sample, Sides
@@ -66,7 +66,7 @@ def best_split(
     rule: SplitRule,
     generator: np.random.Generator,
     sphered: bool = False,
-    groups: Labels | None = None,
+    groups: RowLabels | None = None,
     noise: Noise | None = None,
 ) -> Split | None:
     """The two clusters that rows [n, D] fall apart into, or None where they look like one. Rows of one of the
@@ -105,7 +105,7 @@ def best_split(
 
 
 def _known_pairs(
-    cluster: Sample, groups: Labels | None, rule: SplitRule, log_inverse_error: float
+    cluster: Sample, groups: RowLabels | None, rule: SplitRule, log_inverse_error: float
 ) -> list[tuple[Pair, float | None]]:
     """The best set of rows within one of the groups [n], with the logarithm of the number of sets that it was
     chosen among; nothing where there are no groups or where it lies too near to the rest."""
@@ -125,7 +125,9 @@ def _outer_and_random(norms: Reals, generator: np.random.Generator) -> NDArray[n
     return np.concatenate([order[-_OUTERMOST:], order[others]])
 
 
-def _best_in_groups(sample: Sample, groups: Labels, log_inverse_error: float) -> tuple[Groups, float] | None:
+def _best_in_groups(
+    sample: Sample, groups: RowLabels, log_inverse_error: float
+) -> tuple[Groups, float] | None:
     """Among the sets of outermost rows of each group, the one farthest above what noise could reach, and the
     logarithm of the number of sets that it was chosen among."""
     n, dimension = sample.rows.shape
