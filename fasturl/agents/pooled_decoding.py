@@ -27,7 +27,7 @@ _MOST_FITTED, _MOST_FITTED_NUMBERS = 2**15, 2**24
 _FEW_MOVED = 1e-4
 """Labels hardly overlap where two successive decoders disagree on at most this share of all observations:
 borders need not be as exact as where more lie near one."""
-_ENOUGH, _ENOUGH_PER_COORDINATE, _ENOUGH_PER_STATE = 2**13, 2**4, 2**10
+_ENOUGH, _ENOUGH_PER_COORDINATE, _ENOUGH_PER_STATE = 2**12, 2**4, 2**10
 """Where labels hardly overlap, a decoder is fitted on fewer observations: the greatest of these numbers, the
 second for each coordinate and the third for each state that there may be."""
 _DECODED_AT_ONCE = 2**14

@@ -18,9 +18,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder, block_of
+from ..problems.blocks import Block
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
 from .likelihoods import (
@@ -36,11 +38,14 @@ from .split_evidence import SplitRule
 from .splits import split_further
 from .splitting import best_split
 
+Indices = NDArray[np.int64] | slice
+
 _MOST_FITTED = 2**14
 """Upper limit on the observations that an oracle without centres is fitted on: it may need all pairs of
 them."""
-_SAMPLE_SIZE = 2**13
-"""Upper limit on the observations that the criterion is computed from."""
+_SAMPLE_SIZE, _SAMPLE_SIZE_PER_LABEL = 2**13, 2**10
+"""Upper limit on the observations that clusters are found in and that the criterion is computed from: the
+greater of the first number and the second for each label. The borders between clusters are drawn by all."""
 _NEAR = 0.25
 """Observations have the mean of another label where they miss it by less than this share of the way to it."""
 _ROWS_PER_COORDINATE = 32
@@ -62,17 +67,17 @@ def fit_and_refine(
     """A decoder for observations [n, D], which had `old_labels` [n] so far, if any. It has n_labels labels at
     most, unless the oracle itself says otherwise."""
     if not getattr(oracle, "clusters_have_centres", False):
-        some = observations[:: -(-len(observations) // _MOST_FITTED)]
+        some = observations[_some(len(observations), _MOST_FITTED, random_state)]
         return fit_if_clusters(oracle, np.ascontiguousarray(some), random_state, n_labels)
-    fitted = fit_if_clusters(oracle, observations, random_state, n_labels)
-    stride, centred = -(-len(observations) // _SAMPLE_SIZE), CentredRows(observations)
-    sample = observations[::stride]
+    sampled = _some(len(observations), max(_SAMPLE_SIZE, _SAMPLE_SIZE_PER_LABEL * n_labels), random_state)
+    sample = observations[sampled]
+    fitted, centred = fit_if_clusters(oracle, sample, random_state, n_labels), CentredRows(observations)
     # decoders read observations in a form of their own, which is made once
     block = block_of(observations)
-    sample_block = block if stride == 1 else block_of(sample)
+    sample_block = block if len(sample) == len(observations) else block_of(sample)
     criterion = LabelCriterion(sample)
     labels = fitted.decode_block(block)
-    sample_labels = labels[::stride]
+    sample_labels = labels[sampled]
     best, least = fitted, criterion(sample_labels)
     starts = [labels]
     if old_labels is not None and not same_clusters(labels, old_labels):
@@ -85,23 +90,37 @@ def fit_and_refine(
             if value <= least:
                 best, sample_labels, least = candidate, candidate_labels, value
     if best is not fitted:
-        labels = sample_labels if stride == 1 else best.decode_block(block)
+        labels = sample_labels if sample_block is block else best.decode_block(block)
     labels = numbered(labels)
-    split_labels = _merged_and_split(centred, labels, n_labels, random_state)
+    split_labels = _merged_and_split(centred, sampled, labels, n_labels, random_state)
     if split_labels.max() > 0 and not np.array_equal(split_labels, labels):
         candidate = refined(centred, split_labels)
         if criterion(candidate.decode_block(sample_block)) < least:
             best, labels = candidate, numbered(candidate.decode_block(block))
-    return _split_where_sphered(centred, sample, labels, n_labels, random_state) or best
+    sphered = _split_where_sphered(centred, sampled, sample_block, labels, n_labels, random_state)
+    return best if sphered is None else sphered
+
+
+def _some(n: int, most: int, random_state: int) -> Indices:
+    """The indices of n rows, or of `most` of them, drawn at random: every so many rows may be those of some
+    levels alone."""
+    if n <= most:
+        return slice(None)
+    return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
 
 
 @without_false_alarms
 def _split_where_sphered(
-    observations: CentredRows, sample: Observations, labels: RowLabels, n_labels: int, random_state: int
+    observations: CentredRows,
+    sampled: Indices,
+    sample_block: Block,
+    labels: RowLabels,
+    n_labels: int,
+    random_state: int,
 ) -> Decoder | None:
     """A decoder of reals that tells apart clusters which uneven noise hides within the labels 0, 1, ... [n];
-    None where there are none, or too few observations to tell how the noise varies. `sample` [m, D] is what
-    the criterion is computed from: every so many of the observations."""
+    None where there are none, or too few observations to tell how the noise varies. The criterion is computed
+    from the sampled observations, which decoders read in the block."""
     if observations.of_bits or len(labels) < _ROWS_PER_COORDINATE * observations.rows.shape[1]:
         return None
     candidates: list[Decoder] = []
@@ -122,10 +141,9 @@ def _split_where_sphered(
         sphered = observations.sphered(split_labels)
     if split_labels.max() > 0:
         candidates.append(refined(sphered, split_labels))
-    stride = -(-len(labels) // len(sample))
-    criterion, best, best_labels = LabelCriterion(sphered.rows[::stride]), None, labels[::stride]
+    criterion, best, best_labels = LabelCriterion(sphered.rows[sampled]), None, labels[sampled]
     for candidate in candidates:
-        new_labels = candidate.decode(sample)
+        new_labels = candidate.decode_block(sample_block)
         interest = _INTEREST * (criterion.cost(new_labels) - criterion.cost(best_labels))
         if criterion(new_labels) + interest < criterion(best_labels):
             best, best_labels = candidate, new_labels
@@ -161,14 +179,12 @@ def _has_a_label(group: Reals, sides: Floats, others: Floats) -> bool:
 
 
 def _merged_and_split(
-    observations: CentredRows, labels: RowLabels, n_labels: int, random_state: int
+    observations: CentredRows, sampled: Indices, labels: RowLabels, n_labels: int, random_state: int
 ) -> RowLabels:
-    """Labels 0, 1, ... [n] of observations [n, D] after labels that lie together are merged, and then
-    split."""
+    """Labels 0, 1, ... [n] of observations [n, D] after labels that lie together among the sampled ones are
+    merged, and then split."""
     rows, n_clusters = observations.rows, int(labels.max()) + 1
-    stride = -(-len(rows) // _SAMPLE_SIZE)
-    sample_labels = np.ascontiguousarray(labels[::stride])
-    names = merged(rows[::stride], sample_labels, n_clusters, _SPLIT_RULE.min_separation)
+    names = merged(rows[sampled], labels[sampled], n_clusters, _SPLIT_RULE.min_separation)
     labels = numbered(names[labels])
     if labels.max() + 1 == n_labels:
         return labels
