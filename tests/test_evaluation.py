@@ -215,7 +215,7 @@ def test_large_tables_get_fewer_episodes(monkeypatch):
     """They take the memory that is allowed, or that of the least number of episodes where it is more."""
     instance, decoder = fu.LockBernoulli(HORIZON).instance(0), PERFECT
     entries = (HORIZON + 1) * 3
-    for allowed, episodes in ((entries * 1000, 1000), (entries, 400), (entries * 10**6, 4000)):
+    for allowed, episodes in ((entries * 2000, 2000), (entries, 1000), (entries * 10**6, 4000)):
         monkeypatch.setattr(evaluation, "_TABLE_ENTRIES", allowed)
         assert len(evaluation.draw_labels(instance, decoder, Streams(0))) == episodes
 

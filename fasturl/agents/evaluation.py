@@ -50,8 +50,9 @@ from .label_matching import best_columns
 EPISODES = 4000
 """Episodes of an evaluation. Played, they give a standard error of 0.008 on a lock; as observations of every
 state, one of 0.002 where a tenth of the value is lost to wrong labels, and of 0.0001 where nothing is."""
-_LEAST_EPISODES = 400
-"""Lower limit on the episodes of an evaluation, however large its label table gets."""
+_LEAST_EPISODES = 1000
+"""Lower limit on the episodes of an evaluation, however large its label table gets: the standard error is
+twice that of `EPISODES`."""
 GLANCE_EPISODES = 400
 """Episodes of an evaluation in the course of a run, where it is the mean return of episodes: there are many
 such evaluations, and what they are asked is whether a policy is near-optimal."""
@@ -60,9 +61,9 @@ GLANCE_OBSERVATIONS = 100
 error is 0.013 on a lock where a tenth of the value is lost to wrong labels."""
 GLANCE_RETURNS = 20
 """Episodes whose returns such an evaluation tells, as many as the literature on Block MDPs plays."""
-_TABLE_ENTRIES = 2**26
-"""Upper limit on the entries of the label table of an evaluation, 64 MB, as long as it has the least number
-of episodes."""
+_TABLE_ENTRIES = 2**22
+"""Upper limit on the entries of the label table of an evaluation (episodes x levels x states), as long as it
+has the least number of episodes: to observe a thousand levels takes as long as a good part of a run."""
 
 
 @dataclass(frozen=True)
