@@ -128,6 +128,16 @@ def test_what_another_oracle_finds_is_taken_as_it_is():
     np.testing.assert_array_equal(decoder.decode(rows), oracle.fit(rows).predict(rows))
 
 
+@pytest.mark.parametrize("oracle", [DBSCAN(2, eps=0.6, scale=False), KMeans(2)])
+def test_states_of_every_second_level_alone_are_seen_among_many_observations(oracle):
+    """Rows are in the order of play, so every second one of a short episode may be of the same level."""
+    states = np.tile([0, 1], 10_000)
+    rows = np.random.default_rng(0).normal(3.0 * states[:, None], 0.2, (20_000, 2)).astype(np.float32)
+    decoder = fit_and_refine(oracle, rows, None, 0, 2)
+    assert errors(decoder, rows, states) == 0.0
+    assert len(np.unique(decoder.decode(rows))) == 2
+
+
 def test_observations_that_all_look_alike_have_one_label():
     rows = np.ones((50, 4))
     assert set(fit_and_refine(KMeans(3), rows, None, 0, 3).decode(rows)) == {0}
