@@ -15,14 +15,13 @@ The answer of any other oracle is taken as it is.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder, block_of
-from ..problems.blocks import Block
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
 from .likelihoods import (
@@ -70,35 +69,59 @@ def fit_and_refine(
         some = observations[_some(len(observations), _MOST_FITTED, random_state)]
         return fit_if_clusters(oracle, np.ascontiguousarray(some), random_state, n_labels)
     sampled = _some(len(observations), max(_SAMPLE_SIZE, _SAMPLE_SIZE_PER_LABEL * n_labels), random_state)
-    sample = observations[sampled]
-    fitted, centred = fit_if_clusters(oracle, sample, random_state, n_labels), CentredRows(observations)
-    # decoders read observations in a form of their own, which is made once
-    block = block_of(observations)
-    sample_block = block if len(sample) == len(observations) else block_of(sample)
-    criterion = LabelCriterion(sample)
-    labels = fitted.decode_block(block)
-    sample_labels = labels[sampled]
-    best, least = fitted, criterion(sample_labels)
+    judge, centred = _Judge(observations, sampled), CentredRows(observations)
+    best = judge.judged(fit_if_clusters(oracle, observations[sampled], random_state, n_labels))
+    labels = judge.labels_by(best)
     starts = [labels]
     if old_labels is not None and not same_clusters(labels, old_labels):
         starts.append(old_labels)
     for start in map(numbered, starts):
         if start.max() > 0:
-            candidate = refined(centred, start)
-            candidate_labels = candidate.decode_block(sample_block)
-            value = criterion(candidate_labels)
-            if value <= least:
-                best, sample_labels, least = candidate, candidate_labels, value
-    if best is not fitted:
-        labels = sample_labels if sample_block is block else best.decode_block(block)
-    labels = numbered(labels)
+            candidate = judge.judged(refined(centred, start))
+            if candidate.criterion <= best.criterion:
+                best = candidate
+    labels = numbered(judge.labels_by(best))
     split_labels = _merged_and_split(centred, sampled, labels, n_labels, random_state)
     if split_labels.max() > 0 and not np.array_equal(split_labels, labels):
-        candidate = refined(centred, split_labels)
-        if criterion(candidate.decode_block(sample_block)) < least:
-            best, labels = candidate, numbered(candidate.decode_block(block))
-    sphered = _split_where_sphered(centred, sampled, sample_block, labels, n_labels, random_state)
-    return best if sphered is None else sphered
+        candidate = judge.judged(refined(centred, split_labels))
+        if candidate.criterion < best.criterion:
+            best, labels = candidate, numbered(judge.labels_by(candidate))
+    sphered = _split_where_sphered(centred, judge, labels, n_labels, random_state)
+    return best.decoder if sphered is None else sphered
+
+
+class _Judged(NamedTuple):
+    """A decoder, its labels of the sampled observations, and their criterion: the less, the better."""
+
+    decoder: Decoder
+    sample_labels: RowLabels
+    criterion: float
+
+
+class _Judge:
+    """Lets decoders label the same observations, and judges them by the sampled ones."""
+
+    def __init__(self, observations: Observations, sampled: Indices) -> None:
+        self.sampled = sampled
+        # decoders read observations in a form of their own, which is made once
+        self._block = block_of(observations)
+        sample = observations[sampled]
+        self._sample_block = self._block if len(sample) == len(observations) else block_of(sample)
+        self._criterion = LabelCriterion(sample)
+
+    def judged(self, decoder: Decoder) -> _Judged:
+        labels = self.sample_labels_by(decoder)
+        return _Judged(decoder, labels, self._criterion(labels))
+
+    def sample_labels_by(self, decoder: Decoder) -> RowLabels:
+        """The labels that a decoder gives to the sampled observations."""
+        return decoder.decode_block(self._sample_block)
+
+    def labels_by(self, judged: _Judged) -> RowLabels:
+        """The labels that a decoder gives to all observations."""
+        if self._sample_block is self._block:
+            return judged.sample_labels
+        return judged.decoder.decode_block(self._block)
 
 
 def _some(n: int, most: int, random_state: int) -> Indices:
@@ -111,16 +134,10 @@ def _some(n: int, most: int, random_state: int) -> Indices:
 
 @without_false_alarms
 def _split_where_sphered(
-    observations: CentredRows,
-    sampled: Indices,
-    sample_block: Block,
-    labels: RowLabels,
-    n_labels: int,
-    random_state: int,
+    observations: CentredRows, judge: _Judge, labels: RowLabels, n_labels: int, random_state: int
 ) -> Decoder | None:
     """A decoder of reals that tells apart clusters which uneven noise hides within the labels 0, 1, ... [n];
-    None where there are none, or too few observations to tell how the noise varies. The criterion is computed
-    from the sampled observations, which decoders read in the block."""
+    None where there are none, or too few observations to tell how the noise varies."""
     if observations.of_bits or len(labels) < _ROWS_PER_COORDINATE * observations.rows.shape[1]:
         return None
     candidates: list[Decoder] = []
@@ -141,9 +158,9 @@ def _split_where_sphered(
         sphered = observations.sphered(split_labels)
     if split_labels.max() > 0:
         candidates.append(refined(sphered, split_labels))
-    criterion, best, best_labels = LabelCriterion(sphered.rows[sampled]), None, labels[sampled]
+    criterion, best, best_labels = LabelCriterion(sphered.rows[judge.sampled]), None, labels[judge.sampled]
     for candidate in candidates:
-        new_labels = candidate.decode_block(sample_block)
+        new_labels = judge.sample_labels_by(candidate)
         interest = _INTEREST * (criterion.cost(new_labels) - criterion.cost(best_labels))
         if criterion(new_labels) + interest < criterion(best_labels):
             best, best_labels = candidate, new_labels
