@@ -217,8 +217,9 @@ def _mean_ratios(size: int, n: int, both: Floats) -> Floats:
 
 
 def _bits_excess(pair: Pair, ratios: Floats, both: Floats, u: float) -> float:
-    """How far the likelihood ratios of all bits together, or of some of them, lie above the bound u. Of all
-    rows, `both` [D] have ones."""
+    """How far the likelihood ratios [D] of all bits together, or of some of them, lie above the bound u;
+    minus infinity where a simpler bound tells that they do not. `both` [D] is the share of ones of each
+    bit."""
     if _greatest_improbability(float(ratios.sum())) <= u:
         return -math.inf
     gains = ratios / _mean_ratios(min(pair.size, pair.n - pair.size), pair.n, both)
@@ -257,7 +258,7 @@ def _improbability(sums: Floats, freedom: NDArray[np.int64]) -> Floats:
 def _greatest_improbability(total: float) -> float:
     """A bound on -log P(chi-squared >= total), which is greatest for one degree of freedom: erfc(x) is at
     least 2 / sqrt(pi) exp(-x^2) / (x + sqrt(x^2 + 2)), with x = sqrt(total / 2)."""
-    half = total / 2.0
+    half = max(total, 0.0) / 2.0  # ratios that are all 0 add up to less by rounding
     return half + math.log(math.sqrt(math.pi) / 2.0 * (math.sqrt(half) + math.sqrt(half + 2.0)))
 
 
