@@ -215,9 +215,20 @@ def test_large_tables_get_fewer_episodes(monkeypatch):
     """They take the memory that is allowed, or that of the least number of episodes where it is more."""
     instance, decoder = fu.LockBernoulli(HORIZON).instance(0), PERFECT
     entries = (HORIZON + 1) * 3
-    for allowed, episodes in ((entries * 2000, 2000), (entries, 1000), (entries * 10**6, 4000)):
+    for allowed, episodes in ((entries * 1000, 1000), (entries, 400), (entries * 10**6, 4000)):
         monkeypatch.setattr(evaluation, "_TABLE_ENTRIES", allowed)
         assert len(evaluation.draw_labels(instance, decoder, Streams(0))) == episodes
+
+
+@pytest.mark.parametrize(("levels_are_independent", "least"), [(True, 1000), (False, 4000)])
+def test_long_horizons_are_judged_by_fewer_observations_and_as_many_episodes(
+    levels_are_independent, least, monkeypatch
+):
+    """Where the value is computed from observations; means of episodes would lose precision."""
+    for horizon, episodes in ((20, 4000), (600, max(2**22 // (601 * 3), least)), (2000, least)):
+        instance = fu.LockBernoulli(horizon).instance(0)
+        monkeypatch.setattr(type(instance.emission), "has_independent_levels", levels_are_independent)
+        assert evaluation._most_episodes(instance) == episodes
 
 
 def positions(streams):

@@ -50,9 +50,12 @@ from .label_matching import best_columns
 EPISODES = 4000
 """Episodes of an evaluation. Played, they give a standard error of 0.008 on a lock; as observations of every
 state, one of 0.002 where a tenth of the value is lost to wrong labels, and of 0.0001 where nothing is."""
-_LEAST_EPISODES = 1000
-"""Lower limit on the episodes of an evaluation, however large its label table gets: the standard error is
-twice that of `EPISODES`."""
+_LEAST_OBSERVATIONS, _OBSERVED_ENTRIES = 1000, 2**22
+"""Where the value is computed from observations of every state, there are as many as make a label table of
+so many entries (episodes x levels x states), but no fewer than the first number and no more than `EPISODES`:
+those of a thousand levels would take as long as a good part of a run."""
+_LEAST_EPISODES = 400
+"""Lower limit on the episodes of an evaluation, however large its label table gets."""
 GLANCE_EPISODES = 400
 """Episodes of an evaluation in the course of a run, where it is the mean return of episodes: there are many
 such evaluations, and what they are asked is whether a policy is near-optimal."""
@@ -61,9 +64,9 @@ GLANCE_OBSERVATIONS = 100
 error is 0.013 on a lock where a tenth of the value is lost to wrong labels."""
 GLANCE_RETURNS = 20
 """Episodes whose returns such an evaluation tells, as many as the literature on Block MDPs plays."""
-_TABLE_ENTRIES = 2**22
-"""Upper limit on the entries of the label table of an evaluation (episodes x levels x states), as long as it
-has the least number of episodes: to observe a thousand levels takes as long as a good part of a run."""
+_TABLE_ENTRIES = 2**26
+"""Upper limit on the entries of the label table of an evaluation, 64 MB, as long as it has the least number
+of episodes."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,7 @@ class DecodedPolicy:
 
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
         decoder, chances = self._checked(instance)
-        labels = draw_labels(instance, decoder, streams)
+        labels = draw_labels(instance, decoder, streams, _most_episodes(instance))
         shares = label_shares(labels, decoder.n_labels)
         value, error = self._value(instance, labels, shares, chances, streams)
         return Verdict(value, error, {"decoder_accuracy": decoder_accuracy(instance, shares)})
@@ -227,6 +230,16 @@ def _checked_chances(chances: Floats, instance: BlockMDP, n_labels: int) -> Floa
     shape = checks.real_array("policy", chances).shape
     columns = max(shape[1], n_labels) if len(shape) > 1 else n_labels
     return policy_table(chances, instance.horizon, columns, instance.n_actions)
+
+
+def _most_episodes(instance: BlockMDP) -> int:
+    """Upper limit on the episodes of an evaluation, which are played or give observations of every state."""
+    emission = instance.emission
+    assert emission is not None
+    if not emission.has_independent_levels:
+        return EPISODES
+    observed = _OBSERVED_ENTRIES // (int(emission.n_levels) * int(emission.n_states))
+    return min(EPISODES, max(_LEAST_OBSERVATIONS, observed))
 
 
 def mean_and_error(returns: Floats) -> tuple[float, float]:
