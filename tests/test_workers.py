@@ -1,9 +1,11 @@
 """The pool of threads: results in order, progress of all tasks together, and an end for those not needed."""
 
 import threading
+from contextlib import contextmanager
 
 import pytest
 
+from fasturl._base import workers
 from fasturl._base.workers import in_threads
 
 
@@ -65,3 +67,33 @@ def test_what_ends_a_program_reaches_the_caller():
 
     with pytest.raises(KeyboardInterrupt):
         in_threads(task, 1, 1, ignore)
+
+
+def test_an_error_while_progress_is_shown_ends_all_threads():
+    running = threading.active_count()
+
+    def task(position, tick):
+        while True:
+            tick(1)
+
+    def fail(work_done):
+        raise ArithmeticError("progress")
+
+    with pytest.raises(ArithmeticError, match="progress"):
+        in_threads(task, 2, 2, fail)
+    assert threading.active_count() == running
+
+
+def test_an_error_before_the_first_task_is_raised(monkeypatch):
+    @contextmanager
+    def broken_libraries():
+        yield lambda: 1 / 0
+
+    monkeypatch.setattr(workers, "_single_threaded_libraries", broken_libraries)
+    with pytest.raises(ZeroDivisionError):
+        in_threads(lambda position, tick: position, 3, 2, ignore)
+
+
+def test_a_task_may_return_an_exception():
+    (result,) = in_threads(lambda position, tick: ValueError("a result"), 1, 1, ignore)
+    assert isinstance(result, ValueError)

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -61,6 +62,13 @@ class _Stopped(Exception):
     """Raised inside a task that is no longer needed, since the others were given up."""
 
 
+@dataclass(frozen=True)
+class _Failure:
+    """What a thread puts in the place of a result when it fails."""
+
+    error: BaseException
+
+
 class _Tasks(Generic[Result]):
     """Numbered tasks that threads take one after another."""
 
@@ -68,19 +76,20 @@ class _Tasks(Generic[Result]):
         self._task = task
         self._positions = iter(range(count))
         self._work_done = [0] * count
-        self._results: SimpleQueue[tuple[int, Result | BaseException]] = SimpleQueue()
+        self._results: SimpleQueue[tuple[int, Result] | _Failure] = SimpleQueue()
         self._stop = threading.Event()
 
     def work(self, prepare: Callable[[], object]) -> None:
         """What a thread does: `prepare`, then task after task until none is left or one fails."""
-        prepare()
-        for position in self._positions:
-            try:
+        if self._stop.is_set():  # the thread started too late, and what it prepares would outlast the others
+            return
+        try:
+            prepare()
+            for position in self._positions:
                 self._tick(position, 0)
                 self._results.put((position, self._task(position, partial(self._tick, position))))
-            except BaseException as error:
-                self._results.put((position, error))
-                return
+        except BaseException as error:
+            self._results.put(_Failure(error))
 
     def wait_for_results(self, on_progress: Callable[[int], None]) -> list[Result]:
         """The results of all tasks, in the order of their numbers; the first error of one is raised."""
@@ -88,12 +97,13 @@ class _Tasks(Generic[Result]):
         last_call = time.perf_counter()
         while len(results) < len(self._work_done):
             try:
-                position, result = self._results.get(timeout=_POLL_SECONDS)
-                if isinstance(result, BaseException):
-                    raise result
-                results[position] = result
+                result = self._results.get(timeout=_POLL_SECONDS)
             except Empty:
                 pass
+            else:
+                if isinstance(result, _Failure):
+                    raise result.error
+                results[result[0]] = result[1]
             if time.perf_counter() - last_call > _POLL_SECONDS:
                 on_progress(sum(self._work_done))
                 last_call = time.perf_counter()

@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base import checks
+from .._base.workers import Tick
 
 if TYPE_CHECKING:
     from .checkpoints import Checkpoints
     from .evaluation import OfferedPolicy
 
 Floats = NDArray[np.float64]
-Tick = Callable[[int], None]
-"""Called with the number of trajectories whenever some were played, and with 0 between other long parts of a
-run: that is how progress is shown, and how Ctrl-C stops a run."""
 
 
 class Ledger:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._base.exits import exits_are_faults
 from .._base.streams import Streams
+from .._base.workers import Tick
 from ..problems.block_mdp import BlockMDP
 from ..problems.description import Description
 from ..problems.environment import Environment
@@ -22,11 +23,12 @@ from .checked_episodes import episodes_of
 from .checkpoints import Checkpoints
 from .evaluation import check_verdict
 from .game import Game
-from .ledger import Ledger, Tick
+from .ledger import Ledger
 
 
 class RunRecord(NamedTuple):
-    """What is recorded of a run; the returns of all trajectories of many seeds would fill the memory."""
+    """What is recorded of a run, with the average reward at the points of its curve; the returns of all
+    trajectories of many seeds would fill the memory."""
 
     optimal_value: float
     final_average_reward: float
