@@ -123,7 +123,7 @@ def train(
         records = in_threads(
             lambda position, tick: plan.play(chosen[position], tick), len(chosen), workers, show
         )
-    return _gathered(plan, chosen, records, time.perf_counter() - begin)
+    return _run_of(plan, chosen, records, time.perf_counter() - begin)
 
 
 def _checked_plan(
@@ -144,7 +144,7 @@ def _checked_plan(
     return RunPlan(env, description, agent, episodes, total, curve_points, spacing)
 
 
-def _gathered(plan: RunPlan, seeds: list[int], records: list[RunRecord], wall_seconds: float) -> Run:
+def _run_of(plan: RunPlan, seeds: list[int], records: list[RunRecord], wall_seconds: float) -> Run:
     """The records of all seeds as one result."""
     env, agent = plan.env, plan.agent
     return Run(

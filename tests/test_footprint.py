@@ -19,7 +19,7 @@ from fasturl.agents.latent import LatentAgent
 from fasturl.agents.url_training import URLTraining
 from fasturl.envs import ScalarEnv, VectorEnv
 from fasturl.envs.footprint import _bytes_of_one_more
-from fasturl.learners.table_memory import table_bytes
+from fasturl.learners.table_bytes import table_bytes
 
 GB = 10**9
 LOCK = fu.LockBernoulli(5)

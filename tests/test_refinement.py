@@ -129,13 +129,29 @@ def test_what_another_oracle_finds_is_taken_as_it_is():
 
 
 @pytest.mark.parametrize("oracle", [DBSCAN(2, eps=0.6, scale=False), KMeans(2)])
-def test_states_of_every_second_level_alone_are_seen_among_many_observations(oracle):
-    """Rows are in the order of play, so every second one of a short episode may be of the same level."""
-    states = np.tile([0, 1], 10_000)
-    rows = np.random.default_rng(0).normal(3.0 * states[:, None], 0.2, (20_000, 2)).astype(np.float32)
+@pytest.mark.parametrize("period", [2, 3])
+def test_states_of_single_levels_are_seen_among_many_observations(oracle, period):
+    """Rows are in the order of play, so every second or third one of short episodes is of the same level."""
+    states = (np.arange(18_000) % period == 1).astype(np.int64)
+    rows = np.random.default_rng(0).normal(3.0 * states[:, None], 0.2, (18_000, 2)).astype(np.float32)
     decoder = fit_and_refine(oracle, rows, None, 0, 2)
     assert errors(decoder, rows, states) == 0.0
     assert len(np.unique(decoder.decode(rows))) == 2
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-3])
+def test_noise_that_is_the_same_in_all_coordinates_is_even_however_little(noise):
+    generator, states = np.random.default_rng(0), np.arange(900) % 3
+    means = generator.normal(size=(3, 6))
+    means[:, 5] = 7.0  # the same in all states
+    rows = (means[states] + noise * generator.normal(size=(900, 6))).astype(np.float32)
+    assert not CentredRows(rows).is_uneven(states)
+
+
+def test_noise_of_another_unit_is_uneven():
+    generator, states = np.random.default_rng(0), np.arange(900) % 3
+    rows = np.eye(3, 6)[states] + generator.normal(size=(900, 6)) * [0.1, 0.1, 0.1, 0.1, 0.1, 5.0]
+    assert CentredRows(rows.astype(np.float32)).is_uneven(states)
 
 
 def test_observations_that_all_look_alike_have_one_label():

@@ -78,7 +78,8 @@ def fill_normals(
 ) -> None:
     """Fill `out` (float32[E, 2, n]) with normals of mean 0, episode by episode.
 
-    `bits` is uint64[n / 4, 4] of scratch, `halves` the same memory as uint32[2, n], where 4 divides n.
+    `bits` is uint64[n / 4, 4] of scratch, `halves` the same memory as uint32[2, n]; n is a multiple of
+    4, so that its two halves are all of it.
     """
     variance = deviation * deviation
     middle = halves.shape[1] // 2

@@ -1,10 +1,10 @@
 """Records: arrays and numbers that travel into kernels together, as named tuples whose fields kernels read by
 name.
 
-Three kinds: what describes a problem or a model (`Dynamics`, `RealObservations`, `SupportVectors`), what a
-kernel fills (`Trajectories`), and workspaces, whose contents mean nothing before and after
-the call. The caller owns the memory of all of them. The tables of a learner are a record too, of its own kind
-(see `learning`).
+Four kinds: what describes a problem or a model (`Dynamics`, `RealObservations`, `SupportVectors`), the limits
+of a search (`SubsetLimits`), what a kernel fills (`Trajectories`), and workspaces, whose contents mean
+nothing before and after the call. The caller owns the memory of all of them. The tables of a learner are a
+record too, of its own kind (see `learning`).
 """
 
 from typing import NamedTuple

@@ -12,7 +12,7 @@ from .._base.names import components, make, name_of
 from .._base.schema import setting
 from ..decoders.decoder import MAX_LABELS
 from ..learners.pooled_ucbvi import PooledUCBVI
-from ..learners.table_memory import known_table_bytes
+from ..learners.table_bytes import known_table_bytes
 from ..problems.description import Description
 from .agent import Agent, described_observations
 from .game import task_of

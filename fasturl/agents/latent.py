@@ -8,7 +8,7 @@ from typing import Any
 from .._base.names import name_of
 from .._base.parts import part_in_words
 from ..learners.learner import Learner, start
-from ..learners.table_memory import known_table_bytes
+from ..learners.table_bytes import known_table_bytes
 from ..problems.description import Description
 from .agent import Agent, Outcome
 from .evaluation import LatentPolicy

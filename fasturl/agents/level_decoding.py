@@ -80,13 +80,3 @@ class LevelDecoding(ABC):
     def _draw_seed(self) -> int:
         self.fits += 1
         return int(self._seeds.integers(2**31))
-
-
-def balanced_choice(labels: Ints, most: int, generator: np.random.Generator) -> NDArray[np.int64] | slice:
-    """The indices of about `most` out of n observations with labels [n]. Every label gets the same share, or
-    all that it has, so that a rare state is not lost."""
-    if labels.size <= most:
-        return slice(None)
-    sizes = np.bincount(labels)
-    shares = most / np.count_nonzero(sizes) / np.maximum(sizes, 1)
-    return np.flatnonzero(generator.random(labels.size) < shares[labels])

@@ -27,7 +27,7 @@ from .._kernels import hashing as _hashing
 from .._kernels.records import HashTable, ObservationKeys
 from ..learners.compiled import CompiledLearner
 from ..learners.learner import Floats, Learner, Task
-from ..learners.table_memory import MOST_BYTES, TableBytes
+from ..learners.table_bytes import MOST_BYTES, TableBytes
 from ..problems.block_mdp import BlockMDP
 from ..problems.description import Description
 from .agent import Agent, Outcome

@@ -10,7 +10,7 @@
     neural-warm-start    g(x) = output logistic(hidden (z, 1)) + offset, by Adam
 
 Clusters and nearest centres know predictions by their distances alone, so each gives its predictions up to a
-rotation and a shift, in as few dimensions as they live in.
+rotation and a shift, in no more dimensions than the fit has inputs or units.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Linear(Regression):
         self, rng: Stream, X: NDArray[np.generic], codes: Ints, n_codes: int, n_clusters: int
     ) -> None:
         rows = X.astype(np.float64)
-        self._slopes = _fewest_rows(_least_squares(rows, codes, n_codes))
+        self._slopes = _at_most_square(_least_squares(rows, codes, n_codes))
         self.points = _images(self._slopes, np.ascontiguousarray(rows.T))
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, None]:
@@ -100,7 +100,7 @@ class Network(Regression):
         hidden = _uniform(rng, (n_clusters, n_inputs), 1 / math.sqrt(n_inputs - 1))
         output = _uniform(rng, (n_codes, n_clusters), 1 / math.sqrt(n_clusters))
         self._hidden, output = _train_by_adagrad(columns, codes, hidden, output)
-        self._output = _fewest_rows(output)
+        self._output = _at_most_square(output)
         self.points = _images(self._output, _logistic_units(self._hidden, columns))
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
@@ -131,7 +131,7 @@ class WarmNetwork(Regression):
         output[-1] = offset - output[:-1].sum(axis=0) / 2
         columns = np.concatenate([data.columns, np.ones((1, codes.size))])
         self._hidden, output = _train_by_adam(columns, codes, hidden, output)
-        self._output = _fewest_rows(np.ascontiguousarray(output[:-1].T))
+        self._output = _at_most_square(np.ascontiguousarray(output[:-1].T))
         self.points = _images(self._output, _logistic_units(self._hidden, columns))
 
     def scores(self, centres: Floats) -> tuple[Floats, Floats, Floats]:
@@ -178,7 +178,7 @@ def _shares(codes: Ints, n_codes: int) -> Floats:
     return np.asarray(np.bincount(codes, minlength=n_codes) / codes.size)
 
 
-def _fewest_rows(matrix: Floats) -> Floats:
+def _at_most_square(matrix: Floats) -> Floats:
     """A matrix M' of no more rows than columns that preserves distances: |M' x| = |M x| for all x."""
     n_rows, n_columns = matrix.shape
     return matrix if n_rows <= n_columns else np.asarray(np.linalg.qr(matrix, mode="r"))

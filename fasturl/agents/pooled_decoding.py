@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.sampling import balanced_choice
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
 from .history import History
 from .label_matching import labels_differ
-from .level_decoding import GROWTH, POOLED, LevelDecoding, balanced_choice, next_growth
+from .level_decoding import GROWTH, POOLED, LevelDecoding, next_growth
 
 _MOST_FITTED, _MOST_FITTED_NUMBERS = 2**15, 2**24
 """Upper limits on the observations that a decoder is fitted on, and on the numbers that these have

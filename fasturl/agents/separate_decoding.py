@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.sampling import balanced_choice
 from ..decoders.by_level import LevelDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
@@ -37,7 +38,6 @@ from .level_decoding import (
     SEPARATE,
     STABLE_AGREEMENT,
     LevelDecoding,
-    balanced_choice,
     next_growth,
 )
 

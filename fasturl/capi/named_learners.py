@@ -25,7 +25,7 @@ from .._base.setting_texts import parsed_settings
 from .._kernels.records import Dynamics
 from ..learners.compiled import CompiledLearner, CompiledMemory
 from ..learners.learner import Task
-from ..learners.table_memory import MOST_BYTES, table_bytes
+from ..learners.table_bytes import MOST_BYTES, table_bytes
 from .checks import HANDLE, LEARNER, OK, RANGE, SIZE
 from .header import ffi
 

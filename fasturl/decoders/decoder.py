@@ -66,15 +66,7 @@ class Decoder(ABC):
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
         """A label for each observation, all of one level, 1 to H + 1."""
-        return self.decode_block(block_of(checks.real_array("X", X)))
-
-    def decode_block(self, block: Block) -> NDArray[np.int64]:
-        """The labels of all observations of a block in a row: as `decode`, where several decoders are asked
-        about the same observations."""
-        must = f"table of {type(self).__name__} must give"
-        shape = (block.n_episodes, block.n_levels, block.n_states)
-        labels = labels_of_shape(f"{must} labels of shape {shape}", self.table(block), shape)
-        return whole_labels(must, labels.ravel(), self.n_labels)
+        return labels_of_block(self, block_of(checks.real_array("X", X)))
 
     @staticmethod
     def _check(block: Block, dimension: int) -> None:
@@ -103,6 +95,16 @@ class Decoder(ABC):
         other.relabel = outputs[self.relabel]
         other.n_labels = max(self.n_labels, int(other.relabel.max()) + 1)
         return other
+
+
+def labels_of_block(decoder: Decoder, block: Block) -> NDArray[np.int64]:
+    """The labels of n observations, given as `block_of` makes a block of them, by a decoder to which all
+    levels are alike: int64[n]. Where several decoders are asked about the same observations, the block is
+    made once."""
+    must = f"table of {type(decoder).__name__} must give"
+    shape = (block.n_episodes, block.n_levels, block.n_states)
+    labels = labels_of_shape(f"{must} labels of shape {shape}", decoder.table(block), shape)
+    return whole_labels(must, labels.ravel(), decoder.n_labels)
 
 
 def in_rows(table: NDArray[Any]) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from .rollouts import returns_of, rollout
 
 
 class MemoryPlayer(Protocol):
-    """Plays whole episodes with one memory, whose policy it follows."""
+    """Plays whole episodes with one memory, whose policy it follows, or teaches it finished ones."""
 
     def check_room(self, horizon: int, n_labels: int, n_actions: int) -> None:
         """ValueError where the memory cannot hold what it would learn in such episodes."""
@@ -41,13 +41,13 @@ class MemoryPlayer(Protocol):
 
 
 def player_of(memory: Memory) -> MemoryPlayer:
-    """The player of a memory, which is asked here alone of what kind it is."""
+    """The player for a memory of this kind. Nothing else asks which kind it is."""
     return _CompiledPlayer(memory) if isinstance(memory, CompiledMemory) else _EpisodicPlayer(memory)
 
 
 class _CompiledPlayer:
-    """Plays in compiled loops. Methods are called by the class, whatever stands in their place on an
-    object."""
+    """Plays in compiled loops. Methods are called by the class: one that somebody has put in their place on
+    the object would be handed `dynamics`."""
 
     def __init__(self, memory: CompiledMemory) -> None:
         self._memory = memory

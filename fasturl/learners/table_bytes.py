@@ -1,4 +1,4 @@
-"""The memory that the tables of a compiled learner take, told before they are made.
+"""How many bytes the tables of a compiled learner take, computed before they are made.
 
 A table grows at most with the square of the number of labels, as a model of transitions does, and at most in
 proportion to the number of episodes, as a schedule does. So its bytes are a polynomial in the two numbers,

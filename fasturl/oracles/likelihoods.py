@@ -36,6 +36,8 @@ _PSEUDO_COUNT = 0.5
 """Ones, and zeros, of each bit that every cluster is taken to have shown before the first observation."""
 _LEAST_NOISE = 1e-6
 """Lower limit on the noise of a coordinate, as a share of its variance."""
+_ROUNDING = 1e-12
+"""Share of a sum of squares below which a difference of two such sums is rounding alone."""
 _UNEVEN = 16.0
 """Noise is uneven where some coordinate has more than so many times the median of all variances."""
 _MOST_ITERATIONS = 30
@@ -172,6 +174,7 @@ class CentredRows:
         most."""
         sums, squares = sums_around(self.rows, labels, int(labels.max()) + 1, np.zeros(self.rows.shape[1]))
         variances = squares - np.einsum("kd,kd->d", sums.rows, sums.means)
+        variances[variances < _ROUNDING * squares] = 0.0
         return bool(variances.max() > _UNEVEN * np.median(variances))
 
     def _noise(self, labels: RowLabels) -> Reals:

@@ -18,10 +18,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._base.sampling import Indices, balanced_choice
 from ..decoders.constant import ConstantDecoder
-from ..decoders.decoder import Decoder, block_of
+from ..decoders.decoder import Decoder, block_of, labels_of_block
 from .counting import LabelCriterion
 from .fitting import fit_if_clusters
 from .likelihoods import (
@@ -36,8 +36,6 @@ from .projection import Floats, Observations, are_bits, merged, without_false_al
 from .split_evidence import SplitRule
 from .splits import split_further
 from .splitting import best_split
-
-Indices = NDArray[np.int64] | slice
 
 _MOST_FITTED = 2**14
 """Upper limit on the observations that an oracle without centres is fitted on: it may need all pairs of
@@ -65,32 +63,34 @@ def fit_and_refine(
 ) -> Decoder:
     """A decoder for observations [n, D], which had `old_labels` [n] so far, if any. It has n_labels labels at
     most, unless the oracle itself says otherwise."""
+    believed = np.zeros(len(observations), np.int64) if old_labels is None else old_labels
+    generator = np.random.default_rng(random_state)
     if not getattr(oracle, "clusters_have_centres", False):
-        some = observations[_some(len(observations), _MOST_FITTED, random_state)]
+        some = observations[balanced_choice(believed, _MOST_FITTED, generator)]
         return fit_if_clusters(oracle, np.ascontiguousarray(some), random_state, n_labels)
-    sampled = _some(len(observations), max(_SAMPLE_SIZE, _SAMPLE_SIZE_PER_LABEL * n_labels), random_state)
-    judge, centred = _Judge(observations, sampled), CentredRows(observations)
-    best = judge.judged(fit_if_clusters(oracle, observations[sampled], random_state, n_labels))
-    labels = judge.labels_by(best)
+    most = max(_SAMPLE_SIZE, _SAMPLE_SIZE_PER_LABEL * n_labels)
+    comparison = _Comparison(observations, balanced_choice(believed, most, generator))
+    best = comparison.candidate(fit_if_clusters(oracle, comparison.sample, random_state, n_labels))
+    labels, centred = comparison.all_labels(best), CentredRows(observations)
     starts = [labels]
     if old_labels is not None and not same_clusters(labels, old_labels):
         starts.append(old_labels)
     for start in map(numbered, starts):
         if start.max() > 0:
-            candidate = judge.judged(refined(centred, start))
+            candidate = comparison.candidate(refined(centred, start))
             if candidate.criterion <= best.criterion:
                 best = candidate
-    labels = numbered(judge.labels_by(best))
-    split_labels = _merged_and_split(centred, sampled, labels, n_labels, random_state)
+    labels = numbered(comparison.all_labels(best))
+    split_labels = _merged_and_split(centred, comparison.sampled, labels, n_labels, random_state)
     if split_labels.max() > 0 and not np.array_equal(split_labels, labels):
-        candidate = judge.judged(refined(centred, split_labels))
+        candidate = comparison.candidate(refined(centred, split_labels))
         if candidate.criterion < best.criterion:
-            best, labels = candidate, numbered(judge.labels_by(candidate))
-    sphered = _split_where_sphered(centred, judge, labels, n_labels, random_state)
+            best, labels = candidate, numbered(comparison.all_labels(candidate))
+    sphered = _split_where_sphered(centred, comparison, labels, n_labels, random_state)
     return best.decoder if sphered is None else sphered
 
 
-class _Judged(NamedTuple):
+class _Candidate(NamedTuple):
     """A decoder, its labels of the sampled observations, and their criterion: the less, the better."""
 
     decoder: Decoder
@@ -98,43 +98,39 @@ class _Judged(NamedTuple):
     criterion: float
 
 
-class _Judge:
-    """Lets decoders label the same observations, and judges them by the sampled ones."""
+class _Comparison:
+    """Decoders of the same observations, compared by their labels of a sample.
+
+    sampled, sample
+        The indices of the sampled observations, and these themselves.
+    """
 
     def __init__(self, observations: Observations, sampled: Indices) -> None:
-        self.sampled = sampled
+        self.sampled, self.sample = sampled, observations[sampled]
         # decoders read observations in a form of their own, which is made once
         self._block = block_of(observations)
-        sample = observations[sampled]
-        self._sample_block = self._block if len(sample) == len(observations) else block_of(sample)
-        self._criterion = LabelCriterion(sample)
+        all_are_sampled = len(self.sample) == len(observations)
+        self._sample_block = self._block if all_are_sampled else block_of(self.sample)
+        self._criterion = LabelCriterion(self.sample)
 
-    def judged(self, decoder: Decoder) -> _Judged:
-        labels = self.sample_labels_by(decoder)
-        return _Judged(decoder, labels, self._criterion(labels))
+    def candidate(self, decoder: Decoder) -> _Candidate:
+        labels = self.sample_labels(decoder)
+        return _Candidate(decoder, labels, self._criterion(labels))
 
-    def sample_labels_by(self, decoder: Decoder) -> RowLabels:
+    def sample_labels(self, decoder: Decoder) -> RowLabels:
         """The labels that a decoder gives to the sampled observations."""
-        return decoder.decode_block(self._sample_block)
+        return labels_of_block(decoder, self._sample_block)
 
-    def labels_by(self, judged: _Judged) -> RowLabels:
+    def all_labels(self, candidate: _Candidate) -> RowLabels:
         """The labels that a decoder gives to all observations."""
         if self._sample_block is self._block:
-            return judged.sample_labels
-        return judged.decoder.decode_block(self._block)
-
-
-def _some(n: int, most: int, random_state: int) -> Indices:
-    """The indices of n rows, or of `most` of them, drawn at random: every so many rows may be those of some
-    levels alone."""
-    if n <= most:
-        return slice(None)
-    return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
+            return candidate.sample_labels
+        return labels_of_block(candidate.decoder, self._block)
 
 
 @without_false_alarms
 def _split_where_sphered(
-    observations: CentredRows, judge: _Judge, labels: RowLabels, n_labels: int, random_state: int
+    observations: CentredRows, comparison: _Comparison, labels: RowLabels, n_labels: int, random_state: int
 ) -> Decoder | None:
     """A decoder of reals that tells apart clusters which uneven noise hides within the labels 0, 1, ... [n];
     None where there are none, or too few observations to tell how the noise varies."""
@@ -158,9 +154,10 @@ def _split_where_sphered(
         sphered = observations.sphered(split_labels)
     if split_labels.max() > 0:
         candidates.append(refined(sphered, split_labels))
-    criterion, best, best_labels = LabelCriterion(sphered.rows[judge.sampled]), None, labels[judge.sampled]
+    best, best_labels = None, labels[comparison.sampled]
+    criterion = LabelCriterion(sphered.rows[comparison.sampled])
     for candidate in candidates:
-        new_labels = judge.sample_labels_by(candidate)
+        new_labels = comparison.sample_labels(candidate)
         interest = _INTEREST * (criterion.cost(new_labels) - criterion.cost(best_labels))
         if criterion(new_labels) + interest < criterion(best_labels):
             best, best_labels = candidate, new_labels
