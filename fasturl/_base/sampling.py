@@ -1,4 +1,4 @@
-"""Samples of rows that have labels."""
+"""Samples of rows."""
 
 from __future__ import annotations
 
@@ -16,3 +16,11 @@ def balanced_choice(labels: NDArray[np.int64], most: int, generator: np.random.G
     sizes = np.bincount(labels)
     shares = most / np.count_nonzero(sizes) / np.maximum(sizes, 1)
     return np.flatnonzero(generator.random(labels.size) < shares[labels])
+
+
+def random_choice(n: int, most: int, generator: np.random.Generator) -> Indices:
+    """The indices of n rows, or of `most` of them, drawn at random: every so many rows may be those of some
+    levels alone."""
+    if n <= most:
+        return slice(None)
+    return np.sort(generator.choice(n, most, replace=False))

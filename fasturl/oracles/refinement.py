@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.sampling import Indices, balanced_choice
+from .._base.sampling import Indices, random_choice
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder, block_of, labels_of_block
 from .counting import LabelCriterion
@@ -63,13 +63,13 @@ def fit_and_refine(
 ) -> Decoder:
     """A decoder for observations [n, D], which had `old_labels` [n] so far, if any. It has n_labels labels at
     most, unless the oracle itself says otherwise."""
-    believed = np.zeros(len(observations), np.int64) if old_labels is None else old_labels
-    generator = np.random.default_rng(random_state)
+    n, generator = len(observations), np.random.default_rng(random_state)
     if not getattr(oracle, "clusters_have_centres", False):
-        some = observations[balanced_choice(believed, _MOST_FITTED, generator)]
+        some = observations[random_choice(n, _MOST_FITTED, generator)]
         return fit_if_clusters(oracle, np.ascontiguousarray(some), random_state, n_labels)
+    # not the same share of every old label: where clusters overlap, those that are wrong would be many
     most = max(_SAMPLE_SIZE, _SAMPLE_SIZE_PER_LABEL * n_labels)
-    comparison = _Comparison(observations, balanced_choice(believed, most, generator))
+    comparison = _Comparison(observations, random_choice(n, most, generator))
     best = comparison.candidate(fit_if_clusters(oracle, comparison.sample, random_state, n_labels))
     labels, centred = comparison.all_labels(best), CentredRows(observations)
     starts = [labels]
