@@ -196,6 +196,18 @@ def test_coins_that_go_together_are_a_state_and_coins_alone_are_none():
     np.testing.assert_array_equal(labels == labels[0], coins[:, 0] == coins[0, 0])
 
 
+@pytest.mark.parametrize("sizes", [[300] * 2, [300] * 3, [300, 200, 100], [300] * 4])
+@pytest.mark.parametrize("noise", [0.01, 0.2])
+def test_states_in_a_row_are_told_apart(sizes, noise):
+    """As the heights of a gauge: of three, one lies no three standard deviations from both others together,
+    as a cut through a single cluster does."""
+    states = np.repeat(np.arange(len(sizes)), sizes)
+    rows = noise * np.random.default_rng(0).normal(size=(states.size, 5))
+    rows[:, 0] += states
+    labels = fu.oracles.Splits(5, random_state=0).fit_predict(rows.astype(np.float32))
+    assert worst_share(labels, states) > 0.97
+
+
 def test_there_are_never_more_labels_than_allowed():
     rows, states = rich_rows(np.random.default_rng(0), [0.4, 0.3, 0.3], 500)
     oracle = fu.oracles.Splits(2).fit(rows)

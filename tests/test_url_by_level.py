@@ -184,24 +184,48 @@ def test_what_follows_is_believed_at_once_where_all_states_of_the_next_level_are
     assert min(first, *others) >= 3
 
 
+def one_label_played():
+    """Forty trajectories of two levels in which nothing was told apart."""
+    return SimpleNamespace(
+        labels=np.zeros((40, 3), np.uint8),
+        actions=np.zeros((40, 2), np.int64),
+        rewards=np.zeros((40, 2)),
+        observations=lambda count: np.zeros((count, 3, 2), np.float32),
+    )
+
+
 def test_an_action_is_tried_more_often_the_longer_nothing_is_found():
     """Up to six times the root of the number of trajectories, for all pairs of a level together."""
     decoding = SeparateDecoding(KMeans(3), 3, np.random.default_rng(0), batch=25, n_levels=3)
+    decoding._least_visits = np.full(2, np.inf)
     history = History(2, 3, 2)
     tries = []
     for _ in range(12):
-        one_label = SimpleNamespace(
-            labels=np.zeros((40, 3), np.uint8),
-            actions=np.zeros((40, 2), np.int64),
-            rewards=np.zeros((40, 2)),
-            observations=lambda count: np.zeros((count, 3, 2), np.float32),
-        )
-        history.add(one_label)
+        history.add(one_label_played())
         tries.append(decoding.believed_after(history).tolist())
     assert all(first == second for first, second in tries)
     assert tries == sorted(tries)
     assert tries[0] == [6, 6]
     assert max(tries)[0] <= 6 * np.sqrt(480) / 2
+
+
+def test_levels_that_wait_for_tries_share_what_is_affordable():
+    """Both levels may have another state, and each has an action that was never taken."""
+    decoding = SeparateDecoding(KMeans(3), 3, np.random.default_rng(0), batch=25, n_levels=3)
+    history = History(2, 3, 2)
+    for _ in range(12):
+        history.add(one_label_played())
+    decoding._least_visits = np.array([0.0, np.inf])
+    alone = decoding.believed_after(history)
+    decoding._least_visits = np.zeros(2)
+    np.testing.assert_array_less(decoding.believed_after(history), alone)
+
+
+def test_a_bound_on_states_that_is_too_large_costs_little():
+    """The lock has three states a level, and a try at any of its eight levels takes a trajectory."""
+    run = fu.train(fu.RichLock(8), fu.URL(n_states=5), 2000, seeds=[5])
+    assert run.final_average_reward[0] > 0.7
+    assert run.success_rate == 1.0
 
 
 def test_the_label_and_action_before_an_observation_are_one_number():

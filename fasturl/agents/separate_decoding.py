@@ -51,7 +51,8 @@ _ROUNDS_PER_TRY = 2
 """Without a new label, actions are tried once more each time that so many times the trajectories have been
 played that trying every pair of a level takes."""
 _AFFORDABLE = 6.0
-"""Upper limit on the trajectories that tries may take, as a multiple of the square root of all."""
+"""Upper limit on the trajectories that tries may take, as a multiple of the square root of all. The levels
+that wait for tries share them."""
 _TRIES_AFTER_NEW_LABEL = 0.9
 """Once a new label is met, tries go on from this share of those that it took to find it."""
 _SAMPLE_SIZE = 2**10
@@ -70,6 +71,7 @@ class SeparateDecoding(LevelDecoding):
         self._batch = batch
         self._decoders: list[Decoder] = [ConstantDecoder(2) for _ in range(n_levels)]
         self._news_at_fit, self._played_at_fit = np.zeros(n_levels), np.zeros(n_levels)
+        self._least_visits = np.zeros(n_levels - 1)
         self._counts_at_fit = np.zeros((n_levels, n_states), np.int64)
         self._growths, self._label_growths = np.full((2, n_levels), GROWTH)
         self._n_labels_met = self._new_label_at = 0
@@ -80,7 +82,8 @@ class SeparateDecoding(LevelDecoding):
         return self._batch
 
     def refit(self, history: History) -> bool:
-        played, news = len(history.labels), _news(history)
+        played, visits = len(history.labels), history.visits()
+        news, self._least_visits = _news(visits, played), _least_visits(visits)
         self._news_at_fit = np.minimum(self._news_at_fit, news)
         counts = history.label_counts()
         incomplete = (counts > 0).sum(axis=1) < self._n_states
@@ -143,11 +146,15 @@ class SeparateDecoding(LevelDecoding):
         return np.where(history.labels_met()[1:] < self._n_states, self._tries(history).astype(np.int64), 1)
 
     def _tries(self, history: History) -> Floats:
-        """How often actions are tried at each level [H] before what follows them is old_labels."""
-        played, pairs = len(history.labels), np.maximum(history.labels_met()[:-1], 1) * history.n_actions
+        """How often actions are tried at each level [H] before what follows them is believed."""
+        played, labels_met = len(history.labels), history.labels_met()
+        pairs = np.maximum(labels_met[:-1], 1) * history.n_actions
         more_tries = (played - self._new_label_at) / (_ROUNDS_PER_TRY * self._base_tries * pairs)
         affordable = _AFFORDABLE * np.sqrt(played) / pairs
-        return np.asarray(np.maximum(np.minimum(self._base_tries + more_tries, affordable), _LEAST_TRIES))
+        tries = np.minimum(self._base_tries + more_tries, affordable)
+        waiting = (labels_met[1:] < self._n_states) & (self._least_visits < tries)
+        shared = affordable / max(np.count_nonzero(waiting), 1)
+        return np.asarray(np.maximum(np.minimum(tries, shared), _LEAST_TRIES))
 
     def _fitted_level(
         self, history: History, level: int, old_labels: Ints | None = None
@@ -175,9 +182,14 @@ class SeparateDecoding(LevelDecoding):
         return not np.array_equal(before, names[labels])
 
 
-def _news(history: History) -> Floats:
-    """The news of every level: [H+1]."""
-    visits = history.visits()
+def _news(visits: Ints, played: int) -> Floats:
+    """The news of every level [H+1], for visits [H, n_labels, A] in so many trajectories."""
     pieces = np.where(visits > 0, 1.0 + np.log(np.maximum(visits, 1)) / np.log(_NEWS_GROWTH), 0.0)
-    first = history.n_actions * np.log1p(len(history.labels))
+    first = visits.shape[2] * np.log1p(played)
     return np.concatenate([[first], pieces.sum(axis=(1, 2))])
+
+
+def _least_visits(visits: Ints) -> Floats:
+    """How often the rarest action of a label that was met at each level was taken: [H]."""
+    was_met = visits.any(axis=2, keepdims=True)
+    return np.asarray(np.where(was_met, visits, np.inf).min(axis=(1, 2)))

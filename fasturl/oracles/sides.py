@@ -82,6 +82,11 @@ class Sides:
         np.divide(gaps, deviations, out=separations, where=deviations > 0.0)
         return separations
 
+    @property
+    def first_is_wider(self) -> NDArray[np.bool_]:
+        """Whether A varies more than B along the line through the means: [K]."""
+        return np.asarray(self._variances[0] > self._variances[1])
+
     def reassigned(self) -> Groups:
         """Each group once every row has gone to its likelier side: [K, n]."""
         return np.asarray(self.scores > self.thresholds[:, None])

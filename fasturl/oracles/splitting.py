@@ -43,6 +43,8 @@ _RIDGE = 1e-9
 _TINY = np.finfo(np.float64).tiny
 _MOST_REASSIGNMENTS = 6
 """How often all rows may change sides."""
+_NEARLY = 0.85
+"""Share of `min_separation` that is enough for a split whose wider side is itself two clusters."""
 _LEAST_OF_GROUP, _MOST_OF_GROUP = 2, 16
 """Limits on the outermost rows of a known group that may be a cluster of their own: a single one may be an
 outlier."""
@@ -90,11 +92,18 @@ def best_split(
     log_inverse_error = math.log(1.0 / rule.error_rate)
     pairs = _known_pairs(cluster, groups, rule, log_inverse_error)
     candidates = _candidates(sample, _flattest_directions(cluster) if sphered else None)
-    clear = candidates.separations() >= rule.min_separation
+    separations = candidates.separations()
     if sample is not cluster:
         # the outermost rows are no fair sample: the whole has the last word
-        candidates = Sides(cluster, _smaller_parts(candidates.likelier(cluster.rows)[clear]))
-        clear = candidates.separations() >= rule.min_separation
+        nearly_clear = separations >= _NEARLY * rule.min_separation
+        candidates = Sides(cluster, _smaller_parts(candidates.likelier(cluster.rows)[nearly_clear]))
+        separations = candidates.separations()
+    clear = separations >= rule.min_separation
+    if not clear.any():
+        # of three clusters in a row, one lies too near to both others together, whose deviation is no noise
+        for k in np.flatnonzero(separations >= _NEARLY * rule.min_separation).tolist():
+            wider = rows[candidates.groups[k] == candidates.first_is_wider[k]]
+            clear[k] = best_split(wider, of_bits=of_bits, rule=rule, generator=generator) is not None
     pairs += [(Pair(cluster, candidates, k), None) for k in np.flatnonzero(clear).tolist()]
     splits = [
         Split(pair.excess(log_inverse_error, scale, centre, noise, log_choices), pair.means * scale + centre)
