@@ -239,3 +239,12 @@ def test_a_block_of_ours_is_handed_on_as_it_is():
     again = env.emission.draw(emission_rngs(Streams(0)), 5)
     np.testing.assert_array_equal(block.noise, again.noise)
     assert block.means is again.means
+
+
+@pytest.mark.parametrize("missing", ["n_levels", "n_states", "dimension", "discrete"])
+def test_an_emission_that_does_not_say_its_sizes_is_refused(missing):
+    sizes = {"n_levels": LEVELS, "n_states": N_STATES, "dimension": DIMENSION, "discrete": False}
+    del sizes[missing]
+    silent = type("Silent", (Emission,), {**sizes, "draw": lambda self, rngs, episodes: None})()
+    with pytest.raises(ValueError, match=f"^{missing} of Silent must be .*, got None"):
+        fu.train(problem(silent), fu.URL(), 10)

@@ -102,13 +102,13 @@ class Emission(ABC):
     def observation_space(self) -> ObservationSpace:
         """Kind and dimension of observations, as agents are told."""
         self._check_sizes()
-        discrete = checks.flag(f"discrete of {type(self).__name__}", self.discrete)
+        discrete = checks.flag(f"discrete of {type(self).__name__}", getattr(self, "discrete", None))
         return ObservationSpace("bits" if discrete else "reals", int(self.dimension))
 
     def _check_sizes(self) -> None:
-        """ValueError where a size that a subclass declares is no count."""
+        """ValueError where a size that a subclass declares is no count, or is missing."""
         for name in ("n_levels", "n_states", "dimension"):
-            checks.integer(f"{name} of {type(self).__name__}", getattr(self, name), least=1)
+            checks.integer(f"{name} of {type(self).__name__}", getattr(self, name, None), least=1)
 
     @property
     def block_episodes(self) -> int:
