@@ -198,6 +198,18 @@ def test_a_promise_is_the_value_of_the_best_policy_where_labels_are_states():
     assert blind == pytest.approx(0.5, abs=0.05)
 
 
+def test_where_the_best_policy_earns_nothing_the_last_mistakes_break_no_promise():
+    """Actions 1 and 2 may cost 1, and the learner tries them now and then: it earns a little less than 0."""
+    transitions = np.random.default_rng(0).dirichlet(np.ones(3) / 2, size=(8, 3, 3))
+    rewards = np.tile([0.0, -0.5, -0.5], (8, 3, 1))
+    costs = np.full(rewards.shape, -1.0)
+    emission = fu.emissions.Gaussian(np.eye(3, 10), 0.1, n_levels=9)
+    env = fu.BlockMDP(transitions, rewards, reward_draw=costs, start=[0.2, 0.5, 0.3], emission=emission)
+    run = fu.train(env, fu.URL(), 2000, seeds=[3, 4])
+    assert run.values.min() > -0.01
+    assert run.warnings == {}
+
+
 def test_one_trajectory_promises_nothing():
     assert promised_return(history_of(*walk(1, 0)), 1.0) == 0.0
 

@@ -52,7 +52,8 @@ _STEPS = 2**21
 _TABLE_ENTRIES = 2**20
 """Entries of the greatest table of what followed: levels are counted together as far as that allows."""
 _KEPT = 0.9
-"""Share of what was promised that a run has to earn in the end."""
+"""Share of what was promised that a run has to earn in the end, or of how far that is from its worst
+return."""
 
 WARNINGS = {
     "one_label_for_all": "all observations have one label: states may look alike to the oracle, or only one "
@@ -85,7 +86,9 @@ def doubts(
         "promised_return": promised,
         "late_return": earned,
     }
-    broken = earned + 3.0 * _standard_error(returns) < promised - (1.0 - _KEPT) * abs(promised)
+    # a promise of about 0 is little beside what can be lost
+    size = max(abs(promised), promised - float(returns.min()))
+    broken = earned + 3.0 * _standard_error(returns) < promised - (1.0 - _KEPT) * size
     doubtful = diagnostics | {"promise_broken": broken}
     return diagnostics | {"warnings": [sentence for name, sentence in WARNINGS.items() if doubtful[name]]}
 
