@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from url_parts import SHORT, Perfect, returns, same
 
 import fasturl as fu
+from fasturl.agents.pooled_decoding import PooledDecoding
 from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.decoder import Decoder
 from fasturl.oracles import DBSCAN, GMM
@@ -215,27 +216,35 @@ def test_default_settings_work_however_many_states_there_may_be():
 
 
 @pytest.mark.parametrize(
-    ("oracle", "noise", "least", "most"),
+    ("oracle", "noise", "decoder_sizes", "oracle_sizes"),
     [
-        (GMM(), 0.1, 4_000, 8_500),
-        (GMM(), 0.35, 17_000, 33_000),
-        (SklearnKMeans(3), 0.35, 8_500, 17_000),
+        (GMM(), 0.1, (2_000, 5_000), (2_000, 5_000)),
+        (GMM(), 0.35, (17_000, 33_000), (8_000, 8_193)),
+        (SklearnKMeans(3), 0.35, (8_500, 33_000), (8_500, 16_385)),
     ],
     ids=["clear labels", "labels that overlap", "any other oracle"],
 )
-def test_decoders_are_made_from_more_observations_where_labels_overlap(oracle, noise, least, most):
-    """An oracle whose answer is not refined may need all pairs of observations, and gets no more of them."""
-    sizes = []
+def test_decoders_are_made_from_more_observations_where_labels_overlap(
+    oracle, noise, decoder_sizes, oracle_sizes, monkeypatch
+):
+    """Clusters are found in fewer; an oracle whose answer is not refined may need all pairs of its
+    observations."""
+    seen_by_decoders, seen_by_oracles, fitted = [], [], PooledDecoding.fitted
 
     class Records(type(oracle)):
         def fit(self, X):
-            sizes.append(len(X))
+            seen_by_oracles.append(len(X))
             return super().fit(X)
 
-    agent = fu.URL(Records(**oracle.get_params()), levels="pooled")
-    fu.train(fu.LockGaussian(3, noise=noise), agent, 16_000)
-    *_, last, _, _ = sizes  # the last two see whether labels move
-    assert least < last < most
+    def record(self, rows, old_labels, seed):
+        seen_by_decoders.append(len(rows))
+        return fitted(self, rows, old_labels, seed)
+
+    monkeypatch.setattr(PooledDecoding, "fitted", record)
+    fu.train(fu.LockGaussian(3, noise=noise), fu.URL(Records(**oracle.get_params()), levels="pooled"), 16_000)
+    for sizes, (least, most) in ((seen_by_decoders, decoder_sizes), (seen_by_oracles, oracle_sizes)):
+        *_, last, _, _ = sizes  # the last two see whether labels move
+        assert least < last < most
 
 
 # --- oracles that do not say how many labels they give ---
