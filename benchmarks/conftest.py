@@ -44,6 +44,21 @@ class Work(NamedTuple):
                     assert ratio >= must_reach
 
 
+def measured_beside_references(work, must_reach=None):
+    """The tests `test_reference` and `test_kernel` of works by name; some kernels must reach a ratio, by
+    name."""
+
+    @pytest.mark.parametrize("name", work)
+    def test_reference(benchmark, reference_rates, name):
+        work[name].time_reference(benchmark, reference_rates, name)
+
+    @pytest.mark.parametrize("name", work)
+    def test_kernel(benchmark, reference_rates, name):
+        work[name].time_kernel(benchmark, reference_rates, name, (must_reach or {}).get(name))
+
+    return test_reference, test_kernel
+
+
 def row(generator):
     return np.array(generator, np.uint64)
 

@@ -4,7 +4,7 @@
 import naive
 import numpy as np
 import pytest
-from conftest import Work, best_seconds, report
+from conftest import Work, best_seconds, measured_beside_references, report
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -82,14 +82,7 @@ WORK = {
 }
 
 
-@pytest.mark.parametrize("name", WORK)
-def test_reference(benchmark, reference_rates, name):
-    WORK[name].time_reference(benchmark, reference_rates, name)
-
-
-@pytest.mark.parametrize("name", WORK)
-def test_kernel(benchmark, reference_rates, name):
-    WORK[name].time_kernel(benchmark, reference_rates, name)
+test_reference, test_kernel = measured_beside_references(WORK)
 
 
 def time_steps(benchmark, function, *arguments):

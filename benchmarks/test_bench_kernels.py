@@ -2,8 +2,7 @@
 
 import naive
 import numpy as np
-import pytest
-from conftest import Work, row
+from conftest import Work, measured_beside_references, row
 from strategies import filling, filling_rows, latent_labels
 
 import fasturl as fu
@@ -359,11 +358,4 @@ WORK = {
 MUST_REACH = {"learners: episodes of OracleQ": 500}
 
 
-@pytest.mark.parametrize("name", WORK)
-def test_reference(benchmark, reference_rates, name):
-    WORK[name].time_reference(benchmark, reference_rates, name)
-
-
-@pytest.mark.parametrize("name", WORK)
-def test_kernel(benchmark, reference_rates, name):
-    WORK[name].time_kernel(benchmark, reference_rates, name, MUST_REACH.get(name))
+test_reference, test_kernel = measured_beside_references(WORK, MUST_REACH)

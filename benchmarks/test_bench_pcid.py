@@ -3,7 +3,7 @@
 import naive
 import numpy as np
 import pytest
-from conftest import Work, best_seconds, report, row
+from conftest import Work, best_seconds, measured_beside_references, report, row
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -140,14 +140,7 @@ def test_label_table(benchmark, kind, model):
         report(benchmark, steps_per_second=EPISODES * LEVELS * 3 / seconds)
 
 
-@pytest.mark.parametrize("name", WORK)
-def test_reference(benchmark, reference_rates, name):
-    WORK[name].time_reference(benchmark, reference_rates, name)
-
-
-@pytest.mark.parametrize("name", WORK)
-def test_kernel(benchmark, reference_rates, name):
-    WORK[name].time_kernel(benchmark, reference_rates, name)
+test_reference, test_kernel = measured_beside_references(WORK)
 
 
 RUN_EPISODES = HORIZON * default_samples(HORIZON, 3, 4) + 2_000
