@@ -11,6 +11,8 @@ observations of the others. So single observations of rare labels are kept besid
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,6 +54,7 @@ class History:
         self._actions = Rows((horizon,), np.min_scalar_type(n_actions - 1), trajectories)
         self._rewards = Rows((horizon,), np.dtype(np.float64), trajectories)
         self._observed = Rows((), np.dtype(np.int64))
+        self._capacity = trajectories
         self._observations: Rows | None = None
         self._observed_share = 1.0
         """Share of new trajectories whose observations are kept."""
@@ -110,7 +113,8 @@ class History:
         n_observed = int(np.ceil(self._observed_share * len(trajectories.actions)))
         observations = trajectories.observations(n_observed)
         if self._observations is None:
-            self._observations = Rows(observations.shape[1:], observations.dtype)
+            capacity = min(self._capacity, _most_rows(observations))
+            self._observations = Rows(observations.shape[1:], observations.dtype, capacity)
         self._observed.add(np.arange(first, first + n_observed))
         self._observations.add(observations)
         if self._label_counts is not None:
@@ -161,11 +165,10 @@ class History:
 
     @property
     def _most_trajectories(self) -> int:
-        _, levels, dimension = self.observations.shape
-        most = MOST_BYTES // (levels * dimension * self.observations.itemsize)
+        most = _most_rows(self.observations)
         if self.most_observations is not None:
-            most = min(most, self.most_observations // levels)
-        return int(max(most, 1))
+            most = min(most, self.most_observations // self.observations.shape[1])
+        return max(most, 1)
 
     def make_room(self, n_labels: int) -> None:
         """Raise `n_labels` to the labels that a decoder has, where these are more."""
@@ -217,6 +220,11 @@ class History:
         if len(self.rewards):
             player_of(memory).take_in(self.labels, self.actions, self.rewards)
         return memory
+
+
+def _most_rows(observations: NDArray[np.generic]) -> int:
+    """How many such trajectories of observations [n, H+1, D] there is memory for, 1 at least."""
+    return max(MOST_BYTES // (math.prod(observations.shape[1:]) * observations.itemsize), 1)
 
 
 def history_bytes(known: Description, trajectories: int) -> float:
