@@ -98,6 +98,22 @@ def test_labels_that_say_nothing_of_states_are_told():
     assert warned(run)[SPLIT] == 2
 
 
+def test_an_oracle_is_fitted_on_halves_where_its_last_fit_moved_a_label():
+    """The border of `Blind` lies elsewhere after each fit. Of labels that stay what they are nothing more is
+    asked (see `test_refits_wait_longer_the_longer_decoders_agree`)."""
+    sizes = []
+
+    class Records(Blind):
+        def fit(self, X):
+            sizes.append(len(X))
+            return super().fit(X)
+
+    run = fu.train(fu.LockGaussian(5, 0.2, 0.1), fu.URL(Records(), levels="pooled"), 1_000)
+    n_fits = run.diagnostics[0]["oracle_fits"]
+    assert len(sizes) == n_fits + 2
+    assert max(sizes[n_fits:]) < sizes[n_fits - 1]
+
+
 # --- each doubt by itself, on trajectories that are made up ---
 
 

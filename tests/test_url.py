@@ -167,9 +167,7 @@ def test_refits_wait_longer_the_longer_decoders_agree():
             return super().fit(X)
 
     returns(SHORT, fu.URL(Records(), batch=10), 1_000, 0)
-    *fits, first_half, second_half = sizes
-    assert fits == [10, 15, 45, 180, 720]
-    assert max(first_half, second_half) < 720  # they see whether labels move
+    assert sizes == [10, 15, 45, 180, 720]
 
 
 def test_progress_is_told_for_every_trajectory():

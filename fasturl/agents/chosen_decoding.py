@@ -19,7 +19,7 @@ from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
 from .history import History
 from .level_comparison import Unexplained, unexplained
-from .level_decoding import GROWTH, LevelDecoding, next_growth
+from .level_decoding import GROWTH, LabelledSample, LevelDecoding, next_growth
 from .pooled_decoding import PooledDecoding
 from .separate_decoding import SeparateDecoding
 
@@ -37,7 +37,7 @@ class ChosenDecoding(LevelDecoding):
     def until_due(self, played: int) -> int:
         return self._present.until_due(played)
 
-    def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
+    def samples(self, history: History) -> Iterator[LabelledSample]:
         return self._present.samples(history)
 
     def fitted(self, rows: NDArray[np.generic], old_labels: Ints | None, seed: int) -> Decoder:

@@ -5,8 +5,9 @@ Nobody tells a learner whether its labels are states. Five things can be seen wi
 - One label for all: where a level may have several states, either one was all that was seen of it, or nothing
   was told apart.
 - Labels that split: the observations of one label look like two clusters.
-- Labels that move: the oracle is fitted again, on a random half of the observations (a bootstrap without
-  replacement, since observations that occur twice look like a cluster), and labels the other half otherwise.
+- Labels that move: where the last fit gave any observation another label than the one before, the oracle is
+  fitted again, on a random half of the observations (a bootstrap without replacement, since observations that
+  occur twice look like a cluster), and labels the other half otherwise.
 - Labels that depend on the past: what follows a state and an action, the next state and the reward, does not
   depend on what came before. Of a label that stands for two states it does.
 - Broken promises: where labels are states, a policy that is best for one half of the trajectories can be
@@ -23,14 +24,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._kernels import hindsight as _hindsight
 from ..learners.learner import Floats, Ints
 from ..problems.description import Description
 from .history import History
 from .label_matching import have_moved, moved_labels
-from .level_decoding import LevelDecoding
+from .level_decoding import LabelledSample, LevelDecoding
 
 _REFITS = 2
 """How often an oracle is fitted again, each time on its own sample."""
@@ -115,20 +115,18 @@ def _doubtful_labels(
     from ..oracles.refinement import labels_that_split
 
     n_splitting = n_moving = 0
-    for rows, labels in decoding.samples(history):
-        n_splitting += labels_that_split(rows, labels, _ERROR_RATE, generator)
-        n_moving += _n_moving(rows, labels, history.n_labels, decoding, generator)
+    for sample in decoding.samples(history):
+        n_splitting += labels_that_split(sample.rows, sample.labels, _ERROR_RATE, generator)
+        if sample.have_moved:
+            n_moving += _n_moving(sample, history.n_labels, decoding, generator)
     return n_splitting, n_moving
 
 
 def _n_moving(
-    rows: NDArray[np.generic],
-    labels: Ints,
-    n_labels: int,
-    decoding: LevelDecoding,
-    generator: np.random.Generator,
+    sample: LabelledSample, n_labels: int, decoding: LevelDecoding, generator: np.random.Generator
 ) -> int:
-    """How many of the labels [n] of observations [n, D] other fits give to others of them."""
+    """How many of the labels of a sample other fits give to others of its observations."""
+    rows, labels, _ = sample
     n_moved, sizes = np.zeros((2, n_labels), np.int64)
     for _ in range(_REFITS):
         is_fitted = generator.random(len(rows)) < 0.5

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,20 @@ def next_growth(growth: float, agreement: float) -> float:
     """The factor by which the number of trajectories must grow before the next fit; `growth` is that before
     the last fit. It doubles where the old and the new decoder agree: another fit would hardly tell more."""
     return min(2 * growth, MOST_GROWTH) if agreement >= STABLE_AGREEMENT else GROWTH
+
+
+class LabelledSample(NamedTuple):
+    """Observations that are decoded alike, some thousand of them.
+
+    rows, labels
+        The observations [n, D], and their labels [n].
+    have_moved
+        Whether the last fit on such observations gave any of them another label than the one before.
+    """
+
+    rows: NDArray[np.generic]
+    labels: Ints
+    have_moved: bool
 
 
 class LevelDecoding(ABC):
@@ -66,8 +80,8 @@ class LevelDecoding(ABC):
         """Look at the history again; returns whether any label has changed."""
 
     @abstractmethod
-    def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
-        """Observations [n, D] that are decoded alike, some thousand of them, and their labels [n]."""
+    def samples(self, history: History) -> Iterator[LabelledSample]:
+        """A sample for each decoder that there is."""
 
     @abstractmethod
     def fitted(self, rows: NDArray[np.generic], old_labels: Ints | None, seed: int) -> Decoder:

@@ -20,7 +20,7 @@ from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
 from .history import History
 from .label_matching import labels_differ
-from .level_decoding import GROWTH, POOLED, LevelDecoding, next_growth
+from .level_decoding import GROWTH, POOLED, LabelledSample, LevelDecoding, next_growth
 
 _MOST_FITTED, _MOST_FITTED_NUMBERS = 2**15, 2**24
 """Upper limits on the observations that a decoder is fitted on, and on the numbers that these have
@@ -102,14 +102,16 @@ class PooledDecoding(LevelDecoding):
 
         return fit_and_refine(self._oracle, rows, old_labels, seed, self._n_states)
 
-    def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
+    def samples(self, history: History) -> Iterator[LabelledSample]:
         observations, labels = history.observations, history.observed_labels.ravel().astype(np.int64)
         chosen = balanced_choice(labels, _SAMPLE_SIZE, self._seeds)
-        yield observations.reshape(-1, observations.shape[-1])[chosen], labels[chosen]
+        rows = observations.reshape(-1, observations.shape[-1])[chosen]
+        yield LabelledSample(rows, labels[chosen], self.fits < 2 or self._share_moved > 0.0)
 
     def adopt(self, decoder: Decoder, agreement: float, history: History) -> None:
         """Make this the present decoder; `agreement` is the share on which it agrees with the one before."""
         self.decoder, self._fitted, played = decoder, True, len(history.labels)
+        self._share_moved = 1.0
         if len(history.rare):
             history.set_rare_labels(_decoded(decoder, history.rare.observations))
         self._growth = next_growth(self._growth, agreement)

@@ -37,6 +37,7 @@ from .level_decoding import (
     GROWTH,
     SEPARATE,
     STABLE_AGREEMENT,
+    LabelledSample,
     LevelDecoding,
     next_growth,
 )
@@ -74,6 +75,7 @@ class SeparateDecoding(LevelDecoding):
         self._least_visits = np.zeros(n_levels - 1)
         self._counts_at_fit = np.zeros((n_levels, n_states), np.int64)
         self._growths, self._label_growths = np.full((2, n_levels), GROWTH)
+        self._have_moved = np.ones(n_levels, np.bool_)
         self._n_labels_met = self._new_label_at = 0
         self._base_tries = float(_LEAST_TRIES)
         self.decoder: Decoder = LevelDecoder(self._decoders, n_states)
@@ -133,11 +135,12 @@ class SeparateDecoding(LevelDecoding):
 
         return fit_if_clusters(self._oracle, rows, seed, self._n_states, old_labels, groups)
 
-    def samples(self, history: History) -> Iterator[tuple[NDArray[np.generic], Ints]]:
+    def samples(self, history: History) -> Iterator[LabelledSample]:
         for h in range(len(self._decoders)):
             labels = history.labels_at(h + 1).astype(np.int64)
             chosen = balanced_choice(labels, _SAMPLE_SIZE, self._seeds)
-            yield np.ascontiguousarray(history.observations[chosen, h]), labels[chosen]
+            rows = np.ascontiguousarray(history.observations[chosen, h])
+            yield LabelledSample(rows, labels[chosen], bool(self._have_moved[h]))
 
     def believed_after(self, history: History) -> Ints:
         """Once where the next level has as many labels as it may. Elsewhere several times, since a new state
@@ -179,7 +182,10 @@ class SeparateDecoding(LevelDecoding):
         growths[level - 1] = next_growth(growths[level - 1], agreement)
         if agreement < STABLE_AGREEMENT:
             self.last_change = len(history.labels)
-        return not np.array_equal(before, names[labels])
+        moved = not np.array_equal(before, names[labels])
+        if afresh or moved:
+            self._have_moved[level - 1] = moved or self._played_at_fit[level - 1] == 0.0
+        return moved
 
 
 def _news(visits: Ints, played: int) -> Floats:
