@@ -231,7 +231,7 @@ def test_a_bound_on_states_that_is_too_large_costs_little():
 def test_the_label_and_action_before_an_observation_are_one_number():
     _, _, history, _ = played()
     assert history.came_from(1) is None
-    expected = history.labels[:, 2].astype(int) * 10 + history.observed_actions[:, 2]
+    expected = history.labels[:, 2].astype(int) * 10 + history.actions[history.observed, 2]
     np.testing.assert_array_equal(history.came_from(4), expected)
 
 

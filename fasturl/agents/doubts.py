@@ -150,17 +150,15 @@ def labels_with_a_past(history: History) -> int:
     and an action, their mutual information is zero for a state. In a sample it is not, and twice the number
     of observations times it is close to chi-squared, so it has to pass a test too.
     """
-    stride = -(-len(history.observations) // _PAST_TRAJECTORIES)
-    labels, actions = (
-        steps[::stride].astype(np.int64) for steps in (history.observed_labels, history.observed_actions)
-    )
+    chosen = history.observed[:: -(-history.observed.size // _PAST_TRAJECTORIES)]
+    labels, actions = (steps[chosen].astype(np.int64) for steps in (history.labels, history.actions))
     n_labels, n_actions = history.n_labels, history.n_actions
     pairs = labels[:, :-1] * n_actions + actions
     levels = np.arange(actions.shape[1] - 1)
     return _n_with_a_past(
         (levels * n_labels * n_actions + pairs[:, 1:]).ravel(),
         pairs[:, :-1].ravel(),
-        _followers(labels[:, 1:], history.observed_rewards[::stride])[:, 1:].ravel(),
+        _followers(labels[:, 1:], history.rewards[chosen])[:, 1:].ravel(),
         (levels.size, n_labels, n_actions),
         len(labels),
     )
@@ -171,7 +169,10 @@ def _followers(next_labels: Ints, rewards: Floats) -> Ints:
     values = np.unique(rewards)
     if values.size > _REWARD_CLASSES:
         values = np.quantile(rewards, np.arange(1, _REWARD_CLASSES) / _REWARD_CLASSES)
-    return np.asarray(next_labels * (values.size + 1) + np.searchsorted(values, rewards))
+    classes = np.zeros(rewards.shape, np.int64)
+    for value in values:  # which are too few for a search
+        classes += rewards > value
+    return np.asarray(next_labels * (values.size + 1) + classes)
 
 
 def _n_with_a_past(

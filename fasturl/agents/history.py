@@ -35,8 +35,8 @@ class History:
     labels, actions, rewards
         Arrays [trajectories, H+1], [trajectories, H] and [trajectories, H].
     observations
-        Array [n, H+1, D], of the n trajectories whose observations are kept; `observed_labels` [n, H+1],
-        `observed_actions` [n, H] and `observed_rewards` [n, H] are theirs.
+        Array [n, H+1, D], of the n trajectories whose observations are kept; these have the numbers
+        `observed` [n], and `observed_labels` [n, H+1].
     rare
         Single observations of rare labels; `rare_labels` [m] are theirs.
     most_observations
@@ -81,27 +81,24 @@ class History:
         return self._observations.rows
 
     @property
+    def observed(self) -> Ints:
+        numbers: Ints = self._observed.rows
+        return numbers
+
+    @property
     def observed_labels(self) -> NDArray[np.integer]:
-        return np.asarray(self.labels[self._observed.rows])
-
-    @property
-    def observed_actions(self) -> NDArray[np.integer]:
-        return np.asarray(self.actions[self._observed.rows])
-
-    @property
-    def observed_rewards(self) -> Floats:
-        return np.asarray(self.rewards[self._observed.rows])
+        return np.asarray(self.labels[self.observed])
 
     def labels_at(self, level: int) -> NDArray[np.integer]:
         """The labels of the observations of one level, 1 to H + 1: [n]."""
-        return np.asarray(self.labels[self._observed.rows, level - 1])
+        return np.asarray(self.labels[self.observed, level - 1])
 
     def came_from(self, level: int) -> Ints | None:
         """The pair of label and action before each observation of a level, 1 to H + 1, as the number
         label * n_actions + action: [n]; None for the first level."""
         if level == 1:
             return None
-        actions = self.actions[self._observed.rows, level - 2]
+        actions = self.actions[self.observed, level - 2]
         return np.asarray(self.labels_at(level - 1).astype(np.int64) * self.n_actions + actions)
 
     def add(self, trajectories: Trajectories) -> None:
@@ -140,7 +137,7 @@ class History:
         assert self._observations is not None
         self._label_counts = None
         if self.keeps_rare:
-            numbers_to_keep, numbers_to_drop = self._observed.rows[::2], self._observed.rows[1::2]
+            numbers_to_keep, numbers_to_drop = self.observed[::2], self.observed[1::2]
             counts = self._counts_of(self.labels[numbers_to_keep]) + self._counts_of(self.rare_labels)
             self.rare.keep_of_rows(
                 self._observations.rows[1::2], self.labels[numbers_to_drop], numbers_to_drop, counts
@@ -177,7 +174,7 @@ class History:
 
     def set_labels(self, labels: NDArray[np.integer]) -> None:
         """Give all observations these labels [n, H+1]."""
-        self.labels[self._observed.rows] = labels
+        self.labels[self.observed] = labels
         self._label_counts = None
 
     def relabel(self, labels: NDArray[np.integer]) -> tuple[NDArray[np.uint8], float]:
@@ -190,7 +187,7 @@ class History:
     def relabel_level(self, level: int, labels: Ints) -> tuple[NDArray[np.uint8], float]:
         """As `relabel`, for the observations of one level, 1 to H + 1: labels [n]."""
         names, agreement = match_labels(self.labels_at(level), labels, self.n_labels)
-        self.labels[self._observed.rows, level - 1] = names[labels]
+        self.labels[self.observed, level - 1] = names[labels]
         self._label_counts = None
         return names, agreement
 
