@@ -5,17 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels.row_samples import choose_evenly
+
 Indices = NDArray[np.int64] | slice
 
 
-def balanced_choice(labels: NDArray[np.int64], most: int, generator: np.random.Generator) -> Indices:
-    """The indices of about `most` out of n rows with labels [n], drawn at random. Every label gets the same
-    share, or all that it has, so that a rare one is not lost."""
+def balanced_choice(labels: NDArray[np.integer], most: int, generator: np.random.Generator) -> Indices:
+    """The indices of about `most` out of n rows with labels [n], which are bytes, drawn at random. Every
+    label gets the same share, or all that it has, so that a rare one is not lost."""
     if labels.size <= most:
         return slice(None)
-    sizes = np.bincount(labels)
-    shares = most / np.count_nonzero(sizes) / np.maximum(sizes, 1)
-    return np.flatnonzero(generator.random(labels.size) < shares[labels])
+    chances, chosen = np.empty(int(labels.max()) + 1), np.empty(labels.size, np.int64)
+    n_chosen = choose_evenly(
+        drawn_stream(generator), labels.astype(np.uint8, copy=False), most, chances, chosen
+    )
+    return chosen[:n_chosen].copy()
 
 
 def random_choice(n: int, most: int, generator: np.random.Generator) -> Indices:
@@ -24,3 +28,8 @@ def random_choice(n: int, most: int, generator: np.random.Generator) -> Indices:
     if n <= most:
         return slice(None)
     return np.sort(generator.choice(n, most, replace=False))
+
+
+def drawn_stream(generator: np.random.Generator) -> NDArray[np.uint64]:
+    """A generator for kernels, seeded by one of NumPy's: uint64[4]."""
+    return generator.integers(1, 2**64, 4, np.uint64, endpoint=False)

@@ -84,10 +84,10 @@ class PooledDecoding(LevelDecoding):
         parts, seed = _observation_parts(history), self._draw_seed()
         most, generator = self._n_fitted(history.observations.shape[-1]), np.random.default_rng(seed)
         if old_labels is None:
-            chosen = balanced_choice(np.zeros(len(parts[0]), np.int64), most, generator)
+            chosen = balanced_choice(np.zeros(len(parts[0]), np.uint8), most, generator)
             decoder = self.fitted(_chosen_rows(parts, chosen), None, seed)
         else:
-            chosen = balanced_choice(old_labels.astype(np.int64), most, generator)
+            chosen = balanced_choice(old_labels, most, generator)
             decoder = self.fitted(_chosen_rows(parts, chosen), old_labels[chosen].astype(np.int64), seed)
         return decoder, _decoded(decoder, parts[0]).reshape(history.observations.shape[:2])
 
@@ -103,10 +103,11 @@ class PooledDecoding(LevelDecoding):
         return fit_and_refine(self._oracle, rows, old_labels, seed, self._n_states)
 
     def samples(self, history: History) -> Iterator[LabelledSample]:
-        observations, labels = history.observations, history.observed_labels.ravel().astype(np.int64)
+        observations, labels = history.observations, history.observed_labels.ravel()
         chosen = balanced_choice(labels, _SAMPLE_SIZE, self._seeds)
         rows = observations.reshape(-1, observations.shape[-1])[chosen]
-        yield LabelledSample(rows, labels[chosen], self.fits < 2 or self._share_moved > 0.0)
+        have_moved = self.fits < 2 or self._share_moved > 0.0
+        yield LabelledSample(rows, labels[chosen].astype(np.int64), have_moved)
 
     def adopt(self, decoder: Decoder, agreement: float, history: History) -> None:
         """Make this the present decoder; `agreement` is the share on which it agrees with the one before."""

@@ -137,10 +137,10 @@ class SeparateDecoding(LevelDecoding):
 
     def samples(self, history: History) -> Iterator[LabelledSample]:
         for h in range(len(self._decoders)):
-            labels = history.labels_at(h + 1).astype(np.int64)
+            labels = history.labels_at(h + 1)
             chosen = balanced_choice(labels, _SAMPLE_SIZE, self._seeds)
             rows = np.ascontiguousarray(history.observations[chosen, h])
-            yield LabelledSample(rows, labels[chosen], bool(self._have_moved[h]))
+            yield LabelledSample(rows, labels[chosen].astype(np.int64), bool(self._have_moved[h]))
 
     def believed_after(self, history: History) -> Ints:
         """Once where the next level has as many labels as it may. Elsewhere several times, since a new state

@@ -17,6 +17,7 @@ import typer
 
 from .. import CACHE_FOLDER, registry
 from .._base import names
+from .._base.sampling import balanced_choice
 from .._base.schema import Setting
 from .._base.streams import Streams
 from .._kernels.hashing import rehash
@@ -86,7 +87,8 @@ def _groups() -> list[list[Callable[[], object]]]:
     trainings = [partial(_train_for_a_moment, env, "url", {}) for env in environments]
     steps = [partial(_step_environment, env) for env in (*environments, *block_mdps)]
     groups = sorted(by_name.values(), key=len, reverse=True)
-    return [[binding.compile_functions], *groups, [*trainings, *steps, _draw_policy, _grow_table]]
+    rest: list[Callable[[], object]] = [*trainings, *steps, _draw_policy, _grow_table, _choose_sample]
+    return [[binding.compile_functions], *groups, rest]
 
 
 def _call_all(group: list[Callable[[], object]]) -> None:
@@ -183,6 +185,11 @@ def _draw_policy() -> None:
 def _grow_table() -> None:
     """Make room in a table of observations, which grows in long runs alone."""
     rehash(HashTable(np.full(2, -1, np.int32), np.empty((1, 2), np.uint64), np.zeros(1, np.int64)))
+
+
+def _choose_sample() -> None:
+    """Choose some observations, of which short runs take all."""
+    balanced_choice(np.zeros(2, np.uint8), 1, np.random.default_rng(0))
 
 
 def _step_environment(env: Environment) -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.sampling import drawn_stream
 from .._base.schema import setting
 from .._kernels import clustering as _clustering
 from .._kernels.records import kmeans_workspace
@@ -78,7 +79,7 @@ def cluster_points(
     centres, workspace = np.empty((n_clusters, rows.shape[1])), kmeans_workspace(columns, n_clusters)
     # as many as scikit-learn's k-means tries
     trials = 2 + int(math.log(n_clusters))
-    rng = np.random.default_rng(random_state).integers(1, 2**64, 4, np.uint64, endpoint=False)
+    rng = drawn_stream(np.random.default_rng(random_state))
     _clustering.kmeans(rng, columns, rows, row_weights, n_init, trials, _MOST_ITERATIONS, workspace, centres)
     return centres, workspace.labels.astype(np.int64)
 

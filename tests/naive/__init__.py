@@ -24,6 +24,7 @@ from . import pcid as pcid
 from . import pooled_ucbvi as pooled_ucbvi
 from . import q_table as q_table
 from . import rmax as rmax
+from . import row_samples as row_samples
 from . import slow_learners as slow_learners
 from . import splitting as splitting
 from . import ucbq_bernstein as ucbq_bernstein
