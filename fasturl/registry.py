@@ -9,7 +9,7 @@ the named thing does not have is refused, so that no setting is ever silently ig
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -274,12 +274,13 @@ class SettingNames:
         }
         """What has settings, as messages and help call it."""
 
-    def owner(self, word: str) -> tuple[str, Setting]:
+    def owner(self, word: str, options: Collection[str] = ()) -> tuple[str, Setting]:
         """Who has the setting that a word names, and its declaration; ValueError where nobody has it, or
-        several have."""
+        several have. `options` are those of the command that the word was given to: one of them may have been
+        meant."""
         scope, dot, name = word.replace("-", "_").rpartition(".")
         if not dot:
-            return self._only_owner(name)
+            return self._only_owner(name, options)
         if scope not in self.scopes:
             raise ValueError(
                 f"{word} cannot be set: {self.titles['agent']} has no {scope}"
@@ -290,16 +291,17 @@ class SettingNames:
         refuse_unknown(self.titles[scope], [name], self.scopes[scope])
         return scope, self.scopes[scope][name]
 
-    def _only_owner(self, name: str) -> tuple[str, Setting]:
+    def _only_owner(self, name: str, options: Collection[str]) -> tuple[str, Setting]:
         owners = self._owners(name)
         if len(owners) > 1:
             spellings = " or ".join(_as_option(f"{scope}.{name}") for scope in owners)
             raise ValueError(f"{name} may be {spellings}: write which")
         if not owners:
-            known = self.OPTIONS.union(*self.scopes.values())
+            known = set(options).union(*self.scopes.values())
             titles = list(self.titles.values())
             listed = f"{', '.join(titles[:-1])} or {titles[-1]}"
-            raise ValueError(f"{name} is not a setting of {listed}{checks.nearest(name, sorted(known))}")
+            kind = "neither an option nor a setting" if options else "not a setting"
+            raise ValueError(f"{name} is {kind} of {listed}{checks.nearest(name, sorted(known))}")
         return owners[0], self.scopes[owners[0]][name]
 
     def spelling(self, scope: str, name: str) -> str:

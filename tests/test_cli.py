@@ -174,7 +174,7 @@ def test_info_names_versions_cores_and_cache():
         ("train lock-gaussian --noise -1", "noise must be a number in [0, 1e+15], got -1.0"),
         (
             "train lock-bernoulli --noise 0.1",
-            "noise is not a setting of lock-bernoulli, url, oracle kmeans or learner pooled-ucbvi",
+            "noise is neither an option nor a setting of lock-bernoulli, url, oracle kmeans or learner",
         ),
         ("train lock-bernoulli --episodes 0", "episodes must be an integer >= 1, got 0"),
         ("train lock-bernoulli --seeds 0", "seeds must be an integer >= 1, got 0"),
@@ -197,7 +197,7 @@ def test_info_names_versions_cores_and_cache():
         ),
         (
             "train lock-bernoulli --agent qlearning-lat --confidence 1",
-            "confidence is not a setting of lock-bernoulli or qlearning-lat",
+            "confidence is neither an option nor a setting of lock-bernoulli or qlearning-lat",
         ),
         ("train lock-bernoulli --n-jobs 0", "n_jobs must be an integer >= 1, got 0"),
         (
@@ -223,12 +223,12 @@ def test_info_names_versions_cores_and_cache():
         ),
         (
             "train lock-bernoulli --form as-written",
-            "form is not a setting of lock-bernoulli, url, oracle kmeans or learner pooled-ucbvi",
+            "form is neither an option nor a setting of lock-bernoulli, url, oracle kmeans or learner",
         ),
         ("train lock-bernoulli --points 0", "points must be an integer >= 1, got 0"),
         (
             "train lock-bernoulli --oracle kmeans --covariance full",
-            "covariance is not a setting of lock-bernoulli, url, oracle kmeans or learner pooled-ucbvi",
+            "covariance is neither an option nor a setting of lock-bernoulli, url, oracle kmeans or learner",
         ),
         (
             "train lock-bernoulli --oracle kmeans --oracle.covariance full",
@@ -241,7 +241,7 @@ def test_info_names_versions_cores_and_cache():
         ),
         (
             "train lock-bernoulli --agent pcid --learner oracleq",
-            "learner is not a setting of lock-bernoulli or pcid",
+            "learner is neither an option nor a setting of lock-bernoulli or pcid",
         ),
         ("train lock-bernoulli --agent.batc 3", "batc is not a setting of url (did you mean batch?)"),
         (
@@ -282,9 +282,23 @@ def test_info_names_versions_cores_and_cache():
         ),
         (
             "train lock-bernoulli --agent pcid --failure-probability 0.1",
-            "failure_probability is not a setting of lock-bernoulli or pcid",
+            "failure_probability is neither an option nor a setting of lock-bernoulli or pcid",
         ),
-        ("train lock-bernoulli --bogus 1", "bogus is not a setting of lock-bernoulli, url"),
+        ("train lock-bernoulli --bogus 1", "bogus is neither an option nor a setting of lock-bernoulli, url"),
+        ("train lock-bernoulli --bogus", "bogus is neither an option nor a setting of lock-bernoulli, url"),
+        ("train lock-bernoulli --dry-rn", "pooled-ucbvi (did you mean dry_run?)"),
+        ("train --horizon lock-bernoulli", "--horizon needs a value"),
+        ("train lock-bernoulli --oracle", "--oracle needs a value"),
+        (
+            "tune lock-bernoulli --dry-run",
+            "dry_run is neither an option nor a setting of lock-bernoulli, url",
+        ),
+        (
+            "tune --dry-run lock-bernoulli",
+            "dry_run is neither an option nor a setting of lock-bernoulli, url",
+        ),
+        ("tune lock-bernoulli --dry-run", "or learner pooled-ucbvi\n"),
+        ("tune lock-bernoulli --metod grid", "(did you mean method?)"),
         ("train lock-bernoulli -x", "No such option"),
         ("sweep --bogus", "No such option"),
         ("list envs", "kind must be one of 'environments', 'oracles', 'learners', 'agents', got 'envs'"),

@@ -144,7 +144,7 @@ def test_bad_input_gets_one_line(installed, tmp_path):
         ("--slip", 1): "slip must be a number in [0, 1), got 1.0",
         ("--width", 1): "width must be an integer from 2 to 60, got 1",
         ("--door", "lft"): "door must be one of 'random', 'left', 'right', got 'lft' (did you mean left?)",
-        ("--wide", 3): "wide is not a setting of corridor",
+        ("--wide", 3): "wide is neither an option nor a setting of corridor",
         ("--agent", "scout", "--share", 0): "share must be a number in (0, 1), got 0.0",
         ("--agent", "counts-lat", "--bonus", -1): "bonus must be a number in [0, inf), got -1.0",
         ("--agent", "counts-obs"): "agent must be a compiled learner",

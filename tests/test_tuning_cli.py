@@ -122,7 +122,11 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--switch 0.2 --switch 0.2", "switch must have distinct values, got 0.2 more than once"),
         ("--set schedule=jin --search learning_rate=0.1", "learning_rate must be left out"),
         ("--search horizon=2,3", "horizon is a setting of lock-bernoulli: only the agent's are searched"),
-        ("--horizn 3", "horizn is not a setting of lock-bernoulli or oracleq-lat (did you mean horizon?)"),
+        (
+            "--horizn 3",
+            "horizn is neither an option nor a setting of lock-bernoulli or oracleq-lat "
+            "(did you mean horizon?)",
+        ),
         ("--confidence 0.1 --set confidence=0.2", "confidence is given twice, as 0.1 and as 0.2"),
         (
             "--search schedule=jinn",

@@ -7,8 +7,8 @@ the line and keeps the rest, which are pairs of a name and a value, for the sett
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Self
 
 import typer
 from rich.console import Console
@@ -41,9 +41,10 @@ SEE_SETTINGS = (
 N_JOBS_HELP = "How many runs are computed at the same time."
 _WORDS = "fasturl.settings"
 _NAMED = "fasturl.named"
+_OPTIONS = "fasturl.options"
 
-Words = list[tuple[str, str]]
-"""Settings as they were written: pairs of a name and a value."""
+Words = list[tuple[str, str | None]]
+"""Settings as they were written: pairs of a name and a value, None where a value is missing."""
 
 
 class SettingsCommand(TyperCommand):
@@ -51,14 +52,23 @@ class SettingsCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own, words, positional = self._split(args)
+        if not positional and (env := _environment_among_values(words)):
+            own.append(env)
+            positional.append(env)
         agent = own[own.index("--agent") + 1] if "--agent" in own else DEFAULT_AGENT
         ctx.meta[_WORDS] = words
+        ctx.meta[_OPTIONS] = [_setting_name(option) for option in self._params()]
         ctx.meta[_NAMED] = (positional[0] if positional else None, agent)
         return super().parse_args(ctx, own)
 
+    def _params(self) -> dict[str, Any]:
+        """The command's own options, as they are written."""
+        params = {option: param for param in self.params for option in (*param.opts, *param.secondary_opts)}
+        return {option: param for option, param in params.items() if option.startswith("--")}
+
     def _split(self, args: list[str]) -> tuple[list[str], Words, list[str]]:
         """The command's own words, those of settings, and among the former those that are no options."""
-        params = {option: param for param in self.params for option in (*param.opts, *param.secondary_opts)}
+        params = self._params()
         own: list[str] = []
         words: Words = []
         positional: list[str] = []
@@ -78,10 +88,13 @@ class SettingsCommand(TyperCommand):
                 if not rest or rest[0].startswith("--"):
                     if "--help" in args:
                         continue
-                    raise ValueError(f"{option} needs a value")
+                    if option in params:
+                        raise ValueError(f"{option} needs a value")
+                    words.append((_setting_name(option), None))
+                    continue
                 value = rest.pop(0)
             if option not in params:
-                words.append((option.removeprefix("--").replace("-", "_"), value))
+                words.append((_setting_name(option), value))
                 continue
             if option in own and not getattr(params[option], "multiple", False):
                 raise ValueError(f"{option} is given twice, as {own[own.index(option) + 1]} and as {value}")
@@ -94,7 +107,7 @@ class SettingsCommand(TyperCommand):
         env, agent = ctx.meta.get(_NAMED, (None, DEFAULT_AGENT))
         if env is None:
             return
-        choice = Choice(env, agent, ctx.meta[_WORDS])
+        choice = Choice.of_line(ctx, env, agent)
         console = Console()
         for scope, settings in choice.names.scopes.items():
             if settings:
@@ -108,33 +121,45 @@ def refuse_beside(option: str, others: Mapping[str, bool]) -> None:
             raise ValueError(f"choose one of {option} and {other}")
 
 
-def written_settings(ctx: typer.Context) -> Words:
-    """The settings of a line, as `SettingsCommand` left them."""
-    return list(ctx.meta[_WORDS])
+def _setting_name(option: str) -> str:
+    return option.removeprefix("--").replace("-", "_")
+
+
+def _environment_among_values(words: Words) -> str | None:
+    """The environment of a line that seems to have none: it was taken for the value of the option before it,
+    which is left without one."""
+    for position, (name, value) in enumerate(words):
+        if value in registry.environment_names():
+            words[position] = (name, None)
+            return value
+    return None
 
 
 class Choice:
     """The settings of an environment and an agent that a line chooses.
 
+    options
+        Names of the command's own options, of which one may be meant by a word that is no setting.
     env_values
         For each setting of the environment its values, in the order in which they were written.
     agent_settings
         The settings of the agent, with those of its parts written as learner.confidence.
     """
 
-    def __init__(self, env: str, agent: str, words: Words) -> None:
+    def __init__(self, env: str, agent: str, words: Words, options: Collection[str]) -> None:
         environment = registry.environment_declaration(env)
         declaration = registry.agent_declaration(agent)
         parts = {
             name: part_value(declaration[name], text)
             for written, text in words
-            if (name := written.removeprefix("agent.")) in declaration
+            if text is not None
+            and (name := written.removeprefix("agent.")) in declaration
             and isinstance(declaration[name].kind, str)
         }
         env_settings = {
             name: parsed_value(environment[name], text)
             for written, text in words
-            if (name := written.removeprefix("env.")) in environment
+            if text is not None and (name := written.removeprefix("env.")) in environment
         }
         parts = {**registry.default_parts(env, env_settings, agent), **parts}
         self.names = SettingNames(env, agent, parts)
@@ -142,13 +167,22 @@ class Choice:
         self.agent_settings: dict[str, Any] = {}
         self._texts: dict[str, str] = {}
         for written, text in words:
-            self._add(written, text)
+            scope, setting = self.names.owner(written, options)
+            if text is None:
+                raise ValueError(f"--{written.replace('_', '-')} needs a value")
+            self._add(scope, setting, text)
         for part, value in parts.items():
             if any(name.startswith(f"{part}.") for name in self.agent_settings):
                 self.agent_settings.setdefault(part, value)
 
-    def _add(self, written: str, text: str) -> None:
-        scope, setting = self.names.owner(written)
+    @classmethod
+    def of_line(
+        cls, ctx: typer.Context, env: str, agent: str, more_words: Iterable[tuple[str, str]] = ()
+    ) -> Self:
+        """What a line chooses, as `SettingsCommand` left it, and further settings."""
+        return cls(env, agent, [*ctx.meta[_WORDS], *more_words], ctx.meta[_OPTIONS])
+
+    def _add(self, scope: str, setting: Setting, text: str) -> None:
         value = parsed_value(setting, text)
         if scope == "env":
             self.env_values.setdefault(setting.name, []).append(value)

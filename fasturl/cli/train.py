@@ -28,7 +28,6 @@ from .options import (
     SettingsCommand,
     parse_seeds,
     refuse_beside,
-    written_settings,
 )
 from .outputs import check_figure, is_standard_output, whole_files, write_draft
 
@@ -83,7 +82,7 @@ def train_command(
     ] = False,
 ) -> None:
     """Train one agent on one environment over many seeds."""
-    choice = Choice(env, agent, written_settings(ctx))
+    choice = Choice.of_line(ctx, env, agent)
     environment = registry.environment(env, **choice.env_settings())
     player = registry.agent(agent, **choice.agent_settings)
     if dry_run:

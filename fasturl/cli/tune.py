@@ -27,7 +27,6 @@ from .options import (
     parse_seeds,
     parsed_value,
     refuse_beside,
-    written_settings,
 )
 from .outputs import is_standard_output, whole_files, write_draft
 
@@ -112,7 +111,7 @@ def tune_command(
     ] = None,
 ) -> None:
     """Search for the hyperparameters of an agent; stop it at will and run it again to go on."""
-    choice = Choice(env, agent, [*written_settings(ctx), *_pairs("--set", fixed or []).items()])
+    choice = Choice.of_line(ctx, env, agent, _pairs("--set", fixed or []).items())
     problem = Problem.make(
         env,
         agent,
