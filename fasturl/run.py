@@ -325,7 +325,8 @@ class Run:
         draw_curve(axes, self.trajectories, mean, edges, label=self.agent if label is None else label)
         if ax is None:
             finish_curves(axes, self.v_star)
-            axes.set(xlabel="number of trajectories", ylabel="average reward", title=self.title)
+            axes.set(xlabel="number of trajectories", ylabel="average reward")
+            axes.set_title(self.title, wrap=True)
             axes.legend(frameon=False)
         return axes
 

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from corridor import Corridor
+from figure_parts import assert_legible
 
 import fasturl as fu
 from fasturl.problems.environment import Environment
@@ -178,6 +179,14 @@ def test_the_plot_shows_the_mean_with_one_standard_deviation_shaded(run):
     assert axes.get_xlabel() == "number of trajectories"
     assert run.plot(ax=axes, label="again") is axes
     assert len(axes.collections) == 2
+    plt.close(axes.figure)
+
+
+def test_a_long_title_of_the_plot_fits():
+    import matplotlib.pyplot as plt
+
+    axes = fu.train(fu.RichLock(horizon=3), fu.OracleQ(), 20).plot()
+    assert_legible(axes.figure)
     plt.close(axes.figure)
 
 
