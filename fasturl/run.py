@@ -94,15 +94,20 @@ def draw_curve(
 
 
 def finish_curves(axes: matplotlib.axes.Axes, v_star: float) -> None:
-    """Mark V* in axes with learning curves, and fit the axes to them.
+    """Mark V* in axes with learning curves, and fit the axes to them and to their shaded areas.
 
-    They start at trajectory 0, and at reward 0 with a little room above V* where nothing lies below 0.
+    They start at trajectory 0, and at reward 0 where no curve lies below 0; a word has room above V*.
     """
     curves = [line for line in axes.lines if line.get_label() != "_V*"]
     axes.axhline(v_star, label="_V*", **LINE_OF_OPTIMUM)
     axes.set_xlim(0, max(float(np.max(line.get_xdata())) for line in curves))
+    lowest, highest = axes.dataLim.intervaly
     if v_star >= 0 and min(float(np.min(line.get_ydata())) for line in curves) >= 0:
-        axes.set_ylim(0, v_star * 1.12 or None)
+        lowest = 0.0
+    if lowest < highest:
+        margin = 0.03 * (highest - lowest)
+        bottom = lowest - margin if lowest < 0 else 0.0
+        axes.set_ylim(bottom, max(highest + margin, v_star + 0.12 * (v_star - bottom)))
     axes.annotate(
         "V*",
         (1, v_star),

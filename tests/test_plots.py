@@ -140,12 +140,17 @@ def test_families_may_be_mixed():
     assert titles == ["ice, slip 0.1, width narrow", "lock-bernoulli, switch 0", "lock-bernoulli, switch 0.2"]
 
 
-def test_returns_below_zero_are_inside_the_panel():
-    axes = Figure().subplots()
-    plots.curve_panel(axes, frame_of(slippery(v_star=-0.2)))
+@pytest.mark.parametrize(("shift", "v_star"), [(0.3, 0.5), (-0.3, 0.5), (-1.0, -0.2)])
+def test_bands_and_the_word_v_star_are_inside_the_panel(shift, v_star):
+    figure = plots.curves(frame_of(({"v_star": v_star}, SAMPLES + shift, SUCCEEDED)))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    mean, deviation = (SAMPLES + shift).mean(axis=0), SAMPLES.std(axis=0)
     low, high = axes.get_ylim()
-    assert low < (SAMPLES - 1).mean(axis=0).min()
-    assert high > -0.2
+    assert high > (mean + deviation).max()
+    assert low == 0 if mean.min() >= 0 else low < (mean - deviation).min()
+    (word,) = [text for text in axes.texts if text.get_text() == "V*"]
+    assert word.get_window_extent().y1 < axes.bbox.y1
 
 
 def test_every_environment_has_a_panel(folder):
