@@ -175,6 +175,17 @@ def test_success_rates_with_wilson_intervals():
     assert "95% Wilson interval, 12 seeds" in texts(figure)
 
 
+@pytest.mark.parametrize("draw", [plots.success, plots.scaling])
+def test_agents_stand_side_by_side_at_the_only_value_of_a_setting(draw):
+    figure = draw(quadratic((5,), variants=[{"agent": agent} for agent in AGENTS]))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    points = [bars.lines[0].get_window_extent() for bars in axes.containers]
+    places = [(box.x0 + box.x1 - 2 * axes.bbox.x0) / (2 * axes.bbox.width) for box in points]
+    np.testing.assert_allclose(places, [0.43, 0.5, 0.57], atol=0.01)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["5"]
+
+
 def test_scaling_finds_the_exponent():
     figure = plots.scaling(quadratic((4, 8, 16)))
     (axes,) = figure.axes

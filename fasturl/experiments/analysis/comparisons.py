@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_LONE_STEP = 1.0
+"""Distance from a value that is alone in a panel to the next one, if there were one: of logarithms, where the
+axis is logarithmic."""
+_LONE_ROOM = 0.3 * _LONE_STEP
+"""How far a panel with one value reaches to both sides of it."""
+
+
 class _Comparison(NamedTuple):
     """What a figure against a setting shows."""
 
@@ -156,7 +163,7 @@ def _series(
     labels = rows["cell"].map(comparison.labels)
     order = [label for label in dict.fromkeys(comparison.labels.values()) if (labels == label).any()]
     values = np.unique(rows[comparison.across].to_numpy(float))
-    step = min(np.diff(np.log(values) if logarithmic else values), default=1.0)
+    step = min(np.diff(np.log(values) if logarithmic else values), default=_LONE_STEP)
     return [
         (
             label,
@@ -168,9 +175,14 @@ def _series(
 
 
 def _set_ticks(axes: Axes, values: Any) -> None:
-    """A tick at each value of the panel's setting, if there are not too many."""
+    """A tick at each value of the panel's setting, if there are not too many. Around a value that is alone
+    there is room, so that the lines stand close to its tick."""
     ticker = optional.need("matplotlib.ticker", "experiments", "a figure")
     ticks = sorted(values.unique())
+    if len(ticks) == 1 and axes.get_xscale() == "log":
+        axes.set_xlim(ticks[0] * math.exp(-_LONE_ROOM), ticks[0] * math.exp(_LONE_ROOM))
+    elif len(ticks) == 1:
+        axes.set_xlim(ticks[0] - _LONE_ROOM, ticks[0] + _LONE_ROOM)
     if len(ticks) <= 8:
         axes.set_xticks(ticks, [show(tick) for tick in ticks])
         axes.xaxis.set_minor_locator(ticker.NullLocator())
