@@ -29,7 +29,7 @@ SUMMARY_FIELDS = {
     "env": "Name of the environment; its settings are fields of their own.",
     "horizon": "Number of levels that were acted in.",
     "agent": "Name of the agent.",
-    "oracle": "Name of its oracle, null if it has none.",
+    "oracle": "Name of its oracle, null if it has none; of URL, that of pooled levels unless they never are.",
     "agent_settings": "Settings of the agent; a part is a table of its name and settings.",
     "origins": "Package and version of the environment, the agent and its parts.",
     "episodes": "How many episodes were asked for.",
@@ -144,7 +144,8 @@ class Run:
     agent
         Name of the agent.
     oracle
-        Name of the oracle that the agent learned to see with, None if it has none.
+        Name of the agent's oracle, None if it has none. Of URL it is that of pooled levels, unless these are
+        to be decoded separately; the diagnostics say which oracle it was in the end.
     agent_settings
         The settings of the agent; a part such as its learner is a table of its name and settings.
     origins
@@ -175,7 +176,8 @@ class Run:
         - A learner that sees latent states: nothing.
         - A learner that sees observations: `observations_met`, how many rows its table has.
         - URL: `decoder_accuracy`, the share of right labels by level; `levels`, whether they were decoded
-          pooled or separately in the end; `oracle_fits`, how often the oracle was fitted to learn with;
+          pooled or separately in the end, and `oracle`, the name of the oracle that did so; `oracle_fits`,
+          how often an oracle was fitted to learn with;
           `relabellings`, how often that has changed labels; `decoder_trajectories`, after how many
           trajectories it has changed more than the labels near a border; `decoder_stable`, whether that was
           in the first half of the run, and no label looks doubtful at the end; `labels_found`, how many

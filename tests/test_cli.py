@@ -123,6 +123,23 @@ def test_without_json_there_is_a_table(encoding):
     assert "lock-bernoulli, horizon 3, switch 0" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "oracle"),
+    [
+        ("lock-bernoulli --horizon 2", "kmeans for all levels"),
+        ("rich-lock --horizon 3", "splits for each level"),
+        ("rich-lock --horizon 2", "splits for each level (5 of 8), gmm for all levels (3 of 8)"),
+        ("lock-bernoulli --horizon 2 --agent url-as-published", "pca-kmeans"),
+    ],
+)
+def test_the_table_names_the_oracle_that_was_used_and_the_learner(words, oracle):
+    done = fasturl("train", *words.split(), "--episodes", "30", "--seeds", "8", COLUMNS="120")
+    learner = "oracleq" if "published" in words else "pooled-ucbvi"
+    rows = [" ".join(row.split()) for row in done.stdout.splitlines()]
+    assert f"oracle {oracle}" in rows
+    assert f"learner {learner}" in rows
+
+
 def test_files_are_written_whole(tmp_path):
     done = fasturl(*QUICK, "--json", "result.json", "--plot", "curve.png", cwd=tmp_path)
     assert done.returncode == 0

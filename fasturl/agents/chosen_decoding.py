@@ -60,7 +60,7 @@ class ChosenDecoding(LevelDecoding):
     def _follow(self) -> None:
         """Take over the decoder of the present way to decode, and what that asks for."""
         present = self._present
-        self.decoder, self.levels = present.decoder, present.levels
+        self.decoder, self.levels, self.oracle_name = present.decoder, present.levels, present.oracle_name
         self.most_observations, self.keeps_rare = present.most_observations, present.keeps_rare
         self.last_change = max(present.last_change, self._switched_at)
         self.fits = self._pooled.fits + self._separate.fits

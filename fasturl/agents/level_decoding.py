@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.names import name_of
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
 from .history import History
@@ -51,6 +52,8 @@ class LabelledSample(NamedTuple):
 class LevelDecoding(ABC):
     """A way to decode levels.
 
+    oracle_name
+        What the oracle that is fitted is called.
     decoder
         The present decoder.
     fits
@@ -69,6 +72,7 @@ class LevelDecoding(ABC):
 
     def __init__(self, oracle: Any, n_states: int, seeds: np.random.Generator) -> None:
         self._oracle, self._n_states, self._seeds = oracle, n_states, seeds
+        self.oracle_name = name_of("oracle", oracle)
         self.fits = self.last_change = 0
 
     @abstractmethod

@@ -100,6 +100,7 @@ class URLTraining:
         )
         return {
             "levels": self._decoding.levels,
+            "oracle": self._decoding.oracle_name,
             "oracle_fits": self._decoding.fits,
             "relabellings": self._relabellings,
             "decoder_trajectories": self._decoding.last_change,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from rich.table import Table
 from .. import registry
 from .._base import checks
 from .._base.memory import in_words
+from ..agents.level_decoding import POOLED, SEPARATE
 from ..run import Run
 from ..training import POINTS, train
 from .options import (
@@ -126,13 +128,31 @@ def _print_needs(cell: Cell, seeds: str, n_jobs: int | None) -> None:
     print(f"{runs}, {at_once}: about {duration(seconds)}, and {in_words(size.total)} of memory for each run")
 
 
+_LEVELS_IN_WORDS = {POOLED: " for all levels", SEPARATE: " for each level"}
+
+
+def _oracles_in_words(run: Run) -> str:
+    """What was seen with in the end: URL may have decided otherwise in some of the runs."""
+    counts = Counter(
+        f"{about.get('oracle', run.oracle)}{_LEVELS_IN_WORDS.get(str(about.get('levels')), '')}"
+        for about in run.diagnostics
+    )
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{words} ({n} of {run.n_seeds})" for words, n in counts.most_common())
+
+
 def _print_table(run: Run) -> None:
     summary = run.summary()
     table = Table(title=run.title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
     n_seeds = run.n_seeds
-    table.add_row("agent", run.agent if run.oracle is None else f"{run.agent} with {run.oracle}")
+    table.add_row("agent", run.agent)
+    if run.oracle is not None:
+        table.add_row("oracle", escape(_oracles_in_words(run)))
+    if isinstance(learner := run.agent_settings.get("learner"), dict):
+        table.add_row("learner", escape(learner["name"]))
     table.add_row("trajectories", f"{run.total_trajectories:,} x {n_seeds} seed{'s' if n_seeds > 1 else ''}")
     table.add_row(
         "average reward",
