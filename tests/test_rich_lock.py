@@ -240,6 +240,14 @@ def test_settings_say_which_lock_it_is():
         ({"reward": "densee"}, r"^reward must be one of .* \(did you mean dense\?\)$"),
         ({"emission": "none"}, "^emission must be one of 'rich', 'bernoulli', got 'none'$"),
         ({"rotation": "no"}, "^rotation must be True or False, got 'no'$"),
+        (
+            {"emission": "bernoulli", "noise": 0.3},
+            "^noise must be left out when emission='bernoulli', which has no use for it, got 0.3$",
+        ),
+        (
+            {"emission": "bernoulli", "rotation": False},
+            "^rotation must be left out when emission='bernoulli', which has no use for it, got False$",
+        ),
     ],
     ids=short_repr,
 )

@@ -301,6 +301,16 @@ def refuse_unknown(owner: str, names: Iterable[str], declared: Iterable[str]) ->
             raise ValueError(f"{name} is not a setting of {owner}{checks.nearest(name, known)}; {has}")
 
 
+def refuse_without_effect(instance: object, names: Iterable[str], condition: str) -> None:
+    """ValueError for a setting that is given where it has no effect; `condition` says where that is, and
+    why. A setting at its default is not told from one that is left out."""
+    declaring: Any = type(instance)
+    declared = declared_fields(declaring)
+    for name in names:
+        if (value := getattr(instance, name)) != declared[name].default:
+            raise ValueError(f"{name} must be left out when {condition}, got {checks.short_repr(value)}")
+
+
 @functools.cache
 def declared_fields(declaring: type) -> Mapping[str, Setting]:
     """Those fields of a dataclass that `setting` declares."""

@@ -63,7 +63,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._base.schema import Range, setting, settings_of
+from .._base.schema import Range, refuse_without_effect, setting
 from .bounds import failure_probability_setting
 from .compiled import CompiledLearner, learner_functions
 from .draws import dirichlet, exponential
@@ -308,13 +308,9 @@ class OPSRL(CompiledLearner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("failure_probability", "c0"):
-            value, default = getattr(self, name), settings_of(OPSRL)[name].default
-            if self.constants != "theorem" and value != default:
-                raise ValueError(
-                    f"{name} must be left out when constants={self.constants!r}, which have no use for it, "
-                    f"got {value}"
-                )
+        if self.constants != "theorem":
+            condition = f"constants={self.constants!r}, which have no use for it"
+            refuse_without_effect(self, ("failure_probability", "c0"), condition)
 
     plans_by_level = True
     functions = learner_functions(

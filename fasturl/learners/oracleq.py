@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._base.schema import Range, setting
+from .._base.schema import Range, refuse_without_effect, setting
 from .._kernels import tabular as _tabular
 from .bounds import LEAST_PROBABILITY, MOST_SCALE
 from .compiled import CompiledLearner, learner_functions
@@ -84,16 +84,12 @@ class OracleQ(CompiledLearner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.learning_rate is not None and self.schedule != "constant":
-            raise ValueError(
-                f"learning_rate must be left out when schedule={self.schedule!r}, which sets its own, "
-                f"got {self.learning_rate}"
-            )
-        if self.failure_probability is not None and self.schedule == "constant":
-            raise ValueError(
-                "failure_probability must be left out when schedule='constant', which has no use for it, "
-                f"got {self.failure_probability}"
-            )
+        if self.schedule == "constant":
+            condition = "schedule='constant', which has no use for it"
+            refuse_without_effect(self, ["failure_probability"], condition)
+        else:
+            condition = f"schedule={self.schedule!r}, which sets its own"
+            refuse_without_effect(self, ["learning_rate"], condition)
 
     functions = learner_functions(
         choose=choose, take_step=take_step, fill_policy=fill_policy, start_at_zero=start_at_zero

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base import checks
-from .._base.schema import setting
+from .._base.schema import refuse_without_effect, setting
 from .._base.streams import Streams
 from .block_mdp import BlockMDP
 from .code_words import Appearance, rich_emission
@@ -75,6 +75,9 @@ class RichLock(Environment):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.emission == BERNOULLI:
+            condition = f"emission={BERNOULLI!r}, which has no use for it"
+            refuse_without_effect(self, ("noise", "rotation"), condition)
         dense = SMALL_REWARD * (self.horizon - 1) if self.reward == DENSE else 0.0
         checks.keep(self, max_return=PRIZE + dense, _resolved_emission=self._made_emission())
 

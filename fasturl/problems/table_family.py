@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base import checks
-from .._base.schema import setting
+from .._base.schema import refuse_without_effect, setting
 from .._base.streams import Streams
 from .block_mdp import BlockMDP
-from .code_words import EMISSIONS, LARGEST_TABLE, USUAL_NOISE, Appearance, make_emission
+from .code_words import EMISSIONS, LARGEST_TABLE, NO_EMISSION, USUAL_NOISE, Appearance, make_emission
 from .emissions import LARGEST, Emission
 from .environment import Environment
 
@@ -76,6 +76,9 @@ class TableFamily(Environment):
                 f"horizon {self.horizon} with {sizes} must give tables of at most {LARGEST_TABLE} entries, "
                 f"got {entries}"
             )
+        if self.emission == NO_EMISSION:
+            condition = f"emission={NO_EMISSION!r}, which has no use for it"
+            refuse_without_effect(self, ("dimension", "noise", "looks"), condition)
         differ = None if self.looks is None else self.looks == "different"
         noise = USUAL_NOISE[self.emission] if self.noise is None else self.noise
         appearance = Appearance(self.max_states, self.horizon + 1, self.dimension, noise, differ)
