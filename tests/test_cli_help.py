@@ -1,9 +1,18 @@
 """What the help of the command line shows."""
 
+import inspect
+
 import pytest
 from command_line import fasturl
 
 import fasturl as fu
+from fasturl.cli.main import app
+
+
+@pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.callback.__name__)
+def test_a_paragraph_of_help_is_one_line_which_the_terminal_folds(command):
+    texts = [inspect.getdoc(command.callback), command.epilog or ""]
+    assert all("\n" not in paragraph.strip("\n") for text in texts for paragraph in text.split("\n\n"))
 
 
 @pytest.mark.parametrize("command", [[], ["train"]])
@@ -16,7 +25,7 @@ def test_help_teaches_by_example(command):
 def test_help_of_train_says_how_to_see_the_settings():
     done = fasturl("train", "--help", COLUMNS="200")
     assert "fasturl train ENV --agent NAME --help" in done.stdout
-    assert "true or false is written with its value, as --lit true" in done.stdout
+    assert "true or false is written with its value, as --rotation false" in done.stdout
     assert "How many runs are computed at the same time." in done.stdout
     assert "--horizon  " not in done.stdout
 

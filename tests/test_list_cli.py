@@ -24,6 +24,10 @@ class Corridor(LockBernoulli):
     width: int = fu.setting(3, least=1, unit="cells", help="Width of the corridor.")
     batch: int = fu.setting(1, least=1, help="A name that URL has too.")
 
+@dataclass(frozen=True)
+class Passage(Corridor):
+    length: int = fu.setting(3, least=1, help="Length of the passage.")
+
 class NotDeclared(fu.Environment):
     def __init__(self, *sizes): ...
     def draw(self, streams): ...
@@ -76,6 +80,7 @@ def fasturl(monkeypatch, capsys, tmp_path):
 ENTRIES = {
     "fasturl.environments": {
         "corridor": "hallways_of_a_test:Corridor",
+        "passage": "hallways_of_a_test:Passage",
         "gone": "hallways_of_a_test:Gone",
         "not-declared": "hallways_of_a_test:NotDeclared",
         "missing": "there_is_no_such_module:Maze",
@@ -97,8 +102,15 @@ def test_everything_is_listed_with_its_package_and_settings(fasturl):
     fasturl_version = metadata.version("fasturl")
     assert f"lock-gaussian (fasturl {fasturl_version})" in lines
     assert "corridor (hallways 2.1)" in lines
-    assert "width integer >= 1, in cells 3 Width of the corridor." in lines
-    assert any(line.startswith("oracleq-lat (fasturl") for line in lines)
+    assert lines[lines.index("corridor (hallways 2.1)") + 1] == "A lock by another name."
+    assert lines[lines.index("passage (hallways 2.1)") + 1].startswith("horizon ")
+    assert "width integer >= 1, in cells Width of the corridor. [default: 3]" in lines
+    assert f"oracleq-lat (fasturl {fasturl_version}) has the settings of the learner oracleq" in lines
+    assert (
+        f"oracleq-obs (fasturl {fasturl_version}) has the settings of the learner oracleq and level_in_key"
+        in lines
+    )
+    assert len([line for line in lines if line.startswith("level_in_key true or false")]) == 1
     for name in (*registry.environment_names(), *registry.agent_names(), *names.components("oracle")):
         assert any(name in line for line in lines)
 

@@ -9,15 +9,16 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from .. import registry
 from .._base import checks, names
 from .._base.parts import describe_part
 from .._base.schema import Range, Setting
-from .options import default_text, values_text
+from .options import default_text, meaning_with_default, values_text
 from .outputs import wide_console
 
 KINDS = {"environments": "environment", "oracles": "oracle", "learners": "learner", "agents": "agent"}
@@ -46,9 +47,7 @@ def register(app: typer.Typer) -> None:
 def list_command(
     kind: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[KIND]", help="environments, oracles, learners or agents.", show_default="all"
-        ),
+        typer.Argument(metavar="KIND", help="environments, oracles, learners or agents.", show_default="all"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     as_markdown: Annotated[
@@ -87,9 +86,9 @@ class _Entry:
         return registry.agent_declaration(self.name) if self.learner else self.component.settings
 
     @property
-    def own_settings(self) -> list[Setting]:
+    def own_settings(self) -> dict[str, Setting]:
         """Those that a learner's agent has beside the learner's."""
-        return [one for name, one in self.settings.items() if name not in self.component.settings]
+        return {name: one for name, one in self.settings.items() if name not in self.component.settings}
 
     @cached_property
     def problem(self) -> str:
@@ -150,32 +149,43 @@ def _print_kind(console: Console, plural: str) -> None:
         if entry.problem:
             console.print(f"  [red]{escape(entry.problem)}[/]", highlight=False, soft_wrap=True)
             continue
-        origin = escape(entry.component.origin)
-        console.print(f"  [bold cyan]{escape(entry.name)}[/] [dim]({origin})[/]", highlight=False)
+        console.print(_title(entry), highlight=False)
+        if summary := _summary(entry.component.cls):
+            console.print(_indented(escape(summary)), highlight=False)
         console.print(_settings_table(entry.component.settings.values()))
-    for entry in entries:
-        if entry.learner and not entry.problem:
-            console.print(
-                f"  [bold cyan]{escape(entry.name)}[/] [dim]({escape(entry.component.origin)})[/] "
-                f"with the settings of the learner {escape(entry.learner)}"
-                f"{' and' if entry.own_settings else ''}",
-                highlight=False,
-            )
-            if entry.own_settings:
-                console.print(_settings_table(entry.own_settings))
-    console.print()
+        console.print()
+    of_learners = [entry for entry in entries if entry.learner and not entry.problem]
+    for entry in of_learners:
+        settings = " and ".join([f"the settings of the learner {entry.learner}", *entry.own_settings])
+        console.print(f"{_title(entry)} has {escape(settings)}", highlight=False)
+    if of_learners:
+        console.print(_settings_table(_own_settings(of_learners)))
+        console.print()
 
 
-def _settings_table(settings: Iterable[Setting]) -> Table:
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 4))
+def _title(entry: _Entry) -> str:
+    return f"  [bold cyan]{escape(entry.name)}[/] [dim]({escape(entry.component.origin)})[/]"
+
+
+def _own_settings(of_learners: Iterable[_Entry]) -> list[Setting]:
+    """What agents of learners have beside the settings of these."""
+    return list({name: one for entry in of_learners for name, one in entry.own_settings.items()}.values())
+
+
+def _settings_table(settings: Iterable[Setting]) -> Padding:
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
     for setting in settings:
-        table.add_row(*map(escape, _row(setting)))
-    return table
+        table.add_row(escape(setting.name), escape(_values(setting)), meaning_with_default(setting))
+    return _indented(table)
 
 
-def _row(setting: Setting) -> tuple[str, str, str, str]:
-    values = f"{values_text(setting)}{f', in {setting.unit}' if setting.unit else ''}"
-    return setting.name, values, default_text(setting), setting.help
+def _indented(content: RenderableType) -> Padding:
+    return Padding(content, (0, 0, 0, 4), expand=False)
+
+
+def _values(setting: Setting) -> str:
+    return f"{values_text(setting)}{f', in {setting.unit}' if setting.unit else ''}"
 
 
 def _page(kinds: list[str]) -> str:
@@ -192,23 +202,26 @@ def _page(kinds: list[str]) -> str:
         of_learners = [entry for entry in entries if entry.learner]
         if of_learners:
             listed = ", ".join(f"`{entry.name}`" for entry in of_learners)
-            own = {setting.name: setting for entry in of_learners for setting in entry.own_settings}
             parts.append(
                 "\n### Learners as agents\n\nA learner L is the agent `L-lat`, which sees the latent "
                 "states, and where it is compiled also `L-obs`, which takes each observation for a state.\n"
                 f"They have the settings of the learner: {listed}.\n"
-                f"`L-obs` also has\n\n{_markdown_table(own.values())}"
+                f"`L-obs` also has\n\n{_markdown_table(_own_settings(of_learners))}"
             )
     return "".join(parts)
 
 
 def _summary(cls: type) -> str:
-    """The first paragraph of a class's documentation, in one line."""
-    return " ".join((cls.__doc__ or "").split("\n\n")[0].split())
+    """The first paragraph of a class's documentation, in one line; nothing where it has none but what
+    `dataclass` writes by itself."""
+    text = cls.__doc__
+    if not isinstance(text, str) or text.startswith(f"{cls.__name__}("):
+        return ""
+    return " ".join(text.split("\n\n")[0].split())
 
 
 def _markdown_table(settings: Iterable[Setting]) -> str:
-    rows = [_row(setting) for setting in settings]
+    rows = [(one.name, _values(one), default_text(one), one.help) for one in settings]
     if not rows:
         return "It has no settings.\n"
     lines = ["| setting | values | default | meaning |", "|---|---|---|---|"]

@@ -35,8 +35,8 @@ AGENT_HELP = "Name of an agent; fasturl list agents shows them."
 SEE_SETTINGS = (
     "Every setting of the environment, of the agent and of its oracle and learner is an option too: "
     "fasturl {command} ENV --agent NAME --help shows them. One that several of them have is written with its "
-    "owner before it, as --oracle.n-states; an agent goes before its oracle and learner. A setting "
-    "that is true or false is written with its value, as --lit true."
+    "owner, as --oracle.n-states; without an owner it is the agent's, if the agent has it. A setting "
+    "that is true or false is written with its value, as --rotation false."
 )
 N_JOBS_HELP = "How many runs are computed at the same time."
 _WORDS = "fasturl.settings"
@@ -216,12 +216,8 @@ def _settings_panel(setting_names: SettingNames, scope: str) -> Panel:
     table.add_column(style="yellow")
     table.add_column()
     for setting in setting_names.scopes[scope].values():
-        default = "required" if setting.required else f"default: {default_text(setting)}"
-        table.add_row(
-            setting_names.option(scope, setting.name),
-            escape(values_text(setting)),
-            f"{escape(setting.help)} [dim]\\[{escape(default)}][/]".strip(),
-        )
+        option = setting_names.option(scope, setting.name)
+        table.add_row(option, escape(values_text(setting)), meaning_with_default(setting))
     return Panel(
         table, title=f"Settings of {setting_names.titles[scope]}", title_align="left", border_style="dim"
     )
@@ -242,6 +238,12 @@ def values_text(setting: Setting) -> str:
     }
     kind = plain[setting.kind] if setting.kind in plain else getattr(setting.kind, "__name__", "any")
     return " ".join(filter(None, (kind, setting.range_text)))
+
+
+def meaning_with_default(setting: Setting) -> str:
+    """What a setting is and its default, as rich prints them."""
+    default = "required" if setting.required else f"default: {default_text(setting)}"
+    return f"{escape(setting.help)} [dim]\\[{escape(default)}][/]".strip()
 
 
 def default_text(setting: Setting) -> str:

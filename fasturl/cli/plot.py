@@ -66,12 +66,11 @@ def plot_command(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="PNG, PDF or SVG.", show_default="the kind's name .png in the current folder"
+            metavar="FILE", help="PNG, PDF or SVG.", show_default="curves.png, as the kind is called"
         ),
     ] = None,
 ) -> None:
-    """Draw stored results: learning curves, regret, success rates, scaling with the horizon, seconds, or a
-    heat map."""
+    """Draw stored results: learning curves, regret, success rates, scaling, seconds or a heat map."""
     from ..experiments.analysis import figures as plots
     from ..experiments.analysis import style, summaries
     from ..experiments.running import store

@@ -21,8 +21,7 @@ def report_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
     out: Annotated[str, typer.Option(metavar="FILE", help="The page; - is standard output.")] = "report.html",
 ) -> None:
-    """Write one HTML page with figures to hover and zoom, tables, configuration and timings. It needs no
-    network."""
+    """Write one HTML page, which needs no network: figures to hover and zoom, tables, settings, timings."""
     from ..experiments.analysis import report
 
     if is_standard_output(out):

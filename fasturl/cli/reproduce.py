@@ -64,8 +64,7 @@ def reproduce_command(
 ) -> None:
     """Run the experiments of Feng et al. (2020): figures, success rates and claims.
 
-    --only assumptions draws a figure that the paper does not have: URL against PCID where what PCID assumes
-    fails.
+    --only assumptions draws a figure of our own: URL against PCID where what PCID assumes fails.
     """
     from ..experiments.paper.reproduce import planned
     from ..experiments.running.backends import Local

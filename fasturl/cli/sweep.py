@@ -70,8 +70,7 @@ def sweep_command(
     ] = False,
     example: Annotated[bool, typer.Option("--example", help="Print a commented example of a spec.")] = False,
 ) -> None:
-    """Run a grid of environments and agents over many seeds; finished results are kept and never computed
-    again."""
+    """Run a grid of environments and agents over many seeds; what is finished is never computed again."""
     from ..experiments.running.spec import EXAMPLE, read_spec
     from ..experiments.running.store import stored_seeds
     from ..experiments.running.sweeping import complete, open_store, plan

@@ -34,8 +34,9 @@ STUDY = "fasturl-tuning.db"
 BEST = 5
 """Trials that are printed, the best first."""
 
-EPILOG = f"""{SEE_SETTINGS.format(command="tune")} A setting of the environment may be given several times:
-all its values count alike.
+EPILOG = f"""{SEE_SETTINGS.format(command="tune")}
+
+A setting of the environment may be given several times: all its values count alike.
 
 Examples:
 

@@ -283,7 +283,6 @@ class OPSRL(CompiledLearner):
     )
     kappa: float | None = setting(
         None,
-        above=0,
         least=1e-9,
         most=1e9,
         none="that of the constants",
