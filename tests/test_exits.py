@@ -1,5 +1,7 @@
 """A component that calls sys.exit is answered as any other fault is, and ends nothing but its own run."""
 
+import os
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -51,6 +53,21 @@ class Interrupted(Agent):
 def known():
     with registered(Quitter, EarlyQuitter):
         yield
+
+
+@pytest.mark.parametrize("words", ["list", "list --json", "train --help", "info"])
+def test_a_reader_that_goes_is_no_fault(words):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", "from fasturl.cli import main; main()", *words.split()],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_train_says_it_in_one_line_with_its_place():

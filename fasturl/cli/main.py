@@ -49,6 +49,7 @@ def main() -> None:
     try:
         with interrupts.answered(), short_warnings(), exits_are_faults():
             code = app(standalone_mode=False)
+            print(end="", flush=True)  # what nobody reads is met here, not after the end
         if code == interrupts.EXIT_CODE:  # how Typer passes on Ctrl-C
             interrupts.say()
         if code:
@@ -64,6 +65,9 @@ def main() -> None:
             ]  # which Typer leaves out
             sys.exit(_complain(text + "".join(wrong_inputs[:1]), 2))
         sys.exit(2)  # a bare `fasturl` has shown the help already
+    except BrokenPipeError:  # the reader has seen enough, as head has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left to be printed
+        sys.exit(1)
     except (OverflowError, MemoryError) as error:  # a horizon or a number of episodes beyond any machine
         sys.exit(_complain(f"too large for this machine: {error}", 2))
     except Exception as error:  # bad input, or a component of somebody else's that fails in any way
