@@ -1,6 +1,7 @@
 """`fasturl tune`, run as a person runs it."""
 
 import json
+import re
 import shutil
 import sys
 
@@ -53,6 +54,17 @@ def test_the_command_writes_json(monkeypatch, tmp_path, capsys):
     assert result["commands"][0].startswith(
         "fasturl train lock-bernoulli --horizon 2 --switch 0 --agent oracleq-lat --confidence "
     )
+
+
+def test_the_table_has_whole_names_and_few_digits(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = "--horizon 2 --episodes 50 --seeds 100:101 --trials 1"
+    monkeypatch.setattr(sys, "argv", ["fasturl", "tune", "lock-bernoulli", *words.split()])
+    main()
+    table, command = capsys.readouterr().out.split("fasturl train")
+    assert "…" not in table
+    assert max(map(len, table.splitlines()[-1].split())) <= len("0.03456")
+    assert re.search(r"--novelty \d\.\d{10}", command)
 
 
 @pytest.mark.parametrize("agent", [name for name in registry.agent_names() if name != "url-as-written"])

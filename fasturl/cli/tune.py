@@ -185,6 +185,11 @@ def _end(end: str, text: str) -> float:
     raise ValueError(f"a range is written LOW:HIGH with two numbers, got {text!r}")
 
 
+def _in_words(value: Any) -> str:
+    """A value in a table; the command below it has all digits."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
 def _print_tables(tuning: Tuning) -> None:
     console = Console()
     names = list(tuning.problem.space)
@@ -197,12 +202,12 @@ def _print_tables(tuning: Tuning) -> None:
         console.print(f"{len(failed)} could not be trained; the first: {failed[0]}", highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in (*names, "average reward"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     whole = sorted(
         (trial for trial in tuning.trials if not trial.pruned), key=lambda trial: -trial.average_reward_mean
     )
     for rank, trial in enumerate(whole[:BEST]):
-        cells = [f"{trial.settings.get(name, 'default')}" for name in names]
+        cells = [_in_words(trial.settings.get(name, "default")) for name in names]
         table.add_row(*cells, f"{trial.average_reward_mean:.4f}", style="bold" if rank == 0 else None)
     console.print(table)
     for command in tuning.problem.commands(tuning.best.settings):

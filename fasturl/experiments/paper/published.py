@@ -53,7 +53,7 @@ def oracle_table(oracles: pandas.DataFrame) -> Any:
     listed = " / ".join(f"{switch:g}" for switch in switches)
     table.add_column(f"near-optimal at\nswitch {listed}", justify="right", no_wrap=True)
     table.add_column("paper", justify="right")
-    table.add_column("decoder's\ntrajectories", justify="right")
+    table.add_column("decoder's\ntrajectories", justify="right", no_wrap=True)
     table.add_column("paper", justify="right")
     for (figure, horizon, oracle), group in oracles.groupby(["figure", "horizon", "oracle"]):
         shares = " / ".join(f"{100 * rate:.0f}" for rate in group.sort_values("switch")["success_rate"])
