@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..._base import optional
 from ..analysis import style
 from ..analysis.figures import curve_panel
+from ..analysis.panels import seeds_in_words
 from .cells import AGENTS, BITS_ONLY, HORIZONS, PUBLISHED, SWITCHES, figure_name, shown_rows
 from .hyperparameters import best_model
 
@@ -29,17 +30,20 @@ def draw(frame: pandas.DataFrame, figure: str) -> matplotlib.figure.Figure:
             figsize=(style.TEXT_WIDTH, 6.5), layout="constrained"
         )
         grid = drawing.subplots(len(SWITCHES), len(HORIZONS), sharey=True)
+        tops = []
         for down, switch in enumerate(SWITCHES):
             for across, horizon in enumerate(HORIZONS):
                 axes = grid[down, across]
                 panel = rows[(rows["horizon"] == horizon) & (rows["switch"] == switch)]
                 curve_panel(axes, panel, labels=names)
+                tops.append(axes.get_ylim()[1])
                 axes.set_title(_title(panel, figure, horizon, switch))
                 axes.set_xlabel("number of trajectories" if down == len(SWITCHES) - 1 else "")
                 axes.set_ylabel("average reward" if across == 0 else "")
+        grid[0, 0].set_ylim(top=max(tops))
         handles, labels = grid[0, 0].get_legend_handles_labels()
         drawing.legend(handles, labels, loc="outside lower center", ncols=-(-len(labels) // 2))
-        seeds = f"mean of {rows['seed'].nunique()} seeds, one standard deviation shaded"
+        seeds = f"mean of {seeds_in_words(rows)}, one standard deviation shaded"
         drawing.suptitle(f"{figure_name(figure)}: {seeds}", fontsize=8)
     return drawing
 
