@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._base import notebook, optional
+from ._base.words import counted
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ class Run:
         return frame
 
     def __repr__(self) -> str:
-        seeds = f"{self.n_seeds} seed{'s' if self.n_seeds > 1 else ''}"
+        seeds = counted(self.n_seeds, "seed")
         return (
             f"<Run: {self.agent} on {self.title}; {self.episodes:,} episodes, {seeds}, average reward "
             f"{self.final_average_reward.mean():.4g}, success rate {self.success_rate:.0%}>"

@@ -235,7 +235,7 @@ def test_the_oracles_are_set_beside_what_the_paper_says():
 
 def test_python_does_what_the_command_does(quick_look, tmp_path):
     plan = planned(tmp_path / "out", **SHAPE, all_models=False, place=Local(1))
-    assert plan.to_do == f"51 cells x 1 seeds; 51 of 51 runs to do; results in {tmp_path / 'out'}"
+    assert plan.to_do == f"51 cells x 1 seed; 51 of 51 runs to do; results in {tmp_path / 'out'}"
     done = quick_look
     assert (done.folder.name, done.figures) == ("out", ("fig2",))
     assert [path.name for path in sorted(done.folder.iterdir())] == [

@@ -191,7 +191,7 @@ def test_from_the_command_line(tmp_path):
     shape = ["--seeds", "10000:10001", "--episodes-scale", "0.001", "--n-jobs", "1", "--out", str(tmp_path)]
     result = fasturl("reproduce", "--only", "rich-lock", *shape)
     assert result.returncode == 0, result.stderr
-    assert "20 cells x 1 seeds; 20 of 20 runs to do" in result.stdout
+    assert "20 cells x 1 seed; 20 of 20 runs to do" in result.stdout
     assert "Mhammedi" in result.stdout
     assert (tmp_path / "rich-lock.png").exists()
     assert not (tmp_path / "view.json").exists()

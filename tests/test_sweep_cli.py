@@ -32,6 +32,15 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+def test_one_of_a_thing_is_no_plural(place):
+    (place / "one.toml").write_text(
+        'episodes = 50\nseeds = 1\nenv = {name = "lock-bernoulli"}\nagent = {name = "oracleq-lat"}\n'
+    )
+    plan = fasturl("sweep", "one.toml", "--dry-run", "--n-jobs", "1", cwd=place)
+    assert "1 cell x 1 seed: 1 of 1 runs are missing, in 1 block\n" in plan.stdout
+    assert " with 1 worker like " in plan.stdout
+
+
 def test_a_sweep_is_shown_run_continued_and_loaded(place):
     plan = fasturl("sweep", "spec.toml", "--out", "out", "--dry-run", cwd=place)
     assert (plan.returncode, plan.stderr) == (0, "")

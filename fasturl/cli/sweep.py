@@ -12,6 +12,7 @@ from rich.table import Table
 
 from .._base import checks, optional
 from .._base.memory import in_words
+from .._base.words import counted
 from .options import N_JOBS_HELP, parse_seeds, refuse_beside
 from .outputs import wide_console
 
@@ -154,14 +155,14 @@ def _show_plan(
     console.print(table)
     runs = sum(missing.values())
     console.print(
-        f"{len(cells)} cells x {len(seeds)} seeds: {runs:,} of {len(cells) * len(seeds):,} runs are missing, "
-        f"in {len(blocks):,} blocks"
+        f"{counted(len(cells), 'cell')} x {counted(len(seeds), 'seed')}: {runs:,} of "
+        f"{len(cells) * len(seeds):,} runs are missing, in {counted(len(blocks), 'block')}"
     )
     if blocks:
         most = max(cell.footprint().total for cell in missing)
         seconds = estimate_seconds(blocks, min(workers, len(blocks)))
         console.print(
-            f"about {duration(seconds)} with {workers} worker{'s' if workers > 1 else ''} "
+            f"about {duration(seconds)} with {counted(workers, 'worker')} "
             f"like this machine's cores, and up to {in_words(most)} of memory for a run"
         )
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from .. import registry
 from .._base import checks
 from .._base.memory import in_words
+from .._base.words import counted
 from ..agents.level_decoding import POOLED, SEPARATE
 from ..run import Run
 from ..training import POINTS, train
@@ -123,7 +124,7 @@ def _print_needs(cell: Cell, seeds: str, n_jobs: int | None) -> None:
     trajectories = cell.player().trajectories(cell.environment().describe(), cell.episodes)
     workers = size.workers(min(Local(n_jobs).workers(), len(chosen)))
     seconds = estimate_seconds(plan(None, [cell], chosen), workers)
-    runs = f"{len(chosen):,} run{'s' if len(chosen) > 1 else ''} of {trajectories:,} trajectories"
+    runs = f"{counted(len(chosen), 'run')} of {trajectories:,} trajectories"
     at_once = f"{workers} at the same time" if workers > 1 else "one at a time"
     print(f"{runs}, {at_once}: about {duration(seconds)}, and {in_words(size.total)} of memory for each run")
 
@@ -153,7 +154,7 @@ def _print_table(run: Run) -> None:
         table.add_row("oracle", escape(_oracles_in_words(run)))
     if isinstance(learner := run.agent_settings.get("learner"), dict):
         table.add_row("learner", escape(learner["name"]))
-    table.add_row("trajectories", f"{run.total_trajectories:,} x {n_seeds} seed{'s' if n_seeds > 1 else ''}")
+    table.add_row("trajectories", f"{run.total_trajectories:,} x {counted(n_seeds, 'seed')}")
     table.add_row(
         "average reward",
         f"{summary['average_reward_mean']:.4f}, standard deviation {summary['average_reward_std']:.4f}",

@@ -11,6 +11,7 @@ import numpy as np
 from ... import registry
 from ..._base import optional
 from ..._base.schema import PARTS
+from ..._base.words import counted
 from . import summaries
 from .style import PANEL_HEIGHT, STYLE, TEXT_LINE, TEXT_WIDTH, folded, inches, panels
 from .summaries import in_words, setting_rank, show, shown
@@ -236,7 +237,7 @@ def seeds_in_words(frame: pandas.DataFrame) -> str:
     least, most = int(counts.min()), int(counts.max())
     if least < most:
         return f"{least} to {most} seeds"
-    return "1 seed" if most == 1 else f"{most} seeds"
+    return counted(most, "seed")
 
 
 def require_results(frame: pandas.DataFrame) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._base import checks, optional
+from ..._base.words import counted
 from ...run import draw_curve
 from . import statistics, summaries
 from .curves import caption
@@ -207,5 +208,5 @@ def _caption(frame: pandas.DataFrame, band: str, lines: Mapping[str, _Line]) -> 
     """What line, band and slope are, in words, and how many points are not drawn."""
     words = f"{caption(frame, band)} Slope: of the second half of the trajectories."
     if left_out := sum(line.left_out for line in lines.values()):
-        words += f" Left out: {left_out} point{'s' if left_out > 1 else ''} whose mean is not positive."
+        words += f" Left out: {counted(left_out, 'point')} whose mean is not positive."
     return words

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..._base import optional
 from ..._base.whole_files import whole_files
+from ..._base.words import counted
 from ..running.store import Store
 from ..running.sweeping import SeedBlock
 
@@ -27,8 +28,8 @@ def need_packages() -> None:
 def work_in_words(store: Store, n_cells: int, n_seeds: int, missing: Iterable[SeedBlock]) -> str:
     """A line that says how much there is to do."""
     to_do = sum(len(block.seeds) for block in missing)
-    counts = f"{n_cells} cells x {n_seeds} seeds; {to_do:,} of {n_cells * n_seeds:,} runs to do"
-    return f"{counts}; results in {store.folder}"
+    runs = f"{to_do:,} of {n_cells * n_seeds:,} runs to do"
+    return f"{counted(n_cells, 'cell')} x {counted(n_seeds, 'seed')}; {runs}; results in {store.folder}"
 
 
 def write_figure(drawing: matplotlib.figure.Figure, folder: Path, name: str) -> None:

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from ..._base.words import counted
 from . import assumptions
 from .cells import FIGURES, SEEDS
 
@@ -70,7 +71,7 @@ class View:
         """What the verdicts lack where these are not all of the paper's runs."""
         lacks = []
         if len(self.seeds) < SEEDS:
-            lacks.append(f"{_count_of_seeds(len(self.seeds))} instead of {SEEDS}")
+            lacks.append(f"{counted(len(self.seeds), 'seed')} instead of {SEEDS}")
         if self.episodes_scale < 1:
             lacks.append(f"runs of {self.episodes_scale:g} times the paper's episodes")
         if not lacks:
@@ -79,8 +80,4 @@ class View:
 
     def __str__(self) -> str:
         scale = "" if self.episodes_scale == 1 else f" at episodes-scale {self.episodes_scale:g}"
-        return f"{', '.join(self.figures)} of {_count_of_seeds(len(self.seeds))}{scale}"
-
-
-def _count_of_seeds(number: int) -> str:
-    return f"{number} seed{'s' if number > 1 else ''}"
+        return f"{', '.join(self.figures)} of {counted(len(self.seeds), 'seed')}{scale}"
