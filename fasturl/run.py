@@ -95,20 +95,12 @@ def draw_curve(
 
 
 def finish_curves(axes: matplotlib.axes.Axes, v_star: float) -> None:
-    """Mark V* in axes with learning curves, and fit the axes to them and to their shaded areas.
-
-    They start at trajectory 0, and at reward 0 where no curve lies below 0; a word has room above V*.
-    """
+    """Mark V* in axes with learning curves, and fit the axes to them and to their shaded areas."""
     curves = [line for line in axes.lines if line.get_label() != "_V*"]
     axes.axhline(v_star, label="_V*", **LINE_OF_OPTIMUM)
     axes.set_xlim(0, max(float(np.max(line.get_xdata())) for line in curves))
-    lowest, highest = axes.dataLim.intervaly
-    if v_star >= 0 and min(float(np.min(line.get_ydata())) for line in curves) >= 0:
-        lowest = 0.0
-    if lowest < highest:
-        margin = 0.03 * (highest - lowest)
-        bottom = lowest - margin if lowest < 0 else 0.0
-        axes.set_ylim(bottom, max(highest + margin, v_star + 0.12 * (v_star - bottom)))
+    lowest_mean = min(float(np.min(line.get_ydata())) for line in curves)
+    axes.set_ylim(reward_limits(v_star, lowest_mean, *axes.dataLim.intervaly))
     axes.annotate(
         "V*",
         (1, v_star),
@@ -120,6 +112,19 @@ def finish_curves(axes: matplotlib.axes.Axes, v_star: float) -> None:
         fontsize=6,
         color=LINE_OF_OPTIMUM["color"],
     )
+
+
+def reward_limits(v_star: float, lowest_mean: float, lowest: float, highest: float) -> tuple[float, float]:
+    """Where an axis of average rewards starts and ends.
+
+    It starts at 0 where no mean lies below 0, else below the lowest edge of a shaded area, and ends above the
+    highest, with room for a word above V*.
+    """
+    if v_star >= 0 and lowest_mean >= 0:
+        lowest = 0.0
+    margin = 0.03 * (highest - lowest or 1.0)
+    bottom = lowest - margin if lowest < 0 else 0.0
+    return bottom, max(highest + margin, v_star + 0.12 * (v_star - bottom))
 
 
 def _in_words(value: Any) -> str:

@@ -196,6 +196,17 @@ def test_data_cannot_end_their_element(tmp_path):
     assert Elements(page_of(frame, tmp_path / "page.html").read_text()).open == []
 
 
+@pytest.mark.parametrize("shift", [0.3, -0.3])
+def test_bands_are_inside_the_chart(shift):
+    samples = np.random.default_rng(3).random((6, 20)) / 2 + shift
+    frame = frame_of(({}, samples, [True] * 6))
+    (chart,) = (one for one in charts.charts(frame, summaries.cell_table(frame)) if one.section == "curves")
+    low, high = chart.layout["yaxis"]["range"]
+    mean, deviation = samples.mean(axis=0), samples.std(axis=0)
+    assert high > max(0.5, (mean + deviation).max())
+    assert low == 0 if shift > 0 else low < (mean - deviation).min()
+
+
 def test_long_curves_are_thinned_and_keep_their_end():
     frame = frame_of(({}, np.linspace(0, 0.5, 3000) * np.ones((3, 1)), [True] * 3))
     (one,) = series_in(frame, "curves")

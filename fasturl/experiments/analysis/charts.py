@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...run import reward_limits
 from . import statistics, summaries
 from .comparisons import slope_in_words
 from .panels import agents_of, missing, rows_by, title
@@ -120,12 +121,11 @@ def _curve_chart(
         trace["mode"] = "lines" if len(trace["x"]) > 1 else "markers"  # a line of one point has no length
         bands = {band: _ends(*curve.band(band)) for band in BANDS}
         series.append(Series(label, [cell], colours(line), trace, bands))
-        lows.append(min(trace["y"]))
-        highs.append(max(trace["y"]))
+        lows += [min(low) for low, _ in bands.values()]
+        highs += [max(high) for _, high in bands.values()]
     optimum = float(cells["v_star"].max())
-    low, high = min(optimum, *lows), max(optimum, *highs)
-    room = 0.08 * (high - low) or 1.0
-    y_range = [0.0, optimum * 1.12] if optimum > 0 and low >= 0 else [low - room, high + room]
+    lowest_mean = min(min(one.trace["y"]) for one in series)
+    y_range = list(reward_limits(optimum, lowest_mean, min(optimum, *lows), max(optimum, *highs)))
     x_axis: dict[str, Any] = {"title": _axis_title("number of trajectories"), "tickformat": "~s"}
     x_axis |= {"range": [0, max(one.trace["x"][-1] for one in series)]}
     x_axis |= {"unifiedhovertitle": {"text": "number of trajectories %{x:,}"}}
