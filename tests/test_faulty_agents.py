@@ -150,6 +150,14 @@ def test_an_agent_may_learn_on_latent_states_from_more_episodes_than_a_block_has
     np.testing.assert_array_equal(own.average_reward, ours.average_reward)
 
 
+def test_an_agent_on_observations_is_not_shown_the_latent_states():
+    def play_all(game, count):
+        game.learn(memory(game), None, np.empty(count))
+
+    with pytest.raises(ValueError, match="decoder must be given to an agent that does not see latent"):
+        fu.train(LOCK, Plays(play_all), EPISODES)
+
+
 @pytest.mark.parametrize("count", [-3, 2.5, "all"])
 def test_a_game_begins_a_whole_number_of_episodes(count):
     with pytest.raises(ValueError, match="count must be an integer >= 0, got"):

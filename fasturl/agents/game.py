@@ -293,7 +293,9 @@ class Game:
 
     def learn(self, memory: Memory, decoder: Decoder | None, returns: Floats) -> None:
         """Play and learn one episode for each entry of `returns`, on the labels of a decoder; None shows the
-        latent states."""
+        latent states, to an agent that sees them."""
+        if decoder is None and not self._latent:
+            raise ValueError("decoder must be given to an agent that does not see latent states, got None")
         self._check_room(memory, max(self._instance.n_states) if decoder is None else decoder.n_labels)
         if decoder is not None:
             episodes = self.begin(returns.size)
