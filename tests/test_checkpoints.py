@@ -94,6 +94,16 @@ def optimal_policy(instance):
     return np.eye(instance.n_actions)[instance.transitions[..., 2].argmin(axis=2)]
 
 
+@pytest.mark.parametrize("written", [np.ndarray.tolist, lambda chances: chances.argmax(axis=2)])
+def test_a_policy_may_be_written_for_an_evaluation_as_for_the_verdict(written):
+    """As lists of probabilities, or as an action for each state."""
+    instance = fu.RichLock(horizon=3).draw(Streams(1))
+    policy = LatentPolicy(written(optimal_policy(instance)))
+    glance = policy.glance(instance, Streams(1).evaluation())
+    assert glance.value == policy.judge(instance, Streams(1).evaluation()).value == 1.0
+    assert glance.returns.tolist() == [1.0] * GLANCE_RETURNS
+
+
 def test_evaluations_draw_other_episodes_each_time():
     """Each draws further on the same streams, so that a policy has other returns in each."""
     instance, streams = fu.RichLock(horizon=2).draw(Streams(0)), Streams(0).evaluation().evaluation()

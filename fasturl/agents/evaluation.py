@@ -157,14 +157,17 @@ class LatentPolicy:
     chances: Floats
 
     def judge(self, instance: BlockMDP, streams: Streams) -> Verdict:
-        n_states = max(instance.n_states)
-        chances = _checked_chances(self.chances, instance, n_states)
-        return Verdict(instance.policy_value(np.ascontiguousarray(chances[:, :n_states])))
+        return Verdict(instance.policy_value(self._checked(instance)))
 
     def glance(self, instance: BlockMDP, streams: Streams) -> Glance:
-        value, n_states = self.judge(instance, streams).value, max(instance.n_states)
-        labels = state_labels(GLANCE_RETURNS, instance.horizon, n_states)
-        return Glance(value, play_labels(instance, labels, self.chances, streams))
+        chances = self._checked(instance)
+        labels = state_labels(GLANCE_RETURNS, instance.horizon, chances.shape[1])
+        return Glance(instance.policy_value(chances), play_labels(instance, labels, chances, streams))
+
+    def _checked(self, instance: BlockMDP) -> Floats:
+        """The probabilities of the states that the instance has."""
+        n_states = max(instance.n_states)
+        return np.ascontiguousarray(_checked_chances(self.chances, instance, n_states)[:, :n_states])
 
 
 @dataclass(frozen=True)
