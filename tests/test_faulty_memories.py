@@ -260,6 +260,47 @@ def test_a_memory_that_is_given_another_check_of_its_room_is_checked_nevertheles
         game.learn(memory, None, np.empty(5))
 
 
+# --- memories that change what they are told ---
+
+
+class Scribbles:
+    """A memory that acts at random, and may add a bonus to the rewards where they are."""
+
+    def __init__(self, task, bonus):
+        self.task, self.bonus, self.draws = task, bonus, task.generator()
+
+    def policy(self):
+        return self.draws.integers(self.task.n_actions, size=(self.task.horizon, self.task.n_labels))
+
+    def update(self, labels, actions, rewards):
+        rewards += self.bonus
+
+    def final_policy(self):
+        shape = self.task.horizon, self.task.n_labels, self.task.n_actions
+        return np.full(shape, 1 / self.task.n_actions)
+
+
+@pytest.mark.parametrize(
+    "agent_with",
+    [
+        lambda learner: learner,
+        lambda learner: fu.URL(learner=learner),
+        lambda learner: fu.URLAsPublished(learner=learner, batch=20, iterations=5),
+        lambda learner: fu.URLAsWritten(learner=learner, batch=6, epsilon=0.9, delta=0.9),
+    ],
+    ids=["latent", "url", "url as published", "url as written"],
+)
+def test_what_a_memory_does_to_rewards_is_not_what_was_earned(agent_with):
+    agent = agent_with(fu.OracleQ())
+    episodes = 2 if isinstance(agent, fu.URLAsWritten) else 150
+    plain, changed = (
+        fu.train(SHORT, agent_with(Starts(lambda task, bonus=bonus: Scribbles(task, bonus))), episodes)
+        for bonus in (0.0, 1.0)
+    )
+    np.testing.assert_array_equal(changed.average_reward, plain.average_reward)
+    assert changed.diagnostics[0].get("promised_return") == plain.diagnostics[0].get("promised_return")
+
+
 # --- the command line ---
 
 PROGRAM = """

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..decoders.decoder import Decoder
 from ..learners.learner import Floats, Ints, Learner, Memory, start
+from ..learners.playing import player_of
 from .agent import Outcome
 from .evaluation import DecodedPolicy
 from .game import Game, Trajectories
@@ -39,7 +40,8 @@ class PublishedTraining:
         self.fits = 0
         self.training_trajectories = 0
         self.fed: list[tuple[Ints, Ints, Floats]] = []
-        """What the learner was fed while the decoder was trained: labels, actions and rewards."""
+        """What the learner was fed while the decoder was trained: labels [1, H+1], actions and rewards [1, H]
+        of one trajectory after the other."""
         self.phases = Phases("oracle", "exploration", "learning")
 
     def outcome(self, **diagnostics: Any) -> Outcome:
@@ -53,16 +55,15 @@ class PublishedTraining:
         assert self.memory is not None
         return DecodedPolicy(self.decoder, self.memory.final_policy())
 
-    def play_batch(self, size: int) -> NDArray[np.generic]:
-        """Play `size` trajectories with the current policy, or at random while there is none. Returns their
-        observations [n, D], which are kept."""
-        first, end = len(self.observations), self.ledger.played + size
+    def play_batch(self, size: int) -> None:
+        """Play `size` trajectories with the current policy, or at random while there is none, and keep their
+        observations."""
+        end = self.ledger.played + size
         while self.ledger.played < end:
             trajectories = self._explore(min(self.game.block_episodes, end - self.ledger.played))
             observations = trajectories.observations()
             self.observations.append(observations.reshape(-1, observations.shape[-1]))
             self.ledger.enter(trajectories.returns)
-        return np.concatenate(self.observations[first:])
 
     def fit(self) -> Decoder:
         """The oracle's decoder after a fit on all observations."""
@@ -73,26 +74,14 @@ class PublishedTraining:
         self.fits += 1
         return decoder
 
-    def begin_learning(self, n_labels: int) -> Memory:
-        """Give the learner a fresh memory with room for so many labels."""
-        self.n_labels = n_labels
-        self.memory = start(self.learner, self.game.task(n_labels, self.ledger.returns.size))
-        return self.memory
-
-    def learn(self, count: int) -> None:
-        """Play and learn `count` trajectories."""
-        if count == 0:
-            return
-        assert self.memory is not None
-        with self.ledger.entry(count) as returns:
-            self.game.learn(self.memory, self.decoder, returns)
-
     def learn_policy(self) -> None:
         """Let the learner have all trajectories that are left."""
+        assert self.memory is not None
         self.ledger.offer(self.policy)
         while self.ledger.left:
-            with self.phases.timed("learning"):
-                self.learn(self.ledger.next_block(self.game.block_episodes))
+            count = self.ledger.next_block(self.game.block_episodes)
+            with self.phases.timed("learning"), self.ledger.entry(count) as returns:
+                self.game.learn(self.memory, self.decoder, returns)
             self.ledger.offer(self.policy)
 
     def _explore(self, count: int) -> Trajectories:
@@ -124,15 +113,16 @@ class PublishedTraining:
         table is taught all that it was fed before."""
         if self.memory is not None and n_labels <= self.n_labels:
             return
-        memory = self.begin_learning(max(n_labels, self.n_states))
+        self.n_labels = max(n_labels, self.n_states)
+        self.memory = start(self.learner, self.game.task(self.n_labels, self.ledger.returns.size))
         for trajectory in self.fed:
-            memory.update(*trajectory)
+            player_of(self.memory).take_in(*trajectory)
 
     def _feed_one_trajectory(self) -> None:
         assert self.memory is not None
         assert self.decoder is not None
-        trajectories = self.game.explore(self.memory, self.decoder, 1)
-        trajectory = trajectories.labels[0], trajectories.actions[0], trajectories.rewards[0]
+        played = self.game.explore(self.memory, self.decoder, 1)
+        trajectory = played.labels, played.actions, played.rewards
         self.fed.append(trajectory)
-        self.memory.update(*trajectory)
-        self.ledger.enter(trajectories.returns)
+        player_of(self.memory).take_in(*trajectory)
+        self.ledger.enter(played.returns)

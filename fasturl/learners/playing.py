@@ -36,7 +36,7 @@ class MemoryPlayer(Protocol):
         """Play and learn one episode for each row of `labels` [E, H+1, S], and return what happened."""
 
     def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
-        """Let a fresh memory learn from finished trajectories in their order: labels [E, H+1], actions [E, H]
+        """Let a memory learn from finished trajectories in their order: labels [E, H+1], actions [E, H]
         and rewards [E, H]."""
 
 
@@ -99,13 +99,14 @@ class _EpisodicPlayer:
             episode = self.explore(dynamics, labels[e : e + 1], dynamics_rng)
             states = episode.states[0]
             labels_met = labels[e, np.arange(states.size), states].astype(np.int64)
-            self._memory.update(labels_met, episode.actions[0], episode.rewards[0])
+            # copies: what a memory does to them is no part of what happened
+            self._memory.update(labels_met, episode.actions[0].copy(), episode.rewards[0].copy())
             episodes.append(episode)
         return _joined(episodes)
 
     def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
         for e in range(len(labels)):
-            self._memory.update(labels[e].astype(np.int64), actions[e].astype(np.int64), rewards[e])
+            self._memory.update(labels[e].astype(np.int64), actions[e].astype(np.int64), rewards[e].copy())
 
 
 def _joined(parts: list[Trajectories]) -> Trajectories:
