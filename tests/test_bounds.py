@@ -9,6 +9,7 @@ kernels with their references so, whose indices NumPy checks where nothing is co
 import numba
 import numpy as np
 import pytest
+from url_parts import Explorer
 
 import fasturl as fu
 from fasturl._base import compile_cache
@@ -182,14 +183,16 @@ def test_a_policy_on_256_labels_is_judged():
     assert policy.judge(env, Streams(0)).value == pytest.approx(1.0)
 
 
-def test_games_of_no_episodes():
+@pytest.mark.parametrize("learner", [fu.OracleQ(), Explorer()], ids=["compiled", "a user's"])
+def test_games_of_no_episodes(learner):
     streams = Streams(0)
     game = Game(fu.LockGaussian(3).instance(0), streams)
     assert game.play_random(0).returns.shape == (0,)
     decoder = AffineDecoder(np.eye(3, 6), np.zeros(3))
-    memory = start(fu.OracleQ(), game.task(3, 10))
+    memory = start(learner, game.task(3, 10))
     game.learn(memory, decoder, np.empty(0))
     assert game.explore(memory, decoder, 0).actions.shape == (0, 3)
+    assert game.learn_in_view(memory, decoder, 0).actions.shape == (0, 3)
 
 
 # --- whole runs ---

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._kernels import rng as _rng
 from .._kernels import tabular as _tabular
-from .._kernels.records import Dynamics, ObservationKeys, Trajectories
+from .._kernels.records import Dynamics, ObservationKeys, Trajectories, blank_trajectories
 from ..problems.emissions import cumulative
 from .compiled import CompiledMemory
 from .learner import Floats, Ints, LabelTable, Memory, Stream, check_policy
@@ -80,9 +80,9 @@ class _EpisodicPlayer:
     def explore(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         horizon, _, n_actions, _ = dynamics.transitions.shape
         # the memory may have room for labels that no observation of these episodes gets
-        n_labels = int(labels.max()) + 1
+        n_labels = int(labels.max(initial=0)) + 1
         policy_rng = np.zeros(4, np.uint64)  # a policy of zeros and ones has no ties, so nothing is drawn
-        episodes = []
+        episodes = [blank_trajectories(0, horizon)]
         for e in range(labels.shape[0]):
             policy = check_policy(self._memory, horizon, n_labels, n_actions, or_more=True)
             one_hot = np.eye(n_actions)[policy]
@@ -94,7 +94,7 @@ class _EpisodicPlayer:
         returns[:] = returns_of(trajectories.rewards)
 
     def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
-        episodes = []
+        episodes = [blank_trajectories(0, dynamics.transitions.shape[0])]
         for e in range(labels.shape[0]):
             episode = self.explore(dynamics, labels[e : e + 1], dynamics_rng)
             states = episode.states[0]
