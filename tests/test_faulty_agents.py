@@ -7,6 +7,7 @@ import fasturl as fu
 from fasturl.agents import Agent, LatentPolicy, ObservationAgent, Outcome
 from fasturl.agents.checked_episodes import CheckedEpisodes, episodes_of
 from fasturl.agents.game import Episodes
+from fasturl.agents.observation import _Rows
 from fasturl.decoders import AffineDecoder, Decoder
 
 LOCK = fu.LockBernoulli(3)
@@ -174,6 +175,29 @@ class OwnObservationAgent(ObservationAgent):
 def test_a_subclass_of_the_agent_on_observations_does_the_same():
     own, ours = (fu.train(LOCK, kind(fu.OracleQ()), 500) for kind in (OwnObservationAgent, ObservationAgent))
     np.testing.assert_array_equal(own.average_reward, ours.average_reward)
+
+
+@pytest.mark.parametrize("change", [{"horizon": 1}, {"horizon": 5}, {"n_actions": 2}], ids=str)
+def test_a_memory_for_other_episodes_learns_from_no_observations(change):
+    def play_all(game, count):
+        rows = _Rows(fu.OracleQ(), game.task(1, count)._replace(**change), n_bits=H + 3, n_rows=64)
+        game.begin(count).learn_observations(rows.memory, rows.keys, np.empty(count))
+
+    with pytest.raises(ValueError, match=r"cannot learn on 64 rows of .* in 3 levels with 4 actions"):
+        fu.train(LOCK, Plays(play_all), EPISODES)
+
+
+@pytest.mark.parametrize(
+    ("first", "end", "message"),
+    [
+        (0, EPISODES + 1, "end must be an integer from 0 to 20, got 21"),
+        (-1, 5, "first must be an integer from 0 to 20, got -1"),
+        (7, 6, "end must be an integer from 7 to 20, got 6"),
+    ],
+)
+def test_a_part_is_of_the_episodes_that_there_are(first, end, message):
+    with pytest.raises(ValueError, match=message):
+        played("part", first, end)
 
 
 # --- what an agent enters and returns ---

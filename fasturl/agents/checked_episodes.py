@@ -70,6 +70,10 @@ class CheckedEpisodes(Episodes):
             )
         super().learn_observations(memory, keys, self._returns(returns))
 
+    def part(self, first: int, end: int) -> Episodes:
+        begin = checks.integer("first", first, least=0, most=self.count)
+        return super().part(begin, checks.integer("end", end, least=begin, most=self.count))
+
     def _label_table(self, labels: Any) -> LabelTable:
         horizon, n_states = self._dynamics.transitions.shape[:2]
         shape = self.count, horizon + 1, n_states

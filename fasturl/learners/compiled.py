@@ -276,11 +276,13 @@ class CompiledMemory:
         returns: Floats,
     ) -> None:
         """As `learn_episodes`, where a label is the row of an observation among the keys."""
-        horizon, rows = self.task.horizon, keys.table.keys.shape[0]
-        if rows > self.task.n_labels or keys.level_in_tables != self.task.levels_apart:
+        task, rows = self.task, keys.table.keys.shape[0]
+        horizon, _, n_actions, _ = dynamics.transitions.shape
+        fits = (task.horizon, task.n_actions, task.levels_apart) == (horizon, n_actions, keys.level_in_tables)
+        if not fits or rows > task.n_labels:
             raise ValueError(
-                f"a memory of {type(self.learner).__name__} for {_size(self.task)} cannot learn on {rows} "
-                f"rows of observations"
+                f"a memory of {type(self.learner).__name__} for {_size(task)} cannot learn on {rows} rows of "
+                f"observations in {horizon} levels with {n_actions} actions"
             )
         episode = EpisodeWorkspace(
             np.empty(horizon + 1, np.int64), np.empty(horizon, np.int64), np.empty(horizon)
