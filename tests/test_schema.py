@@ -110,6 +110,26 @@ class Broken:
         raise RuntimeError("no picture of me")
 
 
+@pytest.mark.parametrize(
+    ("limits", "value", "allowed"),
+    [
+        ({"above": 0}, 0, "an integer >= 1"),
+        ({"below": 5}, 5, "an integer <= 4"),
+        ({"above": 0.5, "below": 4.5}, 5, "an integer from 1 to 4"),
+        ({"least": 1.5, "most": 4.5}, 1, "an integer from 2 to 4"),
+        ({"above": 0, "least": 2}, 1, "an integer >= 2"),
+        ({"above": 0.0, "least": 0.25}, 0.125, r"a number in \[0.25, inf\)"),
+        ({"above": 0.25, "least": 0.25}, 0.25, r"a number in \(0.25, inf\)"),
+        ({"below": 1.0, "most": 1.0}, 1.0, r"a number in \(-inf, 1\)"),
+        ({"below": 2.0, "most": 1.0}, 1.5, r"a number in \(-inf, 1\]"),
+    ],
+)
+def test_every_limit_counts_whatever_the_kind_of_number(limits, value, allowed):
+    one = Setting("size", type(value), **limits)
+    with pytest.raises(ValueError, match=f"size must be {allowed}, got {value}"):
+        one.check(value)
+
+
 @pytest.mark.parametrize("name", ["length", "slip", "start", "open_end", "title"])
 def test_a_value_that_cannot_be_shown_is_refused_as_any_other(name):
     with pytest.raises(ValueError, match=f"^{name} must be .*, got one of type Broken$"):

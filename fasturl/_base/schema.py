@@ -164,23 +164,33 @@ class Setting:
         return checks.plain(value)
 
     def _check_integer(self, value: Any) -> int:
-        bounds = {"most": self.most, "limit": self.limit}
-        limits = {name: int(bound) for name, bound in bounds.items() if bound is not None}
-        return checks.integer(
-            self.name, value, least=None if self.least is None else int(self.least), **limits
-        )
+        (low, low_is_open), (high, high_is_open) = self._low, self._high
+        least = most = None
+        if low > -math.inf:
+            least = math.floor(low) + 1 if low_is_open else math.ceil(low)
+        if high < math.inf:
+            most = math.ceil(high) - 1 if high_is_open else math.floor(high)
+        limit = checks.MOST if self.limit is None else int(self.limit)
+        return checks.integer(self.name, value, least=least, most=most, limit=limit)
 
     def _check_real(self, value: Any) -> float:
-        least = self.least if self.above is None else self.above
-        most = self.most if self.below is None else self.below
+        (low, low_is_open), (high, high_is_open) = self._low, self._high
         return checks.real(
-            self.name,
-            value,
-            least=-math.inf if least is None else least,
-            most=math.inf if most is None else most,
-            open_left=self.above is not None,
-            open_right=self.below is not None,
+            self.name, value, least=low, most=high, open_left=low_is_open, open_right=high_is_open
         )
+
+    @property
+    def _low(self) -> tuple[float, bool]:
+        """The greatest lower limit, and whether it cannot be attained."""
+        limits = (-math.inf, False), (self.least, False), (self.above, True)
+        return max((bound, is_open) for bound, is_open in limits if bound is not None)
+
+    @property
+    def _high(self) -> tuple[float, bool]:
+        """The least upper limit, and whether it cannot be attained."""
+        limits = (math.inf, True), (self.most, True), (self.below, False)
+        bound, is_closed = min((bound, is_closed) for bound, is_closed in limits if bound is not None)
+        return bound, not is_closed
 
 
 def setting(default: Any = REQUIRED, *, help: str, kw_only: bool = False, **declaration: Any) -> Any:
