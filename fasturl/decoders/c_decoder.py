@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._base import plugin_loops
+from .._base import checks, plugin_loops
 from .._base.c_functions import CFunction, Context, call_of, explain
 from .._kernels.records import DecoderWorkspace
 from ..problems.blocks import Block, RealBlock
-from .decoder import ByteLabels, Decoder, observations_of, real_blocks
+from .decoder import ByteLabels, Decoder, observations_of, real_blocks, shape_of
 
 
 class CDecoder(Decoder):
@@ -54,10 +54,9 @@ class CDecoder(Decoder):
         return np.concatenate([self._labels(real, level) for real in real_blocks(block)], axis=2)
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
-        observations = np.ascontiguousarray(X, np.float32)
-        if observations.ndim != 2:
-            raise ValueError(f"X must have shape [observations, coordinates], got {observations.shape}")
-        block = RealBlock(observations[:, :, None], np.zeros((1, observations.shape[1], 1), np.float32), 0)
+        observations = np.ascontiguousarray(checks.real_array("X", X), np.float32)
+        _, dimension = shape_of(observations)
+        block = RealBlock(observations[:, :, None], np.zeros((1, dimension, 1), np.float32), 0)
         return self._labels(block, level).ravel().astype(np.int64)
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._base import checks
 from .._kernels import decoding as _decoding
 from .._kernels.records import SupportVectors, VotingWorkspace
 from ..problems.blocks import BitBlock, Block
@@ -25,7 +26,7 @@ class SupportVectorDecoder(Decoder):
     matrix, offset
         A [R, D] and b [R].
     classifier
-        The fitted classifier.
+        The fitted classifier, on points of R coordinates.
 
     Examples
     --------
@@ -38,7 +39,13 @@ class SupportVectorDecoder(Decoder):
 
     def __init__(self, matrix: ArrayLike, offset: ArrayLike, classifier: Any) -> None:
         super().__init__(len(classifier.classes_))
-        self._image = AffineMap(matrix, offset)
+        if classifier.kernel != "rbf":
+            raise ValueError(f"classifier must have the kernel 'rbf', got {classifier.kernel!r}")
+        n_axes = classifier.support_vectors_.shape[1]
+        self._image = AffineMap(
+            checks.real_table("matrix", matrix, (n_axes, None)),
+            checks.real_table("offset", offset, (n_axes,)),
+        )
         # with two classes scikit-learn turns the signs of dual_coef_ and intercept_ round
         sign = -1.0 if self.n_labels == 2 else 1.0
         self._classifier = SupportVectors(

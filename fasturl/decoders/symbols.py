@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._base import checks
 from .._kernels import mixtures as _mixtures
 from .._kernels.records import SymbolTables
 from ..problems.blocks import Block, RealBlock
@@ -34,12 +35,21 @@ class SymbolDecoder(Decoder):
     """
 
     def __init__(self, least: ArrayLike, n_symbols: ArrayLike, entries: ArrayLike, bias: ArrayLike) -> None:
-        super().__init__(np.shape(bias)[0])
+        shifts = checks.real_table("bias", bias, (None,))
+        super().__init__(shifts.size)
+        first = checks.real_table("least", least, (None,))
+        counts = checks.real_table("n_symbols", n_symbols, (first.size,))
+        if not (np.isfinite(counts) & (counts >= 1) & (counts == np.floor(counts))).all():
+            raise ValueError(
+                f"n_symbols must be whole numbers, 1 or more, got {checks.short_repr(n_symbols)}"
+            )
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        table = checks.real_table("entries", entries, (int(starts[-1]), self.n_labels))
         self._tables = SymbolTables(
-            least=np.asarray(least, np.float32),
-            starts=np.concatenate([[0], np.cumsum(n_symbols)]).astype(np.int64),
-            entries=np.ascontiguousarray(entries, np.float32),
-            bias=np.asarray(bias, np.float32),
+            least=first.astype(np.float32),
+            starts=starts,
+            entries=np.ascontiguousarray(table, np.float32),
+            bias=shifts.astype(np.float32),
         )
 
     def table(self, block: Block) -> ByteLabels:

@@ -8,11 +8,12 @@ import gymnasium
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.svm import SVC
 
 import fasturl as fu
 from fasturl import registry
 from fasturl.agents import LatentPolicy
-from fasturl.decoders import AffineDecoder, QuadraticDecoder
+from fasturl.decoders import AffineDecoder, QuadraticDecoder, SupportVectorDecoder, SymbolDecoder
 from fasturl.envs import ScalarEnv, VectorEnv
 from fasturl.experiments import Cell, load, read_spec, reproduce, sweep
 from fasturl.experiments.paper.rich_lock import rich_lock
@@ -59,6 +60,37 @@ def test_so_is_a_quadratic_one(changes, message):
     honest = {"means": np.eye(3), "precisions": np.tile(np.eye(3), (3, 1, 1)), "log_weights": np.zeros(3)}
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         QuadraticDecoder(**honest | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"entries": np.eye(2)}, "entries must be numbers of shape [5, 2], got shape [2, 2]"),
+        ({"n_symbols": [5]}, "n_symbols must be numbers of shape [2], got shape [1]"),
+        ({"n_symbols": [2, -1]}, "n_symbols must be whole numbers, 1 or more, got [2, -1]"),
+        ({"n_symbols": [2, 2.5]}, "n_symbols must be whole numbers, 1 or more, got [2, 2.5]"),
+        ({"bias": 0.0}, "bias must be numbers of shape [1 or more], got shape []"),
+    ],
+)
+def test_so_is_one_of_symbols(changes, message):
+    honest = {"least": [0, 0], "n_symbols": [2, 3], "entries": np.zeros((5, 2)), "bias": [0.0, 0.0]}
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        SymbolDecoder(**honest | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"matrix": np.eye(1, 3)}, "matrix must be numbers of shape [2, 1 or more], got shape [1, 3]"),
+        ({"offset": np.zeros(3)}, "offset must be numbers of shape [2], got shape [3]"),
+        ({"classifier": SVC(kernel="linear")}, "classifier must have the kernel 'rbf', got 'linear'"),
+    ],
+)
+def test_so_is_one_that_votes(changes, message):
+    honest = {"matrix": np.eye(2, 3), "offset": np.zeros(2), "classifier": SVC()} | changes
+    honest["classifier"].fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        SupportVectorDecoder(**honest)
 
 
 @pytest.mark.parametrize("low", [Fraction(3), "none", int, None, np.nan, [1]])
