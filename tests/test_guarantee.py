@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -124,6 +125,19 @@ def test_a_run_says_in_its_diagnostics_what_it_does_not_meet():
     assert oracle.startswith("B = 10 must be at least B_0")
 
 
+@pytest.mark.parametrize("setting", ["epsilon_1", "delta_1"])
+def test_a_run_ends_well_whose_conditions_no_number_of_observations_meets(setting):
+    agent = fu.URLAsWritten(epsilon=0.9, delta=0.9, batch=10, **{setting: 1e-200})
+    (diagnostics,) = fu.train(fu.LockBernoulli(1), agent, 2).diagnostics
+    assert re.search("asks for the order of (inf|5e.06)$", diagnostics["guarantee"]["unknown"][1])
+
+
+def test_the_oracle_that_is_told_of_asks_for_what_required_sizes_finds():
+    sizes = as_sizes(asked(oracle_samples=power_law(1, 1)))
+    _, oracle = unknown_conditions(sizes, A)
+    assert oracle.endswith(f"asks for the order of {sizes.batch:.1g}")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -139,6 +153,10 @@ def test_a_run_says_in_its_diagnostics_what_it_does_not_meet():
         ),
         ({"oracle_samples": power_law(1, 99)}, r"oracle_samples\(.*\) must be a number in .*, got inf"),
         ({"epsilon": 1e-300, "learner_episodes": None}, "epsilon and delta must be such that numbers can be"),
+        (
+            {"epsilon": 1e-80, "learner_episodes": None, "oracle_samples": None},
+            "epsilon and delta must be such that numbers can be counted, got 1e-80 and",
+        ),
         ({"delta": 1e-320}, "epsilon and delta must be such that numbers can be counted, got 0.2 and"),
         (
             {"learner_episodes": 1e290, "oracle_samples": 50},

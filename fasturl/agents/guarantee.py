@@ -183,12 +183,12 @@ def required_sizes(
     )
     assumed = []
     if learner_episodes is None:
-        learner_episodes = jin_episodes(H, S, A)
+        learner_episodes = _countable(jin_episodes(H, S, A))
         assumed.append(
             "K is that of OracleQ, H^5 |S| A log(...) / (e d)^2, up to a constant (Jin et al., 2018)"
         )
     if oracle_samples is None:
-        oracle_samples = power_law(1.0, 1.0)
+        oracle_samples = _countable(power_law(1.0, 1.0))
         assumed.append("B is that of an oracle that needs log(1/d) / e observations, up to a constant")
     try:
         return _solve(H, S, epsilon, delta, learner_episodes, oracle_samples, tuple(assumed))
@@ -246,6 +246,17 @@ def _count(name: str, samples: float | Samples, error: float, failure: float) ->
         name = f"{name}({error:.3g}, {failure:.3g})"
         samples = samples(error, failure)
     return max(1, math.ceil(checks.real(name, samples, least=0, most=_MOST, open_left=True)))
+
+
+def _countable(samples: Samples) -> Samples:
+    """The same for what nobody has given: OverflowError, and no refusal of it, where they are too many."""
+
+    def countable(error: float, failure: float) -> float:
+        if not (number := samples(error, failure)) <= _MOST:
+            raise OverflowError
+        return number
+
+    return countable
 
 
 def power_law(constant: float, power: float, *, prefix: str = "") -> Samples:
@@ -314,12 +325,12 @@ def unknown_conditions(sizes: Sizes, n_actions: int) -> list[str]:
     """The conditions that are up to the learner and the oracle, whose sample complexities no run knows, in
     words; with what they would be for the learner of Jin et al. (2018) and an oracle that needs log(1/d) / e
     observations."""
-    K, policies = sizes.episodes, (sizes.episodes + 1) * sizes.iterations
     learner = jin_episodes(sizes.horizon, sizes.n_labels, n_actions)(sizes.epsilon / 4, _FAILURE_SHARE)
-    oracle = _batch(power_law(1.0, 1.0), policies, sizes.epsilon_1, sizes.delta_1)
+    # such an oracle asks for as many at every iteration; divided twice, since the square may be 0
+    oracle = -math.log(sizes.delta_1) / sizes.epsilon_1 / sizes.epsilon_1
     return [
-        f"the learner must be (epsilon/4, delta_2)-correct after K = {K} episodes; Jin et al. (2018) ask for "
-        f"the order of {learner:.1g}",
+        f"the learner must be (epsilon/4, delta_2)-correct after K = {sizes.episodes} episodes; Jin et al. "
+        f"(2018) ask for the order of {learner:.1g}",
         f"B = {sizes.batch} must be at least B_0, which is the oracle's; one that needs log(1/d) / e "
         f"observations for an error of e asks for the order of {oracle:.1g}",
     ]
