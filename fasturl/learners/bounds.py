@@ -13,7 +13,7 @@ import numpy as np
 
 from .._base.schema import setting
 from .learner import Floats, Task
-from .model import greatest_ahead
+from .model import greatest_ahead, least_ahead
 
 
 def constants_setting(paper: str) -> Any:
@@ -43,8 +43,7 @@ def failure_probability_setting() -> Any:
 
 def return_range(task: Task) -> float:
     """R: the greatest difference between two returns that can be ahead at the same level."""
-    steps_left = task.horizon - np.arange(task.horizon)
-    return float((greatest_ahead(task)[:-1] - steps_left * task.reward_range[0]).max())
+    return float((greatest_ahead(task) - least_ahead(task))[:-1].max())
 
 
 def level_caps(task: Task) -> Floats:

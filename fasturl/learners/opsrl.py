@@ -69,7 +69,7 @@ from .compiled import CompiledLearner, learner_functions
 from .draws import dirichlet, exponential
 from .empirical_policy import PolicyWorkspace, policy_workspace
 from .learner import Floats, Stream, Task
-from .model import greatest_ahead
+from .model import greatest_ahead, least_ahead
 from .planning import TurnTables, note_meeting, plan_in_turn, plan_met, planning_setting, turn_tables
 from .q_table import choose
 from .table_records import extending
@@ -351,8 +351,7 @@ class OPSRL(CompiledLearner):
         constants = self.constants_for(task)
         horizon, n_labels, n_actions = task.n_levels, task.n_labels, task.n_actions
         least, greatest = task.reward_range
-        greatest_return = greatest_ahead(task)[:horizon]
-        least_return = least * (horizon - np.arange(horizon, dtype=np.float64))
+        greatest_return, least_return = greatest_ahead(task)[:-1], least_ahead(task)[:-1]
         optimism = least_return + constants.r0 * (greatest_return - least_return)
         values = np.zeros((horizon + 1, n_labels))
         values[:horizon] = optimism[:, None]

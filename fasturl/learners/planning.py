@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from .._base.schema import setting
 from .._kernels.tabular import greatest
 from .learner import Floats, Stream, Task
-from .model import greatest_ahead, model_tables
+from .model import count_step, greatest_ahead, model_tables
 
 
 class PlanTables(NamedTuple):
@@ -155,6 +155,15 @@ def note_meeting(tables: Any, level: int, label: int) -> None:
         tables.met[level, label] = True
         tables.met_labels[level, tables.n_met[level]] = label
         tables.n_met[level] += 1
+
+
+@njit
+def take_step(
+    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
+) -> None:
+    """Add the step to the model: all that a learner does there whose values are drawn from the model."""
+    note_meeting(tables, level, label)
+    count_step(tables, level, label, action, reward, next_level, next_label)
 
 
 @njit

@@ -40,8 +40,8 @@ from .compiled import CompiledLearner, learner_functions
 from .draws import beta, dirichlet
 from .empirical_policy import PolicyWorkspace, fill_empirical_policy, policy_workspace
 from .learner import Stream, Task
-from .model import ModelTables, count_step, greatest_ahead, model_tables
-from .planning import TurnTables, note_meeting, plan_in_turn, planning_setting, turn_tables
+from .model import ModelTables, greatest_ahead, model_tables
+from .planning import TurnTables, plan_in_turn, planning_setting, take_step, turn_tables
 from .q_table import choose
 from .table_records import extending
 
@@ -84,15 +84,6 @@ def sampled_ahead(tables: Any, level: int, label: int, action: int, rng: Stream)
     for y in range(counts.size):
         mean += tables.shares[y] * values[y]
     return mean
-
-
-@njit
-def take_step(
-    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
-) -> None:
-    """Count the step."""
-    note_meeting(tables, level, label)
-    count_step(tables, level, label, action, reward, next_level, next_label)
 
 
 @njit

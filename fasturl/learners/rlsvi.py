@@ -36,12 +36,13 @@ import numpy as np
 from numba import njit
 
 from .._base.schema import Range, setting
+from .bounds import return_range
 from .compiled import CompiledLearner, learner_functions
 from .draws import normal
 from .empirical_policy import PolicyWorkspace, fill_empirical_policy, policy_workspace
 from .learner import Stream, Task
-from .model import ModelTables, count_step, expected_next, greatest_ahead, model_tables
-from .planning import TurnTables, note_meeting, plan_in_turn, plan_met, planning_setting, turn_tables
+from .model import ModelTables, expected_next, least_ahead, model_tables
+from .planning import TurnTables, plan_in_turn, plan_met, planning_setting, take_step, turn_tables
 from .q_table import choose
 from .table_records import extending
 
@@ -54,15 +55,6 @@ class RLSVITables(NamedTuple):
     least: np.ndarray  # float64[H], the least return that can be ahead
     sigma: float  # standard deviation of the noise
     prior_visits: float  # sigma^2 ridge
-
-
-@njit
-def take_step(
-    tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
-) -> None:
-    """Count the step."""
-    note_meeting(tables, level, label)
-    count_step(tables, level, label, action, reward, next_level, next_label)
 
 
 @njit
@@ -136,14 +128,11 @@ class RLSVI(CompiledLearner):
     )
 
     def tables(self, task: Task) -> RLSVITables:
-        horizon = task.n_levels
-        least = task.reward_range[0] * (horizon - np.arange(horizon, dtype=np.float64))
-        span = float((greatest_ahead(task)[:horizon] - least).max())
         return RLSVITables(
-            **model_tables(task, np.zeros(horizon + 1)),
+            **model_tables(task, np.zeros(task.n_levels + 1)),
             **turn_tables(task, self.planning),
             **policy_workspace(task),
-            least=least,
-            sigma=self.sigma * span,
+            least=least_ahead(task)[:-1],
+            sigma=self.sigma * return_range(task),
             prior_visits=self.sigma**2 * self.ridge,
         )
