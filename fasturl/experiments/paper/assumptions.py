@@ -29,6 +29,7 @@ import numpy as np
 
 from ..._base import optional
 from ...problems.detour_lock import DEAD, DETOUR, DetourLock
+from ...run import NEAR_OPTIMAL
 from ..analysis import statistics, style, summaries
 from ..analysis.panels import CAPTION_FONT_SIZE, ERROR_BARS, seeds_in_words
 from ..running.cells import Cell
@@ -50,8 +51,6 @@ AGENTS = {"url": "URL", "pcid": "PCID"}
 """The agents of the figure, and what the legend calls them."""
 BLIND = "optimal but for the rare state (exact)"
 """What the legend calls the dotted line."""
-NEAR_OPTIMAL = 0.9
-"""Share of V* from which on a policy is near-optimal."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ RICH_LOCK = "rich-lock"
 """The comparison of `rich_lock`, which is not one of the paper's figures: its name, that of its environment,
 and that of its files."""
 PUBLISHED = "url-as-published"
+"""The agent that follows the paper's procedure; it may have cells for several oracles in a panel."""
 AGENTS = ("url", PUBLISHED, "oracleq-lat", "qlearning-lat", "pcid")
 """The agents of all figures, in the order of their legends."""
 BITS_ONLY = ("oracleq-obs", "qlearning-obs")

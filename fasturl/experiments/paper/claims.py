@@ -15,8 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .cells import BITS_ONLY, EPISODES, FIGURES, HORIZONS, SWITCHES, figure_name
-from .summary import DECODER_TRAJECTORIES, PUBLISHED
+from ...problems.locks import OPTIMAL_VALUE as V_STAR
+from .cells import BITS_ONLY, EPISODES, FIGURES, HORIZONS, PUBLISHED, SWITCHES, figure_name
+from .published import DECODER_RANGES, decoder_range_in_words
+from .summary import DECODER_TRAJECTORIES
 
 if TYPE_CHECKING:
     import pandas
@@ -27,10 +29,6 @@ FAR = 0.5
 """Far from optimal: an average reward below this share of V*. Ours: the paper has no number."""
 MUCH = 2.0
 """Much better: more than so many times the average reward. Ours: the paper has no number."""
-V_STAR = 0.5
-"""V* of every lock."""
-DECODER_RANGES = {5: (100, 100), 10: (500, 1000), 20: (1000, 2500)}
-"""Trajectories until the decoder is stable, least and most, by horizon. From the appendix of the paper."""
 EPISODES_SOURCE = (
     f"{EPISODES[5]:,} at H = 5 (example of the published program), {EPISODES[10]:,} at H = 10 and "
     f"{EPISODES[20]:,} at H = 20 (ours: the text of the paper tells none)"
@@ -313,8 +311,8 @@ STATEMENTS = (
         horizon=_LONG,
     ),
     _Statement(
-        claim="the decoder is stable after 100 trajectories at H = 5, 500 to 1,000 at H = 10 "
-        f"and 1,000 to 2,500 at H = {_LONG}",
+        claim=f"the decoder is stable after {decoder_range_in_words(5)} trajectories at H = 5, "
+        f"{decoder_range_in_words(10)} at H = 10 and {decoder_range_in_words(_LONG)} at H = {_LONG}",
         threshold="no more than the greatest of these, in the median over seeds of every switch",
         source="the paper's numbers (appendix); that fewer will do is ours",
         figures=_ALL,

@@ -10,8 +10,9 @@ from .cells import PUBLISHED, PUBLISHED_ORACLES, figure_name
 if TYPE_CHECKING:
     import pandas
 
-PAPER_DECODER_TRAJECTORIES = {5: "100", 10: "500 to 1,000", 20: "1,000 to 2,500"}
-"""How many training trajectories the decoder took in the paper's experiments, by horizon."""
+DECODER_RANGES = {5: (100, 100), 10: (500, 1000), 20: (1000, 2500)}
+"""Training trajectories that the decoder took in the paper's experiments, least and most, by horizon (its
+appendix)."""
 PAPER_SHARES = {"fig1": "80 %", "fig2": "over 75 %", "fig3": "over 75 %"}
 """How likely the paper finds URL near-optimal at H = 20 with switch 0.2 and 0.5, which is all it tells."""
 
@@ -29,9 +30,14 @@ def compare_oracles(summary: pandas.DataFrame) -> pandas.DataFrame:
     result: pandas.DataFrame = table.assign(
         shown=table["oracle"] == PUBLISHED_ORACLES[0],
         paper_success_rate=shares,
-        paper_decoder_trajectories=table["horizon"].map(PAPER_DECODER_TRAJECTORIES),
+        paper_decoder_trajectories=table["horizon"].map(decoder_range_in_words),
     ).sort_values(["figure", "horizon", "oracle", "switch"], ignore_index=True)
     return result
+
+
+def decoder_range_in_words(horizon: int) -> str:
+    """What the paper says of the decoder's trajectories at a horizon: 500 to 1,000."""
+    return " to ".join(f"{count:,}" for count in dict.fromkeys(DECODER_RANGES[horizon]))
 
 
 def oracle_table(oracles: pandas.DataFrame) -> Any:

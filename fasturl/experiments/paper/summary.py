@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._base import optional
 from ..analysis import summaries
-from .cells import AGENTS, BITS_ONLY, FIGURES, figure_name, figure_rows, shown_rows
+from .cells import AGENTS, BITS_ONLY, FIGURES, PUBLISHED, figure_name, figure_rows, shown_rows
 from .hyperparameters import best_model
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 DECODER_TRAJECTORIES = "decoder_trajectories"
 """The diagnostic of a run that tells how many trajectories went by before its decoder was stable."""
-PUBLISHED = "url-as-published"
-"""The agent that follows the paper's procedure; it may have cells for several oracles in a panel."""
 _PANEL = ["figure", "horizon", "switch"]
 _RESULTS = ("average_reward_mean", "average_reward_std", "value_mean")
 _RATES = ("success_rate", "success_low", "success_high")
