@@ -5,39 +5,3 @@ that the caller owns, write into arrays that the caller owns, and keep no state,
 give the same bits. Arguments marked as tuples are the named tuples of `records`. A kernel is compiled, or
 loaded from disk, when it is first called.
 """
-
-from . import (
-    decoding,
-    dynamics,
-    emission,
-    fitting,
-    hashing,
-    labels,
-    mixtures,
-    networks,
-    pcid,
-    planning,
-    rng,
-    seeding,
-    tabular,
-    variates,
-    vector,
-)
-
-__all__ = [
-    "decoding",
-    "dynamics",
-    "emission",
-    "fitting",
-    "hashing",
-    "labels",
-    "mixtures",
-    "networks",
-    "pcid",
-    "planning",
-    "rng",
-    "seeding",
-    "tabular",
-    "variates",
-    "vector",
-]

@@ -16,7 +16,7 @@ from .compiling import inlined, kernel
 def least_squares(
     rows: np.ndarray, codes: np.ndarray, ridge: float, gram: np.ndarray, slopes: np.ndarray
 ) -> None:
-    """Regress the one-hot code of codes int64[n] on centred rows float64[n, D]: slopes float64[R, D].
+    """Regress the one-hot code of codes int64[n] on rows float64[n, D]: slopes float64[R, D].
 
     Solves (X'X + ridge I) b = X'y by Cholesky's factors. The ridge keeps the equations regular where some
     coordinates determine others. gram float64[D, D] is scratch.
