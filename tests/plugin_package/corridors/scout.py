@@ -6,7 +6,7 @@ import numpy as np
 
 import fasturl as fu
 from fasturl.agents import DecodedPolicy, DecodingAgent, Outcome
-from fasturl.learners import Task, start
+from fasturl.learners import start
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,9 @@ class Scout(DecodingAgent):
     )
 
     def play(self, game, ledger):
-        known = game.description
         scouting = max(1, int(self.share * ledger.left))
         decoder = self._learn_to_see(game, ledger, scouting)
-        size = known.horizon, decoder.n_labels, known.n_actions
-        memory = start(self.learner, Task(*size, known.max_return, max(1, ledger.left), game.policy_rng))
+        memory = start(self.learner, game.task(decoder.n_labels, max(1, ledger.left)))
         while ledger.left:
             with ledger.entry(min(game.block_episodes, ledger.left)) as returns:
                 game.learn(memory, decoder, returns)
