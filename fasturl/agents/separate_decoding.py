@@ -7,13 +7,13 @@ them has been tried n times,
     news = sum over the pairs of 1 + log(n) / log(3/2)
 
 counts how often the visits of some pair have grown by half: a pair that was taken a thousand times shows
-nothing that it has not shown, one that was never taken may lead to a new state. Of the first level it is the
-number of trajectories that counts so. The oracle is fitted again at a level that has fewer labels than it may
-when as many news have come in as there are actions; and at any level when one of its labels has half as
-many observations again, unless it had many, since of a few one learns little of what they look like. An
-oracle that takes history goes on from the labels that it gave. It is fitted afresh when the number of
-trajectories has grown by half. Both wait for more than a half where the last fit of their kind has changed
-nothing.
+nothing that it has not shown, one that was never taken may lead to a new state. The first level has no pairs
+before it, and log(1 + trajectories) for each action counts there. The oracle is fitted again at a level that
+has fewer labels than it may when as many news have come in as there are actions; and at any level when one of
+its labels has half as many observations again, unless it had many, since of a few one learns little of what
+they look like. An oracle that takes history goes on from the labels that it gave. It is fitted afresh when
+the number of trajectories has grown by half. Both wait for more than a half where the last fit of their kind
+has changed nothing.
 
 The oracle is also told which pair came before each observation: a new state mostly follows one pair alone, so
 few observations of it are enough.
@@ -159,9 +159,7 @@ class SeparateDecoding(LevelDecoding):
         shared = affordable / max(np.count_nonzero(waiting), 1)
         return np.asarray(np.maximum(np.minimum(tries, shared), _LEAST_TRIES))
 
-    def _fitted_level(
-        self, history: History, level: int, old_labels: Ints | None = None
-    ) -> tuple[Decoder, Ints]:
+    def _fitted_level(self, history: History, level: int, old_labels: Ints | None) -> tuple[Decoder, Ints]:
         """A decoder for the observations of one level, which had `old_labels` [n] so far, if any, and
         their new labels [n]."""
         observations = np.ascontiguousarray(history.observations[:, level - 1])

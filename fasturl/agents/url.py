@@ -41,8 +41,8 @@ class URL(DecodingAgent):
 
     With levels="pooled" all levels are decoded alike: what is seen at one level helps at all. With "separate"
     each level has a decoder of its own, as it must where a state looks different from level to level; the
-    oracle that is used if none is given is then `Splits`. With "auto" the observations decide, as often as
-    they have grown by half; the diagnostics say what it was in the end.
+    oracle that is used if none is given is then `Splits`. With "auto" the observations decide, again and
+    again as they grow; the diagnostics say what it was in the end.
 
     The decoder is called stable where it has not changed in the second half of the run: at each fit, the old
     and the new one agree on 98 % of the observations of every label, give or take a few. An oracle for all
