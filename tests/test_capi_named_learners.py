@@ -160,6 +160,8 @@ def test_each_thread_has_an_error_of_its_own():
         ({"n_labels": 257}, "E_SIZE"),
         ({"max_return": np.nan}, "E_NUMBER"),
         ({"least_reward": 2.0}, "E_NUMBER"),
+        ({"least_reward": -1.1e100}, "E_NUMBER"),
+        ({"greatest_reward": 1.1e100}, "E_NUMBER"),
         ({"size": 8}, "E_STRUCT"),
     ],
 )
@@ -179,6 +181,14 @@ def test_a_learner_is_not_fed_more_episodes_than_it_was_told_of():
     assert np.array_equal(rng, before)
     assert np.all(returns == 7.0)
     learn(handle, rng, 10)
+
+
+def test_rewards_that_nobody_pays_are_refused():
+    """Their sums would be no numbers, and draws that depend on those would not end."""
+    handle, rewards = start("psrl"), np.zeros((1, HORIZON))
+    rewards[0, 1] = -1.1e100
+    labels, actions = np.zeros((1, HORIZON + 1), np.int64), np.zeros((1, HORIZON), np.int64)
+    assert call("learner_replay", handle, 1, labels, actions, rewards) == lib.FASTURL_E_NUMBER
 
 
 def test_dynamics_of_another_size_are_refused():

@@ -68,6 +68,12 @@ def test_a_task_without_a_stream_is_refused(stream):
         fu.OracleQ().start(task(policy_rng=stream))
 
 
+@pytest.mark.parametrize("rewards", [(-1e308, 1e308), (1.0, 0.0), (0.0, np.nan), 3])
+def test_a_task_without_a_range_of_rewards_is_refused(rewards):
+    with pytest.raises(ValueError, match="reward_range must have "):
+        fu.PSRL().start(task(reward_range=rewards))
+
+
 class Plays(Agent):
     """An agent of a stranger's that plays with a memory of its own making, on labels of its own."""
 
@@ -128,7 +134,11 @@ FOOD = {
         "labels must be integers of shape [1, 5], got int64 of shape [1, 4]",
     ),
     "too many actions": (fed(actions=[0] * 5), "actions must have shape [trajectories, 4], got [1, 5]"),
-    "a reward that is none": (fed(rewards=[0.0, np.nan, 0.0, 0.0]), "rewards must be finite, got nan"),
+    "a reward that is none": (
+        fed(rewards=[0.0, np.nan, 0.0, 0.0]),
+        "rewards must be finite and at most 1e+100 in size, got nan",
+    ),
+    "a reward that nobody pays": (fed(rewards=[0.0, 0.0, -1e308, 0.0]), "rewards must be finite and at most"),
     "too few rewards": (fed(rewards=[0.0]), "rewards must be numbers of shape [1, 4], got shape [1, 1]"),
     "no rewards": (fed(rewards="much"), "rewards must be "),
 }

@@ -275,7 +275,7 @@ typedef struct fasturl_task {
     int64_t n_actions;
     int64_t episodes;  /* at most so many are learned from */
     double max_return; /* greatest return of an episode: 1 on a lock */
-    double least_reward; /* of one step */
+    double least_reward; /* of one step, at most 1e100 in size */
     double greatest_reward;
 } fasturl_task;
 
@@ -295,7 +295,8 @@ typedef int32_t fasturl_learner_learn_fn(uint64_t learner, const fasturl_dynamic
    and has learned from by fasturl_learner_replay. */
 typedef int32_t fasturl_learner_policy_fn(uint64_t learner, int64_t *actions, int64_t actions_length);
 
-/* Learn from finished trajectories in their order: labels[E, H + 1], actions[E, H], rewards[E, H]. */
+/* Learn from finished trajectories in their order: labels[E, H + 1], actions[E, H], rewards[E, H], which are at most 1e100 in
+   size. */
 typedef int32_t fasturl_learner_replay_fn(uint64_t learner, int64_t episodes, const int64_t *labels, int64_t labels_length,
                                           const int64_t *actions, int64_t actions_length, const double *rewards, int64_t rewards_length);
 

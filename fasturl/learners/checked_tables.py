@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from ..problems.description import LARGEST_REWARD
 from .learner import Floats, Ints, Stream, Task
 
 _KINDS = "biuf"
@@ -112,11 +113,15 @@ def indices(name: str, values: ArrayLike, shape: tuple[int, ...], count: int) ->
     return np.ascontiguousarray(array, np.int64)
 
 
-def numbers(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    """Finite numbers of a shape."""
-    array = checks.real_array(name, values)
+def rewards(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    """Rewards of a shape, no larger than an environment may pay: with sums that are no numbers, draws from a
+    posterior would not end."""
+    array = checks.real_array("rewards", values)
     if array.shape != shape:
-        raise ValueError(f"{name} must be numbers of shape {list(shape)}, got shape {list(array.shape)}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+        raise ValueError(f"rewards must be numbers of shape {list(shape)}, got shape {list(array.shape)}")
+    fine = np.abs(array) <= LARGEST_REWARD
+    if not fine.all():
+        raise ValueError(
+            f"rewards must be finite and at most {LARGEST_REWARD:g} in size, got {array[~fine][0]}"
+        )
     return np.ascontiguousarray(array, np.float64)

@@ -24,6 +24,7 @@ from .._base.user_functions import python_function
 from .._kernels import learning as _learning
 from .._kernels.learning import LearnerFunctions
 from .._kernels.records import Dynamics, EpisodeWorkspace, ObservationKeys, Trajectories, blank_trajectories
+from ..problems.description import checked_reward_range
 from . import checked_tables
 from .episode_loops import loops_of
 from .learner import Floats, Ints, LabelTable, Stream, Task
@@ -127,6 +128,7 @@ class CompiledMemory:
                 f"{checks.short_repr(getattr(learner, 'functions', None))}"
             )
         checked_tables.stream(task.policy_rng)
+        checked_reward_range(task.reward_range)
         # a class of the user's may have tables that do not fit, even where all of its functions are ours
         self._trusted = is_ours(type(learner))
         self._learner, self._task = learner, task
@@ -221,7 +223,7 @@ class CompiledMemory:
         return (
             checked_tables.indices("labels", labels, (shape[0], task.horizon + 1), task.n_labels),
             checked_tables.indices("actions", actions, shape, task.n_actions),
-            checked_tables.numbers("rewards", rewards, shape),
+            checked_tables.rewards(rewards, shape),
         )
 
     def final_policy(self) -> Floats:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...problems.description import LARGEST_REWARD
 from ..access import address, field
 from ..checks import (
     ANY,
@@ -20,7 +21,7 @@ from ..checks import (
     OK,
     RANGE,
     all_below,
-    all_finite,
+    all_within,
     check,
     check_disjoint,
     check_size,
@@ -47,7 +48,7 @@ def learner_start(
         or check_size(field(task, "n_actions"), MAX_ACTIONS)
         or check_size(field(task, "episodes"), MANY)
         or unless(math.isfinite(field(task, "max_return")), NUMBER)
-        or unless(math.isfinite(least) and math.isfinite(greatest) and least <= greatest, NUMBER)
+        or unless(-LARGEST_REWARD <= least <= greatest <= LARGEST_REWARD, NUMBER)
         or check_stream(policy_rng, policy_rng_length, 1)
         or check(learner, 1, 1)
         or check_disjoint((span(learner, 1),), (struct_span(task), span(policy_rng, 4)))
@@ -111,7 +112,7 @@ def learner_replay(
         or check(actions, actions_length, n_steps)
         or check(rewards, rewards_length, n_steps)
         or unless(all_below(labels, n_labelled, n_labels) and all_below(actions, n_steps, n_actions), RANGE)
-        or unless(all_finite(rewards, n_steps), NUMBER)
+        or unless(all_within(rewards, n_steps, -LARGEST_REWARD, LARGEST_REWARD), NUMBER)
     )
 
 
