@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pytest
 from command_line import fasturl
+from url_parts import Perfect
 
 import fasturl as fu
 from fasturl._base import memory, patience, progress
@@ -158,6 +159,24 @@ def test_the_memory_of_a_learner_is_what_its_tables_take():
     fu.train(LOCK, Spy(), 50)
     assert agent.learner_bytes(known, 50) == started[0]
     assert fu.agents.LatentAgent(Spy()).learner_bytes(known, 50) == 0  # it cannot be asked
+
+
+@pytest.mark.parametrize("env", [fu.LockBernoulli(3), fu.LockGaussian(3)], ids=lambda env: env.name)
+@pytest.mark.parametrize(
+    "settings", [{"iterations": 3}, {"iterations": 7}, {"iterations": 7, "late_batch": 5}]
+)
+def test_the_memory_of_url_as_published_is_what_its_batches_take(env, settings):
+    sizes = []
+
+    class Spy(Perfect):
+        def fit(self, X):
+            sizes.append(X.nbytes)
+            return super().fit(X)
+
+    agent = fu.URLAsPublished(oracle=Spy(), batch=20, **settings)
+    fu.train(env, agent, 500)
+    assert agent.history_bytes(env.describe(), 500) == 2 * max(sizes)
+    assert agent.history_bytes(env.describe(), 1) < agent.history_bytes(env.describe(), 500)
 
 
 def test_a_run_that_takes_much_is_announced(monkeypatch):

@@ -224,13 +224,18 @@ def _most_rows(observations: NDArray[np.generic]) -> int:
     return max(MOST_BYTES // (math.prod(observations.shape[1:]) * observations.itemsize), 1)
 
 
+def observation_bytes(known: Description, trajectories: int) -> int:
+    """The memory that all observations of so many trajectories take."""
+    assert known.observations is not None
+    coordinate_bytes = 1 if known.observations.discrete else 4
+    return trajectories * (known.horizon + 1) * known.observations.dimension * coordinate_bytes
+
+
 def history_bytes(known: Description, trajectories: int) -> float:
     """About the memory that a history of so many trajectories takes: of observations no more than the limit,
     of labels, actions and rewards all."""
-    assert known.observations is not None
     levels, action_bytes = known.horizon + 1, np.min_scalar_type(known.n_actions - 1).itemsize
-    coordinate_bytes = 1 if known.observations.discrete else 4
-    observations = trajectories * levels * known.observations.dimension * coordinate_bytes
+    observations = observation_bytes(known, trajectories)
     rare_observations = MOST_RARE_BYTES if observations > MOST_BYTES else 0
     steps = trajectories * (levels + (8 + action_bytes) * known.horizon)
     return min(MOST_BYTES, observations) + rare_observations + steps

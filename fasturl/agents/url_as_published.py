@@ -31,6 +31,7 @@ from ..problems.description import Description
 from .agent import Outcome
 from .decoding import DecodingAgent
 from .game import Game
+from .history import observation_bytes
 from .ledger import Ledger
 from .published_training import PublishedTraining
 
@@ -107,6 +108,12 @@ class URLAsPublished(DecodingAgent):
         if iteration < FULL_BATCHES or self.late_batch is None:
             return self.batch
         return self.late_batch
+
+    def history_bytes(self, description: Description, trajectories: int) -> float:
+        n_late = max(self.iterations - FULL_BATCHES, 0)
+        played = (self.iterations - n_late) * self.batch + n_late * self.batch_of(FULL_BATCHES)
+        # they are there twice while the oracle is handed all of them
+        return 2.0 * observation_bytes(description, min(played, trajectories))
 
     def play(self, game: Game, ledger: Ledger) -> Outcome:
         known = game.description
