@@ -5,8 +5,9 @@ import pytest
 import scipy.stats
 
 import fasturl as fu
-from fasturl.oracles import split_evidence
+from fasturl.oracles import split_evidence, splits
 from fasturl.oracles.noise import Noise
+from fasturl.oracles.sides import Sample, Sides
 from fasturl.oracles.split_evidence import SplitRule
 from fasturl.oracles.splitting import best_split
 from fasturl.problems.emissions import Gaussian
@@ -309,3 +310,48 @@ def test_bits_that_tell_nothing_beside_one_are_one_cluster():
     few = np.arange(6) < 1
     rows = np.concatenate([np.stack([np.full(6, bit), few], axis=1) for bit in (0, 1)]).astype(np.uint8)
     assert fu.oracles.Splits(2, random_state=0).fit(rows).n_clusters_ == 1
+
+
+def test_clusters_that_a_split_leaves_as_they_are_are_not_tested_again(monkeypatch):
+    """Six states of 50 observations each: the first test, and two for each split but the last."""
+    generator = np.random.default_rng(0)
+    codes = np.kron(np.eye(6), np.ones(6))
+    rows = (generator.random((300, 36)) < 0.02 + 0.96 * codes[np.arange(300) % 6]).astype(np.uint8)
+    sizes = []
+    test = splits.best_split
+
+    def counted(rows, **settings):
+        sizes.append(len(rows))
+        return test(rows, **settings)
+
+    monkeypatch.setattr(splits, "best_split", counted)
+    labels = fu.oracles.Splits(6, random_state=0).fit_predict(rows)
+    assert worst_share(labels, np.arange(300) % 6) == 1.0
+    assert len(sizes) == 1 + 2 * 4
+
+
+def test_large_clusters_are_tested_again_since_a_sample_of_them_is_drawn():
+    members = np.arange(2000) < 1000
+    large, small = (splits._Tested(of, None, None) for of in (members, ~members & (np.arange(2000) < 1500)))
+    assert not large.still_holds(members, None)
+    assert small.still_holds(small.members.copy(), None)
+    assert not small.still_holds(small.members, Noise(1.0, 1.0, 1.0))
+
+
+@pytest.mark.parametrize("n_rare", [4, 40, 100])
+def test_splits_that_are_tested_together_pass_by_as_much_as_alone(n_rare):
+    generator = np.random.default_rng(n_rare)
+    bits = (generator.random((240, 17)) < 0.5).astype(np.float32)
+    bits[:, 3], bits[:, 5] = 0.0, 1.0
+    bits[:n_rare, 7:] = 1.0
+    centre = bits.mean(axis=0, dtype=np.float64)
+    scale = np.where((centre > 0.0) & (centre < 1.0), np.sqrt(centre * (1.0 - centre)), 1.0)
+    sample = Sample.around(bits, centre, scale, of_bits=True)
+    groups = np.stack([np.arange(240) < n for n in (n_rare, 120, 1)] + [bits[:, 8] > 0.0])
+    sides = Sides(sample, groups)
+    pairs = [split_evidence.Pair(sample, sides, k) for k in range(len(groups))]
+    pairs.append(split_evidence.Pair(sample, sides, 0, log_choices=1.0))
+    together = split_evidence.excesses(pairs, 7.0, scale, centre, None)
+    alone = [split_evidence.excesses([pair], 7.0, scale, centre, None)[0] for pair in pairs]
+    np.testing.assert_array_equal(together, alone)
+    assert together[-1] > 0.0 > together[2]

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # whose parts load when they are used
@@ -71,38 +71,17 @@ class SplitRule:
 
 
 class Pair:
-    """One split of a sample, the k-th of these, and what the tests need to know of it."""
+    """One split of a sample, the k-th of these, and what the tests need to know of it; `log_choices` is the
+    logarithm of the number of groups among which these were chosen, None for all of their size."""
 
-    def __init__(self, sample: Sample, sides: Sides, k: int) -> None:
+    def __init__(self, sample: Sample, sides: Sides, k: int, log_choices: float | None = None) -> None:
         self.sample, self.group = sample, sides.groups[k]
         self.size, self.n = int(self.group.sum()), len(sample.rows)
         self.means = sides.means[:, k].astype(np.float64)
+        self.by_cut = log_choices is None
+        self.log_choices = self._all_of_this_size() if log_choices is None else log_choices
 
-    def excess(
-        self,
-        log_inverse_error: float,
-        scale: Floats,
-        centre: Floats,
-        noise: Noise | None,
-        log_choices: float | None = None,
-    ) -> float:
-        """By how much the two groups lie farther apart than those of one cluster can; 0 or less where they do
-        not.
-
-        log_inverse_error
-            log(1 / error_rate), which is part of the bound u.
-        scale, centre
-            By which the rows of the sample were divided and shifted, [D] each.
-        noise
-            That of other clusters, where it is known.
-        log_choices
-            The logarithm of the number of groups among which these were chosen; None for all of their size.
-        """
-        if self.sample.of_bits:
-            return _excess_of_bits(self, self.means * scale + centre, log_inverse_error, log_choices)
-        return _excess_of_reals(self, log_inverse_error, log_choices, noise)
-
-    def log_choices(self) -> float:
+    def _all_of_this_size(self) -> float:
         """The logarithm of the number of groups of this size."""
         return math.lgamma(self.n + 1) - math.lgamma(self.size + 1) - math.lgamma(self.n - self.size + 1)
 
@@ -121,16 +100,31 @@ class Pair:
         return np.asarray(weight * np.square(self.means[0] - self.means[1]))
 
 
-def _excess_of_reals(
-    pair: Pair, log_inverse_error: float, log_choices: float | None, noise: Noise | None
-) -> float:
+def excesses(
+    pairs: list[Pair], log_inverse_error: float, scale: Floats, centre: Floats, noise: Noise | None
+) -> list[float]:
+    """By how much the two groups of each pair lie farther apart than those of one cluster can; 0 or less
+    where they do not.
+
+    pairs
+        Splits of one sample.
+    log_inverse_error
+        log(1 / error_rate), which is part of the bound u.
+    scale, centre
+        By which the rows of the sample were divided and shifted, [D] each.
+    noise
+        That of other clusters, where it is known.
+    """
+    if pairs and pairs[0].sample.of_bits:
+        return _excesses_of_bits(pairs, log_inverse_error, scale, centre)
+    return [_excess_of_reals(pair, log_inverse_error, noise) for pair in pairs]
+
+
+def _excess_of_reals(pair: Pair, log_inverse_error: float, noise: Noise | None) -> float:
     """How far G lies above what noise can reach, in units of its largest variance."""
-    n_cuts = pair.sample.rows.shape[1] + 1
-    by_cut = log_choices is None
-    if log_choices is None:
-        log_choices = pair.log_choices()
-        if pair.n > n_cuts:
-            log_choices = min(log_choices, n_cuts * math.log(math.e * pair.n / n_cuts))
+    n_cuts, log_choices = pair.sample.rows.shape[1] + 1, pair.log_choices
+    if pair.by_cut and pair.n > n_cuts:
+        log_choices = min(log_choices, n_cuts * math.log(math.e * pair.n / n_cuts))
     u = log_choices + log_inverse_error
     freedom = max(pair.n - 2, 1)
     gains = pair.differences()
@@ -143,7 +137,7 @@ def _excess_of_reals(
     dense = -math.inf
     if gains.sum() > trace + 2.0 * math.sqrt(trace * least * u) + 2.0 * least * u:
         if noise is None or trace > _SIMILAR_NOISE * noise.trace:
-            noise = _noise_of_pair(pair, trace, by_cut=by_cut)
+            noise = _noise_of_pair(pair, trace)
         square, norm = noise.square, noise.norm
         gain = _for_estimated_variance(float(gains.sum()) * trace / square, freedom * trace**2 / square)
         limit = trace + 2.0 * math.sqrt(square * u) + 2.0 * norm * u
@@ -153,14 +147,14 @@ def _excess_of_reals(
     return max(dense, _greatest_excess(ratios, u))
 
 
-def _noise_of_pair(pair: Pair, trace: float, *, by_cut: bool) -> Noise:
+def _noise_of_pair(pair: Pair, trace: float) -> Noise:
     """The noise around the two means, along whose difference a cluster may have been cut."""
     sides, least = pair.noise(), trace / pair.means.shape[1]
     noise = np.concatenate(sides)
     # one of the groups may be several clusters, whose means differ by more than the noise
     telling = [side for side in sides if len(side) >= _ENOUGH_ROWS] or [noise]
     norm = max(min(largest_eigenvalue(side, least) for side in telling), least)
-    if by_cut:
+    if pair.by_cut:
         norm = max(norm, _variance_along(noise, pair.means[0] - pair.means[1]) / _LEFT_BY_A_CUT)
     return Noise(trace, squared_trace(noise, trace), norm)
 
@@ -176,29 +170,66 @@ def _variance_along(noise: Reals, direction: Floats) -> float:
     return float(scores @ scores) / max(len(noise) - 2, 1)
 
 
-def _excess_of_bits(pair: Pair, shares: Floats, log_inverse_error: float, log_choices: float | None) -> float:
-    """How far the likelihood ratio lies above what independent bits can reach; minus infinity where it
-    clearly does not."""
-    a, b = pair.size, pair.n - pair.size
-    shares = np.clip(shares, 0.0, 1.0)
-    both = (a * shares[0] + b * shares[1]) / pair.n
-    free = (both > 0.0) & (both < 1.0)
-    inner, outer, both = shares[0, free], shares[1, free], both[free]
+def _excesses_of_bits(
+    pairs: list[Pair], log_inverse_error: float, scale: Floats, centre: Floats
+) -> list[float]:
+    """How far the likelihood ratios lie above what independent bits can reach; where they do not, 0 or less,
+    whatever it is."""
+    n, free = pairs[0].n, (centre > 0.0) & (centre < 1.0)
+    shares = np.clip(np.stack([pair.means * scale + centre for pair in pairs]), 0.0, 1.0)[:, :, free]
+    inner, outer = shares[:, 0], shares[:, 1]
+    sizes = np.array([pair.size for pair in pairs])
+    a, b = sizes[:, None], n - sizes[:, None]
+    both = (a * inner + b * outer) / n
     ratios = _likelihood_ratios(a, b, inner, outer, both)
-    by_rows = pair.log_choices() if log_choices is None else log_choices
-    excess = _bits_excess(pair, ratios, both, by_rows + log_inverse_error)
+    by_rows = np.array([pair.log_choices for pair in pairs])
     # how many rows a bit puts on another side than the split does
     mismatches = a * (1.0 - inner) + b * outer
-    mismatches = np.rint(np.minimum(mismatches, pair.n - mismatches))
-    best_bit = int(mismatches.argmin())
-    by_bit = math.log(both.size) + float(log_choose(pair.n, mismatches[best_bit]))
-    if by_bit < by_rows:
-        ratios, both = np.delete(ratios, best_bit), np.delete(both, best_bit)
-        excess = max(excess, _bits_excess(pair, ratios, both, by_bit + log_inverse_error))
-    return excess
+    mismatches = np.rint(np.minimum(mismatches, n - mismatches))
+    best_bits = mismatches.argmin(axis=1)
+    by_bit = math.log(both.shape[1]) + log_choose(n, mismatches[np.arange(len(pairs)), best_bits])
+    limits = _BitLimits(
+        best_bits, by_rows + log_inverse_error, np.where(by_bit < by_rows, by_bit, np.inf) + log_inverse_error
+    )
+    # ratios are at least as large as gains, and those that do not pass need not be divided by their means
+    result = np.full(len(pairs), -np.inf)
+    likely = np.flatnonzero([_greatest_improbability(total) for total in ratios.sum(axis=1)] > limits.least())
+    result[likely] = limits.part(likely).excesses(ratios[likely])
+    few = np.flatnonzero((result > 0.0) & (np.minimum(sizes, n - sizes) <= _FEW_ROWS))
+    for k in few.tolist():
+        ratios[k] /= _mean_ratios(min(pairs[k].size, n - pairs[k].size), n, both[k])
+    result[few] = limits.part(few).excesses(ratios[few])
+    return [float(excess) for excess in result]
 
 
-def _likelihood_ratios(a: int, b: int, inner: Floats, outer: Floats, both: Floats) -> Floats:
+class _BitLimits(NamedTuple):
+    """What the bits of P splits have to exceed: u where the rows of the group were chosen among all, and
+    where a bit told which they are, and all but that bit count."""
+
+    best_bits: NDArray[np.int64]  # [P]
+    by_rows: Floats  # [P]
+    by_bit: Floats  # [P], inf where no bit tells them
+
+    def part(self, chosen: NDArray[np.int64]) -> _BitLimits:
+        return _BitLimits(self.best_bits[chosen], self.by_rows[chosen], self.by_bit[chosen])
+
+    def least(self) -> Floats:
+        return np.minimum(self.by_rows, self.by_bit)
+
+    def excesses(self, gains: Floats) -> Floats:
+        """How far gains [P, D] lie above the limits, by the one way or the other: [P]."""
+        if not len(gains):
+            return np.empty(0)
+        result = _evidence(gains) - self.by_rows
+        told = np.flatnonzero(self.by_bit < np.inf)
+        if told.size and gains.shape[1] > 1:
+            others = np.arange(gains.shape[1]) != self.best_bits[told, None]
+            of_others = _evidence(gains[told][others].reshape(told.size, -1)) - self.by_bit[told]
+            result[told] = np.maximum(result[told], of_others)
+        return result
+
+
+def _likelihood_ratios(a: Any, b: Any, inner: Floats, outer: Floats, both: Floats) -> Floats:
     """2 (log L(A, B) - log L(all)) of bits with these shares of ones in a rows, in b rows and in all."""
     return np.asarray(2.0 * (a * divergence(inner, both) + b * divergence(outer, both)))
 
@@ -206,8 +237,6 @@ def _likelihood_ratios(a: int, b: int, inner: Floats, outer: Floats, both: Float
 def _mean_ratios(size: int, n: int, both: Floats) -> Floats:
     """The mean of the likelihood ratio of each bit in a group of so many of n rows that was chosen blindly,
     1 at least."""
-    if size > _FEW_ROWS:
-        return np.ones_like(both)
     ones = np.arange(size + 1)[:, None]
     others = np.clip((n * both - ones) / (n - size), 0.0, 1.0)
     ratios = _likelihood_ratios(size, n - size, ones / size, others, both)
@@ -216,24 +245,15 @@ def _mean_ratios(size: int, n: int, both: Floats) -> Floats:
     return np.asarray(np.maximum((chances * ratios).sum(axis=0), 1.0))
 
 
-def _bits_excess(pair: Pair, ratios: Floats, both: Floats, u: float) -> float:
-    """How far the likelihood ratios [D] of all bits together, or of some of them, lie above the bound u;
-    minus infinity where a simpler bound tells that they do not. `both` [D] is the share of ones of each
-    bit."""
-    if _greatest_improbability(float(ratios.sum())) <= u:
-        return -math.inf
-    gains = ratios / _mean_ratios(min(pair.size, pair.n - pair.size), pair.n, both)
-    dense = _improbability(gains.sum(keepdims=True), np.array([gains.size])) - u
-    return max(float(dense[0]), _sparse_excess(gains, u))
-
-
-def _sparse_excess(gains: Floats, u: float) -> float:
-    """How far the greatest gains lie above what noise can reach: 1, 2, 4, ... of them."""
-    if gains.size < 2:
-        return -math.inf
-    counts = 2 ** np.arange(int(math.log2(gains.size)))
-    sums = np.sort(gains)[::-1].cumsum()[counts - 1]
-    return float((_improbability(sums, counts) - log_choose(gains.size, counts)).max()) - u
+def _evidence(gains: Floats) -> Floats:
+    """How improbable gains [P, D] are, all together or the greatest 1, 2, 4, ... of each D alone: [P]."""
+    dimension = gains.shape[1]
+    counts = 2 ** np.arange(dimension.bit_length() - 1)
+    greatest = np.sort(gains, axis=1)[:, ::-1].cumsum(axis=1)[:, counts - 1]
+    sums = np.concatenate([gains.sum(axis=1, keepdims=True), greatest], axis=1)
+    freedom = np.concatenate([[dimension], counts])
+    log_choices = np.concatenate([[0.0], log_choose(dimension, counts)])
+    return np.asarray((_improbability(sums, freedom) - log_choices).max(axis=1))
 
 
 def _greatest_excess(gains: Floats, u: float) -> float:

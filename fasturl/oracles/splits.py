@@ -9,10 +9,10 @@ becomes a decoder in the space of the observations themselves (`likelihoods`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._base.schema import setting
@@ -25,7 +25,7 @@ from .likelihoods import (
     clusters_of,
     log_odds,
 )
-from .noise import Noise
+from .noise import MOST_ROWS, Noise
 from .oracle import DecodingOracle
 from .projection import Observations, without_false_alarms
 from .split_evidence import SplitRule
@@ -125,6 +125,20 @@ def _established(labels: RowLabels) -> RowLabels:
     return np.unique(labels, return_inverse=True)[1]
 
 
+class _Tested(NamedTuple):
+    """A cluster, the noise of the others as it was known then, and how it falls apart, if it does."""
+
+    members: NDArray[np.bool_]  # [n]
+    noise: Noise | None
+    split: Split | None
+
+    def still_holds(self, members: NDArray[np.bool_], noise: Noise | None) -> bool:
+        """Whether a test of these members gives the same again: that of a large cluster draws a sample."""
+        if noise != self.noise or np.count_nonzero(members) > MOST_ROWS:
+            return False
+        return bool(np.array_equal(members, self.members))
+
+
 @without_false_alarms
 def split_further(
     rows: Reals,
@@ -140,20 +154,27 @@ def split_further(
     """Split the clusters of rows [n, D] around their mean, which have labels 0, 1, ... [n], until there are
     `most` of them or none looks like two; returns the labels [n]. Rows of one of the groups [n], if there are
     any, may go together; `sphered` rows have as much noise in one direction as in any other."""
+    tested: list[_Tested] = []
     for n_clusters in range(int(labels.max()) + 1, most):
         centres = clusters_of(rows, labels, n_clusters, of_bits=of_bits).centres.astype(np.float32)
-        splits = [
-            best_split(
-                rows[labels == k],
+        before, tested = tested, []
+        for k in range(n_clusters):
+            members = labels == k
+            noise = None if of_bits else Noise.around(centres, rows, labels, ~members)
+            if k < len(before) and before[k].still_holds(members, noise):
+                tested.append(before[k])
+                continue
+            split = best_split(
+                rows[members],
                 of_bits=of_bits,
                 sphered=sphered,
                 rule=rule,
                 generator=generator,
-                groups=None if groups is None else groups[labels == k],
-                noise=None if of_bits else Noise.around(centres, rows, labels, labels != k),
+                groups=None if groups is None else groups[members],
+                noise=noise,
             )
-            for k in range(n_clusters)
-        ]
+            tested.append(_Tested(members, noise, split))
+        splits = [test.split for test in tested]
         candidates = [(split.excess, k, split) for k, split in enumerate(splits) if split is not None]
         if not candidates:
             break

@@ -26,7 +26,7 @@ from .likelihoods import Reals, RowLabels
 from .noise import MOST_ROWS, Noise, leading_directions
 from .projection import Floats, leading_eigenvectors, without_false_alarms
 from .sides import Groups, Sample, Sides
-from .split_evidence import Pair, SplitRule, log_choose
+from .split_evidence import Pair, SplitRule, excesses, log_choose
 
 _OUTERMOST = 128
 """Rows of a sample that are the outermost ones, where a rare cluster is; the others are drawn at random."""
@@ -104,27 +104,26 @@ def best_split(
         for k in np.flatnonzero(separations >= _NEARLY * rule.min_separation).tolist():
             wider = rows[candidates.groups[k] == candidates.first_is_wider[k]]
             clear[k] = best_split(wider, of_bits=of_bits, rule=rule, generator=generator) is not None
-    pairs += [(Pair(cluster, candidates, k), None) for k in np.flatnonzero(clear).tolist()]
-    splits = [
-        Split(pair.excess(log_inverse_error, scale, centre, noise, log_choices), pair.means * scale + centre)
-        for pair, log_choices in pairs
-    ]
-    best = max(splits, key=lambda split: split.excess, default=None)
-    return best if best is not None and best.excess > 0.0 else None
+    pairs += [Pair(cluster, candidates, k) for k in np.flatnonzero(clear).tolist()]
+    evidence = excesses(pairs, log_inverse_error, scale, centre, noise)
+    if max(evidence, default=0.0) <= 0.0:
+        return None
+    best = int(np.argmax(evidence))
+    return Split(evidence[best], pairs[best].means * scale + centre)
 
 
 def _known_pairs(
     cluster: Sample, groups: RowLabels | None, rule: SplitRule, log_inverse_error: float
-) -> list[tuple[Pair, float | None]]:
-    """The best set of rows within one of the groups [n], with the logarithm of the number of sets that it was
-    chosen among; nothing where there are no groups or where it lies too near to the rest."""
+) -> list[Pair]:
+    """The best set of rows within one of the groups [n], and the rest; nothing where there are no groups or
+    where it lies too near to the rest."""
     if groups is None or (best := _best_in_groups(cluster, groups, log_inverse_error)) is None:
         return []
     group, log_choices = best
     sides = Sides(cluster, group[None])
     if sides.separations()[0] < _KNOWN_GROUP_SEPARATION * rule.min_separation:
         return []
-    return [(Pair(cluster, sides, 0), log_choices)]
+    return [Pair(cluster, sides, 0, log_choices)]
 
 
 def _outer_and_random(norms: Reals, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -197,9 +196,12 @@ def _smaller_parts(groups: Groups) -> Groups:
 
 def _distinct(groups: Groups) -> Groups:
     """Each group once, without those of no row or all."""
-    first = {group.tobytes(): k for k, group in reversed(list(enumerate(groups)))}
-    some = np.asarray(groups.any(axis=1) & ~groups.all(axis=1))
-    return np.asarray(groups[sorted(k for k in first.values() if some[k])])
+    first: dict[bytes, int] = {}
+    for k, group in enumerate(groups):
+        code = group.tobytes()
+        if code not in first and 0 < code.count(1) < len(code):
+            first[code] = k
+    return np.asarray(groups[list(first.values())])
 
 
 def _flattest_directions(cluster: Sample) -> Reals:
