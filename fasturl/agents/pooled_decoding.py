@@ -18,6 +18,7 @@ from .._base.sampling import balanced_choice
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
+from .further_labels import FurtherLabels, symbol_decoder
 from .history import History
 from .label_matching import labels_differ
 from .level_decoding import GROWTH, POOLED, LabelledSample, LevelDecoding, next_growth
@@ -44,8 +45,11 @@ class PooledDecoding(LevelDecoding):
     most_observations = 2**17
     keeps_rare = True
 
-    def __init__(self, oracle: Any, n_states: int, seeds: np.random.Generator, batch: int) -> None:
+    def __init__(
+        self, oracle: Any, n_states: int, seeds: np.random.Generator, batch: int, *, open_ended: bool = False
+    ) -> None:
         super().__init__(oracle, n_states, seeds)
+        self._further_labels = FurtherLabels(n_states) if open_ended else None
         self.decoder: Decoder = ConstantDecoder(n_states)
         self._next, self._growth = batch, GROWTH
         self._fitted, self._share_moved = False, 1.0
@@ -58,7 +62,7 @@ class PooledDecoding(LevelDecoding):
             return False
         before = history.observed_labels
         old_labels = np.concatenate([before.ravel(), history.rare_labels]) if self._fitted else None
-        decoder, labels = self._fit_on_history(history, old_labels)
+        decoder, labels = self._fit_on_history(history, old_labels, further=self._further_labels)
         history.make_room(decoder.n_labels)
         names, agreement = history.relabel(labels)
         self.adopt(decoder.relabelled(names), agreement, history)
@@ -77,18 +81,25 @@ class PooledDecoding(LevelDecoding):
         return self._fit_on_history(history, np.concatenate(old_labels))
 
     def _fit_on_history(
-        self, history: History, old_labels: NDArray[np.integer] | None
+        self,
+        history: History,
+        old_labels: NDArray[np.integer] | None,
+        further: FurtherLabels | None = None,
     ) -> tuple[Decoder, Ints]:
         """As `fitted_on_history`, where the present decoder gives all observations `old_labels` [m]; None
-        where there is none."""
+        where there is none. There may be a search for further labels."""
         parts, seed = _observation_parts(history), self._draw_seed()
         most, generator = self._n_fitted(history.observations.shape[-1]), np.random.default_rng(seed)
         if old_labels is None:
             chosen = balanced_choice(np.zeros(len(parts[0]), np.uint8), most, generator)
-            decoder = self.fitted(_chosen_rows(parts, chosen), None, seed)
+            rows = _chosen_rows(parts, chosen)
+            decoder = self.fitted(rows, None, seed)
         else:
             chosen = balanced_choice(old_labels, most, generator)
-            decoder = self.fitted(_chosen_rows(parts, chosen), old_labels[chosen].astype(np.int64), seed)
+            rows = _chosen_rows(parts, chosen)
+            decoder = self.fitted(rows, old_labels[chosen].astype(np.int64), seed)
+        if further is not None:
+            decoder = further.added(decoder, rows, history.observations, len(history.labels), generator)
         return decoder, _decoded(decoder, parts[0]).reshape(history.observations.shape[:2])
 
     def _n_fitted(self, dimension: int) -> int:
@@ -100,6 +111,10 @@ class PooledDecoding(LevelDecoding):
     def fitted(self, rows: NDArray[np.generic], old_labels: Ints | None, seed: int) -> Decoder:
         from ..oracles.refinement import fit_and_refine
 
+        if self._further_labels is not None:
+            symbols = symbol_decoder(rows, self._n_states)
+            if symbols is not None:
+                return symbols
         return fit_and_refine(self._oracle, rows, old_labels, seed, self._n_states)
 
     def samples(self, history: History) -> Iterator[LabelledSample]:

@@ -46,7 +46,9 @@ class URL(DecodingAgent):
 
     The decoder is called stable where it has not changed in the second half of the run: at each fit, the old
     and the new one agree on 98 % of the observations of every label, give or take a few. An oracle for all
-    levels may find more labels than the bound on states; the learner then has room for them.
+    levels may find more labels than the bound on states; the learner then has room for them. So it does where
+    states have several looks, unless `n_states` or the oracle says how many labels there are
+    (`further_labels`).
 
     Examples
     --------
@@ -102,9 +104,20 @@ class URL(DecodingAgent):
         decoding = self._decoding(game.description, seeds)
         return URLTraining(game, ledger, self.learner, decoding, n_labels, seeds).run()
 
+    def _is_open_ended(self, known: Description) -> bool:
+        """Whether there may be more labels than states: nobody has said how many, and the oracle believes in
+        clusters that can be split."""
+        from ..oracles import fitting
+
+        oracle = self.oracle_for(known)
+        has_centres = getattr(oracle, "clusters_have_centres", False)
+        return self.n_states is None and has_centres and fitting.n_labels_of(oracle) is None
+
     def _decoding(self, known: Description, seeds: np.random.Generator) -> LevelDecoding:
         n_labels, batch = self.n_labels(known), self.batch_for(known)
-        pooled = PooledDecoding(self.oracle_for(known), n_labels, seeds, batch)
+        pooled = PooledDecoding(
+            self.oracle_for(known), n_labels, seeds, batch, open_ended=self._is_open_ended(known)
+        )
         if self.levels == POOLED:
             return pooled
         oracle = make("oracle", SPLITS, {}) if self.oracle is None else self.oracle

@@ -51,6 +51,8 @@ _INTEREST = 0.1
 """More labels must improve the criterion by this share of their cost on top of it: cuts through uniform noise
 improve it by just what they cost."""
 _TINY = np.finfo(np.float64).tiny
+_DOUBTED_ERROR_RATE = 1e-6
+"""Bound on the probability that one state is doubted so."""
 _SPLIT_RULE = SplitRule(error_rate=1e-3, min_separation=3.25)
 _DOUBTED_SEPARATION = 3.5
 """Standard deviations between two groups from which on a warning says that a label is two states. They are
@@ -179,6 +181,28 @@ def labels_that_split(
         if split is not None and not _has_a_label(group, split.means, np.delete(means, k, axis=0)):
             n_splitting += 1
     return n_splitting
+
+
+def parts_of_label(observations: Observations, most: int, generator: np.random.Generator) -> RowLabels:
+    """Labels 0, 1, ... [n] of the clusters that observations [n, D] of one label fall apart into, `most` of
+    them or fewer, by the rule of a warning."""
+    rows, labels = CentredRows(observations), np.zeros(len(observations), np.int64)
+    if not labels.size:
+        return labels
+    rule = SplitRule(_DOUBTED_ERROR_RATE, _DOUBTED_SEPARATION)
+    return split_further(rows.rows, labels, most, rule, generator, of_bits=rows.of_bits, shares_noise=False)
+
+
+def refined_decoder(observations: Observations, labels: RowLabels) -> Decoder:
+    """The decoder of the mixture that starts from labels 0, 1, ... [n] of observations [n, D]."""
+    return refined(CentredRows(observations), labels)
+
+
+def improves(observations: Observations, labels: RowLabels, old_labels: RowLabels) -> bool:
+    """Whether observations [n, D] are likelier with labels [n] than with the old ones [n], more labels being
+    less so."""
+    criterion = LabelCriterion(observations)
+    return criterion(labels) < criterion(old_labels)
 
 
 def _has_a_label(group: Reals, sides: Floats, others: Floats) -> bool:
