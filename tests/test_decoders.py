@@ -332,6 +332,11 @@ def test_decoders_have_from_2_to_256_labels(n_labels):
         PredictDecoder(NearestCentre(np.zeros((1, 2))), n_labels)
 
 
+def test_levels_without_a_decoder_are_refused():
+    with pytest.raises(ValueError, match=r"^decoders must be one for each level, got none$"):
+        LevelDecoder([])
+
+
 def test_built_in_decoders_are_trusted():
     decoder = AffineDecoder(np.eye(3), np.zeros(3))
     assert check_decoder(decoder) is decoder

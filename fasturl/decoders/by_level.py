@@ -34,8 +34,10 @@ class LevelDecoder(Decoder):
     """
 
     def __init__(self, decoders: Sequence[Decoder], n_labels: int | None = None) -> None:
-        super().__init__(max(decoder.n_labels for decoder in decoders) if n_labels is None else n_labels)
+        if not len(decoders):
+            raise ValueError("decoders must be one for each level, got none")
         self.decoders = [check_decoder(decoder) for decoder in decoders]
+        super().__init__(max(decoder.n_labels for decoder in decoders) if n_labels is None else n_labels)
 
     def table(self, block: Block) -> ByteLabels:
         if block.n_levels != len(self.decoders):

@@ -1,7 +1,7 @@
 """Gaussian mixtures by expectation and maximisation, from a given start, and their decoders.
 
-The iterations are those of scikit-learn's `GaussianMixture`, compiled: they end once one adds less than a
-tolerance to the mean log-likelihood, and every variance is increased by the least one.
+The iterations are those of scikit-learn's `GaussianMixture`, compiled: every variance is increased by the
+least one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ COVARIANCES = ("spherical", "tied", "diag", "full")
 
 _NEVER_ZERO = 10 * np.finfo(np.float64).eps
 """Added to the size of every component, as scikit-learn does, so that none is 0."""
+_TOLERANCE = 1e-4
+"""Iterations end once one adds less than this to the mean log-likelihood."""
+_MOST_ITERATIONS = 200
+"""Iterations after which a mixture is taken as it is."""
 
 
 class GaussianMixture(NamedTuple):
@@ -121,19 +125,15 @@ def start_at(
 
 
 def fit_mixture(
-    points: Floats,
-    start: GaussianMixture,
-    least_variance: float,
-    tolerance: float = 1e-4,
-    max_iter: int = 200,
+    points: Floats, start: GaussianMixture, least_variance: float
 ) -> tuple[GaussianMixture, NDArray[np.int64]]:
     """Where the iterations end, and the likeliest component of each of the points [n, R]."""
     points, mixture, before = np.ascontiguousarray(points), start, -math.inf
     shares = np.empty((len(points), len(start.weights)))
-    for _ in range(max_iter):
+    for _ in range(_MOST_ITERATIONS):
         log_likelihood = mixture.expect(points, shares)
         mixture = mixture.maximised(points, shares, least_variance)
-        if abs(log_likelihood - before) < tolerance:
+        if abs(log_likelihood - before) < _TOLERANCE:
             break
         before = log_likelihood
     mixture.expect(points, shares)
