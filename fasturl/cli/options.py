@@ -135,6 +135,11 @@ def _environment_among_values(words: Words) -> str | None:
     return None
 
 
+def written_settings(ctx: typer.Context) -> Words:
+    """The settings of a line, as `SettingsCommand` left them."""
+    return list(ctx.meta[_WORDS])
+
+
 class Choice:
     """The settings of an environment and an agent that a line chooses.
 
@@ -179,8 +184,8 @@ class Choice:
     def of_line(
         cls, ctx: typer.Context, env: str, agent: str, more_words: Iterable[tuple[str, str]] = ()
     ) -> Self:
-        """What a line chooses, as `SettingsCommand` left it, and further settings."""
-        return cls(env, agent, [*ctx.meta[_WORDS], *more_words], ctx.meta[_OPTIONS])
+        """What a line chooses, and further settings."""
+        return cls(env, agent, [*written_settings(ctx), *more_words], ctx.meta[_OPTIONS])
 
     def _add(self, scope: str, setting: Setting, text: str) -> None:
         value = parsed_value(setting, text)

@@ -189,8 +189,8 @@ def parts_of_label(observations: Observations, most: int, generator: np.random.G
     rows, labels = CentredRows(observations), np.zeros(len(observations), np.int64)
     if not labels.size:
         return labels
-    rule = SplitRule(_DOUBTED_ERROR_RATE, _DOUBTED_SEPARATION)
-    return split_further(rows.rows, labels, most, rule, generator, of_bits=rows.of_bits, shares_noise=False)
+    rule = SplitRule(_DOUBTED_ERROR_RATE, _DOUBTED_SEPARATION, shares_noise=False)
+    return split_further(rows.rows, labels, most, rule, generator, of_bits=rows.of_bits)
 
 
 def refined_decoder(observations: Observations, labels: RowLabels) -> Decoder:

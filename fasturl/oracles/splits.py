@@ -150,13 +150,10 @@ def split_further(
     of_bits: bool,
     sphered: bool = False,
     groups: RowLabels | None = None,
-    shares_noise: bool = True,
 ) -> RowLabels:
     """Split the clusters of rows [n, D] around their mean, which have labels 0, 1, ... [n], until there are
     `most` of them or none looks like two; returns the labels [n]. Rows of one of the groups [n], if there are
-    any, may go together; `sphered` rows have as much noise in one direction as in any other. Clusters of
-    reals tell each other what the noise is, unless they do not share it; few rows then tell less, and in less
-    time."""
+    any, may go together; `sphered` rows have as much noise in one direction as in any other."""
     tested: list[_Tested] = []
     for n_clusters in range(int(labels.max()) + 1, most):
         centres = clusters_of(rows, labels, n_clusters, of_bits=of_bits).centres.astype(np.float32)
@@ -164,7 +161,7 @@ def split_further(
         for k in range(n_clusters):
             members = labels == k
             noise = None
-            if shares_noise and not of_bits:
+            if rule.shares_noise and not of_bits:
                 noise = Noise.around(centres, rows, labels, ~members)
             if k < len(before) and before[k].still_holds(members, noise):
                 tested.append(before[k])
