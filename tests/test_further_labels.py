@@ -143,5 +143,7 @@ def test_a_look_tells_clusters_from_normal_noise(seed, scale):
 
 
 def test_few_observations_or_equal_ones_are_not_two():
-    assert not _may_be_two(np.arange(3.0, dtype=np.float32)[:, None])
-    assert not _may_be_two(np.ones((9, 2), np.uint8))
+    two = np.repeat(np.eye(2, dtype=np.float32), 32, axis=0)
+    assert _may_be_two(two)
+    assert not _may_be_two(two[1:])
+    assert not _may_be_two(np.ones((90, 2), np.uint8))

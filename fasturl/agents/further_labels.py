@@ -31,8 +31,9 @@ _SAMPLE_SIZE = 2**12
 """Upper limit on the observations that both halves have together."""
 _FEW = 64
 """Observations that mostly tell that they are no symbols."""
-_SCREENED = 512
-"""Observations of a label that are looked at first, along one direction: see `_may_be_two`."""
+_LEAST_SCREENED, _SCREENED = 64, 512
+"""Observations of a label that are looked at first, along one direction, if there are as many: see
+`_may_be_two`. A few of one cluster often look like two."""
 _POWER_STEPS = 8
 """Steps of the power method that finds this direction, which need not be exact."""
 _APART = 2.9
@@ -166,7 +167,7 @@ def _may_be_two(rows: NDArray[np.generic]) -> bool:
     where the best cut leaves two sides that lie far apart. To look so takes a tenth of the time of a test."""
     around_mean = rows - rows.mean(axis=0, dtype=np.float32)
     largest = np.abs(around_mean).max()
-    if len(rows) < 4 or largest == 0.0:
+    if len(rows) < _LEAST_SCREENED or largest == 0.0:
         return False
     around_mean /= largest
     direction = around_mean[np.square(around_mean).sum(axis=1).argmax()]
