@@ -127,7 +127,7 @@ class PooledDecoding(LevelDecoding):
     def adopt(self, decoder: Decoder, agreement: float, history: History) -> None:
         """Make this the present decoder; `agreement` is the share on which it agrees with the one before."""
         self.decoder, self._fitted, played = decoder, True, len(history.labels)
-        self._share_moved = 1.0
+        self._share_moved = 1.0  # as long as nobody has compared the two
         if len(history.rare):
             history.set_rare_labels(_decoded(decoder, history.rare.observations))
         self._growth = next_growth(self._growth, agreement)
