@@ -96,8 +96,8 @@ def learning_by(loops):
     """The reference of a memory's compiled episodes."""
 
     def learn(memory, dynamics, labels, dynamics_rng, returns):
-        rngs, not_in_view = (dynamics_rng, POLICY_RNG.copy()), records.blank_trajectories(0, HORIZON)
-        loops.learn(dynamics, labels, memory.tables, *rngs, returns, not_in_view, [0] * 3)
+        rngs = dynamics_rng, POLICY_RNG.copy()
+        loops.learn(dynamics, labels, memory.tables, *rngs, returns, None, [0] * 3)
 
     return learn
 

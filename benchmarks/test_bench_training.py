@@ -8,7 +8,6 @@ from conftest import best_seconds, report
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._base.workers import available_cores
-from fasturl._kernels.records import blank_trajectories
 from fasturl.learners.learner import Task
 
 ENV, AGENT, HORIZON = fu.LockBernoulli(20, 0.2), fu.OracleQ(), 20
@@ -27,9 +26,8 @@ def train_naively(episodes, seed):
     memory = AGENT.start(Task(HORIZON, 3, 4, 1.0, episodes, np.zeros(4, np.uint64)))
     labels, returns = np.tile(np.arange(3), (episodes, HORIZON + 1, 1)), np.empty(episodes)
     instance = fu.BlockMDP(transitions, rewards)
-    not_in_view = blank_trajectories(0, HORIZON)
-    arguments = instance.dynamics, labels, memory.tables, dynamics_rng, policy_rng, returns, not_in_view
-    naive.q_table.ORACLEQ.learn(*arguments, [0] * 3)
+    arguments = instance.dynamics, labels, memory.tables, dynamics_rng, policy_rng, returns
+    naive.q_table.ORACLEQ.learn(*arguments, None, [0] * 3)
     naive.policy_q(
         transitions, rewards, memory.final_policy(), np.empty((HORIZON, 3, 4)), np.empty((HORIZON + 1, 3))
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ._base import compile_cache as _compile_cache
+from ._base.flat_entries import use_flat_entries as _use_flat_entries
 from ._base.names import Component as _Component
 from ._base.names import on_register as _on_register
 from ._base.names import register
@@ -49,6 +50,7 @@ from .training import Recording, train
 
 CACHE_FOLDER = _compile_cache.folder()
 _compile_cache.keep_kernels()
+_use_flat_entries()
 _use_vectors()
 
 __all__ = [

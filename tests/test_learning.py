@@ -113,7 +113,7 @@ def diary(n_actions, wrong_entry=NEVER, wrong_action=0, failing_entry=NEVER):
 class Game:
     """Arguments of every loop, with streams for a reference or for a kernel."""
 
-    def __init__(self, draw, sizes, n_labels, modes=(True, False), recorded=EPISODES):
+    def __init__(self, draw, sizes, n_labels, modes=(True, False), recorded=True):
         self.horizon, n_states, self.n_actions = sizes
         self.n_labels = n_labels
         self.dynamics = dynamics(draw, *sizes)
@@ -132,9 +132,9 @@ class Game:
         episodes = self.horizon, EPISODES
         match loop:
             case "learn":
-                filled, record = np.full(EPISODES, np.nan), self._blank(self.horizon, self.recorded)
+                filled, record = np.full(EPISODES, np.nan), self._blank(*episodes) if self.recorded else None
                 given = self.dynamics, self.table, tables, dynamics_rng, policy_rng, filled, record
-                return given, [filled, *record]
+                return given, [filled, *(record or ())]
             case "explore":
                 filled = self._blank(*episodes)
                 return (self.dynamics, self.table, tables, dynamics_rng, policy_rng, filled), filled

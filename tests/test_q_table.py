@@ -12,7 +12,6 @@ from strategies import DRAWS, GENERATORS, SIZES, dynamics, row
 
 import fasturl as fu
 from fasturl._kernels.learning import Loops
-from fasturl._kernels.records import blank_trajectories
 from fasturl.learners.episode_loops import loops_of
 from fasturl.learners.q_table import QTables, fill_policy, take_step
 
@@ -74,9 +73,7 @@ def learn(loops: Loops, given, tables, dynamics_rng, policy_rng, episodes=slice(
     labels = given.labels[episodes]
     returns = np.full(len(labels), np.nan)
     place = np.zeros(3, np.int64)
-    assert loops.learn(
-        given.dynamics, labels, tables, dynamics_rng, policy_rng, returns, blank_trajectories(0, 0), place
-    )
+    assert loops.learn(given.dynamics, labels, tables, dynamics_rng, policy_rng, returns, None, place)
     return returns
 
 

@@ -14,7 +14,6 @@ from url_parts import play
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl._kernels.records import blank_trajectories
 from fasturl.agents.game import Game
 from fasturl.agents.latent import LatentAgent
 from fasturl.learners.learner import Task
@@ -108,7 +107,7 @@ def test_a_run_equals_the_references_played_from_the_same_streams(learner, episo
         dynamics_rng,
         policy_rng,
         returns,
-        blank_trajectories(0, 0),
+        None,
         [0] * 3,
     )
     np.testing.assert_array_equal(comp.average_reward[0], np.cumsum(returns) / np.arange(1, episodes + 1))

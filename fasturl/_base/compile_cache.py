@@ -31,6 +31,7 @@ _KERNELS = (
     "_base/numba_internals.py",
     "_base/numba_names.py",
     "_base/c_signatures.py",
+    "_base/flat_entries.py",
     "_base/vector_dots.py",
 )
 

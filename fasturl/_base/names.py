@@ -185,13 +185,14 @@ def find(kind: str, name: object) -> Component:
 
 def find_class(kind: str, cls: type) -> Component | None:
     """The component that a class is known as, if it is."""
-    candidates = [one for one in components(kind).values() if _top(one.target) == _top(cls.__module__)]
-    for component in candidates:
-        if component.target == _target(cls):
+    known, target = components(kind).values(), _target(cls)
+    for component in known:
+        if component.target == target:
             return component
     # an entry point may name a class where its package shows it, not where it is defined
-    others = [one for one in components(kind).values() if one.module in sys.modules]
-    return next((one for one in (*candidates, *others) if not one.built_in and _loads_as(one, cls)), None)
+    nearest = [one for one in known if _top(one.target) == _top(cls.__module__)]
+    others = [one for one in known if one.module in sys.modules]
+    return next((one for one in (*nearest, *others) if not one.built_in and _loads_as(one, cls)), None)
 
 
 def name_of(kind: str, instance: object) -> str:

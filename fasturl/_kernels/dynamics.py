@@ -10,8 +10,11 @@ A random reward of mean r and size z is z if its uniform is below r / z, and els
 import numpy as np
 
 from .compiling import inlined, kernel
+from .entries import get_entry, place_of, small_product
 from .records import NO_REWARDS, RANDOM_REWARDS
 from .rng import shuffle, uniform
+
+_0, _1 = np.uint64(0), np.uint64(1)
 
 
 @inlined
@@ -33,19 +36,21 @@ def random_reward(dynamics_rng: np.ndarray, mean: float, size: float) -> float:
 def step(dynamics: tuple, dynamics_rng: np.ndarray, h: int, s: int, a: int) -> tuple[int, float]:
     """The next state and the reward after action `a` in state `s` of level `h`."""
     u = uniform(dynamics_rng)
-    chances = dynamics.transitions[h, s, a]
-    following = 0
-    while u >= chances[following]:
-        following += 1
+    transitions = dynamics.transitions
+    outcome = small_product(place_of(transitions, h, s) + np.uint64(a), transitions.shape[3])
+    following = _0
+    while u >= get_entry(transitions, outcome):
+        outcome += _1
+        following += _1
     kind = dynamics.reward_kinds[h]
     if kind == NO_REWARDS:  # as at most levels of many problems: no need to look
-        return following, 0.0
-    reward = dynamics.rewards[h, s, a, following]
+        return np.int64(following), 0.0
+    reward = get_entry(dynamics.rewards, outcome)
     if kind == RANDOM_REWARDS:
         sizes = dynamics.reward_sizes
-        size = sizes[h, s, a, following] if sizes.size > 1 else sizes[0, 0, 0, 0]
+        size = get_entry(sizes, outcome if sizes.size > 1 else _0)
         reward = random_reward(dynamics_rng, reward, size)
-    return following, reward
+    return np.int64(following), reward
 
 
 @kernel

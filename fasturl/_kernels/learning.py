@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .dynamics import start_state, step
+from .entries import get_entry, place_of
 from .hashing import find_or_add_row
 
 BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY, START_AT_ZERO = range(6)
@@ -78,11 +79,10 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
         """Play and learn one episode for each entry of `returns`, which gets its return.
 
         labels uint8[E, H+1, S], int32 where there are more than 256. What happens is written down in
-        `trajectories` where that has room for all episodes, and else not.
+        `trajectories`; where that is None, the compiler leaves this out.
         """
         horizon, n_actions = dynamics.transitions.shape[0], dynamics.transitions.shape[2]
-        states, actions, rewards = trajectories.states, trajectories.actions, trajectories.rewards
-        in_view = states.shape[0] >= returns.size
+        n_states = np.uint64(labels.shape[2])
         for e in range(returns.size):
             if checked:
                 place[0] = BEGIN_EPISODE
@@ -90,9 +90,10 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
             begin_episode(tables, policy_rng)
             total = 0.0
             s = start_state(dynamics, dynamics_rng)
-            if in_view:
-                states[e, 0] = s
-            x = np.int64(labels[e, 0, s])
+            if trajectories is not None:
+                trajectories.states[e, 0] = s
+            seen = place_of(labels, e, 0)
+            x = np.int64(get_entry(labels, seen + np.uint64(s)))
             for h in range(horizon):
                 if checked:
                     place[0] = CHOOSE
@@ -102,12 +103,13 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
                     place[2] = a
                     return False
                 s, reward = step(dynamics, dynamics_rng, h, s, a)
-                if in_view:
-                    states[e, h + 1] = s
-                    actions[e, h] = a
-                    rewards[e, h] = reward
+                if trajectories is not None:
+                    trajectories.states[e, h + 1] = s
+                    trajectories.actions[e, h] = a
+                    trajectories.rewards[e, h] = reward
                 total += reward
-                next_x = np.int64(labels[e, h + 1, s])
+                seen += n_states
+                next_x = np.int64(get_entry(labels, seen + np.uint64(s)))
                 if checked:
                     place[0] = TAKE_STEP
                 take_step(tables, h, x, a, reward, h + 1, next_x)
@@ -121,7 +123,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
     @compile_loop
     def explore(dynamics, labels, tables, dynamics_rng, policy_rng, trajectories, place):
         """Play without learning, and fill `trajectories`, a record of whole episodes."""
-        n_actions = dynamics.transitions.shape[2]
+        n_actions, n_states = dynamics.transitions.shape[2], np.uint64(labels.shape[2])
         states, actions, rewards = trajectories.states, trajectories.actions, trajectories.rewards
         for e in range(states.shape[0]):
             if checked:
@@ -130,15 +132,17 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
             begin_episode(tables, policy_rng)
             s = start_state(dynamics, dynamics_rng)
             states[e, 0] = s
+            seen = place_of(labels, e, 0)
             for h in range(actions.shape[1]):
                 if checked:
                     place[0] = CHOOSE
                     place[1] = h + 1
-                a = choose(tables, h, np.int64(labels[e, h, s]), policy_rng)
+                a = choose(tables, h, np.int64(get_entry(labels, seen + np.uint64(s))), policy_rng)
                 if checked and not 0 <= a < n_actions:
                     place[2] = a
                     return False
                 s, reward = step(dynamics, dynamics_rng, h, s, a)
+                seen += n_states
                 states[e, h + 1] = s
                 actions[e, h] = a
                 rewards[e, h] = reward

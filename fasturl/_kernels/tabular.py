@@ -10,7 +10,10 @@ import numpy as np
 
 from .compiling import inlined, kernel
 from .dynamics import start_state, step
+from .entries import get_entry, place_of
 from .rng import below, uniform
+
+_0, _1, _2, _3, _4 = np.arange(5, dtype=np.uint64)
 
 
 @kernel
@@ -53,71 +56,99 @@ def falling_epsilons(fraction: float, epsilons: np.ndarray) -> None:
 
 
 @inlined
-def greedy(values: np.ndarray, policy_rng: np.ndarray) -> tuple[int, float]:
-    """The best action of a row of action values, ties broken uniformly at random, and its value."""
-    best = values[0]
-    action = 0
-    ties = 1
-    first = 1
-    if values.size >= 4:  # written out: a loop would cost as much as what it does
-        if values[1] > best:
-            best = values[1]
-            action = 1
-        elif values[1] == best:
-            ties = 2
-        if values[2] > best:
-            best = values[2]
-            action = 2
-            ties = 1
-        elif values[2] == best:
-            ties += 1
-        if values[3] > best:
-            best = values[3]
-            action = 3
-            ties = 1
-        elif values[3] == best:
-            ties += 1
-        first = 4
-    for a in range(first, values.size):
-        value = values[a]
+def greedy_at(table: np.ndarray, first: np.uint64, policy_rng: np.ndarray) -> tuple[int, float]:
+    """The best of the action values from the place `first` of a table on, ties broken uniformly at random,
+    and its value."""
+    n_actions = np.uint64(table.shape[-1])
+    best = get_entry(table, first)
+    action, ties, following = _0, _1, _1
+    if n_actions >= _4:  # written out: a loop would cost as much as what it does
+        second = get_entry(table, first + _1)
+        third = get_entry(table, first + _2)
+        fourth = get_entry(table, first + _3)
+        if second > best:
+            best = second
+            action = _1
+        elif second == best:
+            ties = _2
+        if third > best:
+            best = third
+            action = _2
+            ties = _1
+        elif third == best:
+            ties += _1
+        if fourth > best:
+            best = fourth
+            action = _3
+            ties = _1
+        elif fourth == best:
+            ties += _1
+        following = _4
+    for a in range(following, n_actions):
+        value = get_entry(table, first + a)
         if value > best:
             best = value
             action = a
-            ties = 1
+            ties = _1
         elif value == best:
-            ties += 1
-    if ties > 1:
+            ties += _1
+    if ties > _1:
         skip = below(policy_rng, ties)
-        if ties == values.size:  # as in a row that is new: no need to search
+        if ties == n_actions:  # as in a row that is new: no need to search
             return skip, best
-        action = -1
-        while skip >= 0:
-            action += 1
-            if values[action] == best:
+        for a in range(n_actions):
+            if get_entry(table, first + a) == best:
+                action = a
+                if skip == 0:
+                    break
                 skip -= 1
+    return np.int64(action), best
+
+
+@inlined
+def greedy(values: np.ndarray, policy_rng: np.ndarray) -> tuple[int, float]:
+    """The best action of a row of action values, ties broken uniformly at random, and its value."""
+    return greedy_at(values, _0, policy_rng)
+
+
+@inlined
+def epsilon_greedy_at(
+    table: np.ndarray, first: np.uint64, epsilon: float, policy_rng: np.ndarray
+) -> tuple[int, float]:
+    """A uniform action with probability epsilon, else that of `greedy_at`; and the greatest value there."""
+    action, best = greedy_at(table, first, policy_rng)
+    if epsilon > 0.0 and uniform(policy_rng) < epsilon:
+        action = below(policy_rng, table.shape[-1])
     return action, best
 
 
 @inlined
 def epsilon_greedy(values: np.ndarray, epsilon: float, policy_rng: np.ndarray) -> tuple[int, float]:
     """A uniform action with probability epsilon, else the greedy one; and the row's greatest value."""
-    action, best = greedy(values, policy_rng)
-    if epsilon > 0.0 and uniform(policy_rng) < epsilon:
-        action = below(policy_rng, values.size)
-    return action, best
+    return epsilon_greedy_at(values, _0, epsilon, policy_rng)
+
+
+@inlined
+def greatest_at(table: np.ndarray, first: np.uint64) -> float:
+    """The greatest of the action values from the place `first` of a table on."""
+    n_actions = np.uint64(table.shape[-1])
+    best = get_entry(table, first)
+    following = _1
+    if n_actions >= _4:  # written out, as in `greedy_at`
+        best = _greater(
+            _greater(best, get_entry(table, first + _1)),
+            _greater(get_entry(table, first + _2), get_entry(table, first + _3)),
+        )
+        following = _4
+    for a in range(following, n_actions):
+        best = _greater(best, get_entry(table, first + a))
+    return best
 
 
 @inlined
 def greatest(values: np.ndarray) -> float:
     """The greatest of a row of action values."""
-    best = values[0]
-    first = 1
-    if values.size >= 4:  # written out, as in `greedy`
-        best = _greater(_greater(values[0], values[1]), _greater(values[2], values[3]))
-        first = 4
-    for a in range(first, values.size):
-        best = _greater(best, values[a])
-    return best
+    return greatest_at(values, _0)
 
 
 @inlined
@@ -151,14 +182,17 @@ def rollout(
 
     A fixed policy is a `q` of its own.
     """
-    horizon = q.shape[0]
+    n_states = np.uint64(labels.shape[2])
     states, actions, rewards = trajectories.states, trajectories.actions, trajectories.rewards
     for e in range(states.shape[0]):
         s = start_state(dynamics, dynamics_rng)
         states[e, 0] = s
-        for h in range(horizon):
-            a, _ = epsilon_greedy(q[h, np.int64(labels[e, h, s])], epsilon, policy_rng)
+        seen = place_of(labels, e, 0)
+        for h in range(q.shape[0]):
+            x = get_entry(labels, seen + np.uint64(s))
+            a, _ = epsilon_greedy_at(q, place_of(q, h, x), epsilon, policy_rng)
             s, reward = step(dynamics, dynamics_rng, h, s, a)
+            seen += n_states
             states[e, h + 1] = s
             actions[e, h] = a
             rewards[e, h] = reward
@@ -169,4 +203,4 @@ def draw_policy(q: np.ndarray, epsilon: float, policy_rng: np.ndarray, actions: 
     """Fill `actions` (int64[H, X]) with the epsilon-greedy action of every row: one episode's policy."""
     for h in range(q.shape[0]):
         for x in range(q.shape[1]):
-            actions[h, x], _ = epsilon_greedy(q[h, x], epsilon, policy_rng)
+            actions[h, x], _ = epsilon_greedy_at(q, place_of(q, h, x), epsilon, policy_rng)

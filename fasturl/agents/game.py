@@ -37,11 +37,13 @@ from ..learners.rollouts import returns_of
 from ..problems.block_mdp import BlockMDP, policy_table
 from ..problems.blocks import BitBlock, Block
 from ..problems.description import Description
-from ..problems.emissions.emission import MOST_EPISODES
 from ..problems.environment import emission_rngs
 
-_TABLE_ENTRIES = 2**24
-"""Upper limit on the entries of one label table (episodes x levels x states): 16 MB as uint8."""
+_TABLE_ENTRIES = 2**19
+"""Entries of the label table of latent states (episodes x levels x states) that are no more than a cache
+holds."""
+_LEAST_EPISODES = 16
+"""Episodes of such a table, however large: some work for each call of a loop."""
 
 
 @dataclass(frozen=True)
@@ -226,6 +228,8 @@ class Game:
         self._episodes = episodes
         self.episodes_begun = 0
         """How many episodes were begun so far; each of them counts."""
+        self._latent_labels: LabelTable = np.empty((0, 0, 0), np.uint8)
+        """The label table of a block for an agent that sees the latent states themselves: [E, H+1, S]."""
 
     @property
     def policy_rng(self) -> Stream:
@@ -252,7 +256,7 @@ class Game:
         emission = self._instance.emission
         if self._latent or emission is None:
             entries = (self._instance.horizon + 1) * max(self._instance.n_states)
-            return int(max(1, min(MOST_EPISODES, _TABLE_ENTRIES // entries)))
+            return max(_LEAST_EPISODES, int(_TABLE_ENTRIES // entries))
         return int(emission.block_episodes)
 
     def begin(self, count: int) -> Episodes:
@@ -301,17 +305,14 @@ class Game:
             episodes = self.begin(returns.size)
             episodes.learn(memory, episodes.labels(decoder), returns)
             return
-        size = len(self._latent_labels)
-        for part in (returns[first : first + size] for first in range(0, returns.size, size)):
+        most = self.block_episodes
+        if len(self._latent_labels) < (size := min(most, returns.size)):
+            n_states = max(self._instance.n_states)
+            self._latent_labels = playing.state_labels(size, self._instance.horizon, n_states)
+        for part in (returns[first : first + most] for first in range(0, returns.size, most)):
             self.begin(part.size).learn(memory, self._latent_labels[: part.size], part)
 
     def _check_room(self, memory: Memory, n_labels: int) -> None:
         """Refuse a compiled memory that was made for another task: its loops would leave its tables."""
         known = self.description
         playing.player_of(memory).check_room(known.horizon, n_labels, known.n_actions)
-
-    @cached_property
-    def _latent_labels(self) -> LabelTable:
-        """The label table of a block for an agent that sees the latent state itself: [E, H+1, S]."""
-        n_states = max(self._instance.n_states)
-        return playing.state_labels(self.block_episodes, self._instance.horizon, n_states)

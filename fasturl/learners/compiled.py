@@ -238,9 +238,7 @@ class CompiledMemory:
         self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats
     ) -> None:
         """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
-        self._play_and_learn(
-            dynamics, labels, dynamics_rng, returns, blank_trajectories(0, self.task.horizon)
-        )
+        self._play_and_learn(dynamics, labels, dynamics_rng, returns, None)
 
     def learn_episodes_in_view(
         self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream
@@ -256,7 +254,7 @@ class CompiledMemory:
         labels: LabelTable,
         dynamics_rng: Stream,
         returns: Floats,
-        trajectories: Trajectories,
+        trajectories: Trajectories | None,
     ) -> None:
         self._check_dynamics(dynamics)
         rngs = dynamics_rng, self.task.policy_rng

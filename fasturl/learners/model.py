@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from .._kernels.entries import get_entry, place_of, set_entry, small_product
 from .learner import Floats, Task
 
 
@@ -58,13 +59,17 @@ def least_ahead(task: Task) -> Floats:
 @njit
 def count_step(
     tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
-) -> None:
-    """Add one step to the counts."""
-    tables.visits[level, label, action] += 1.0
+) -> np.uint64:
+    """Add one step to the counts. Returns the place of its label and action in tables [H, X, A]."""
+    visits, transitions = tables.visits, tables.transitions
+    pair = place_of(visits, level, label) + np.uint64(action)
+    set_entry(visits, pair, get_entry(visits, pair) + 1.0)
     if reward != 0.0:
-        tables.rewards[level, label, action] += reward
-    if next_level < tables.visits.shape[0]:
-        tables.transitions[level, label, action, next_label] += 1.0
+        set_entry(tables.rewards, pair, get_entry(tables.rewards, pair) + reward)
+    if next_level < visits.shape[0]:
+        outcome = small_product(pair, transitions.shape[3]) + np.uint64(next_label)
+        set_entry(transitions, outcome, get_entry(transitions, outcome) + 1.0)
+    return pair
 
 
 @njit

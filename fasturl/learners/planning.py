@@ -30,6 +30,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .._base.schema import setting
+from .._kernels.entries import get_entry, set_entry, small_product
 from .._kernels.tabular import greatest
 from .learner import Floats, Stream, Task
 from .model import count_step, greatest_ahead, model_tables
@@ -151,8 +152,9 @@ def plan_along_path(tables: Any, pair_value: Any) -> None:
 def note_meeting(tables: Any, level: int, label: int) -> None:
     """Remember where the episode is, and a label that is met for the first time."""
     tables.path[level] = label
-    if not tables.met[level, label]:
-        tables.met[level, label] = True
+    place = small_product(level, tables.met.shape[1]) + np.uint64(label)
+    if not get_entry(tables.met, place):
+        set_entry(tables.met, place, True)
         tables.met_labels[level, tables.n_met[level]] = label
         tables.n_met[level] += 1
 

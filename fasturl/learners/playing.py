@@ -133,7 +133,9 @@ def learn_observations(
 def state_labels(episodes: int, horizon: int, n_states: int) -> LabelTable:
     """The label table [E, H+1, S] of an agent that sees the latent states themselves."""
     kind: type[Any] = np.uint8 if n_states <= 256 else np.int32
-    return np.tile(np.arange(n_states, dtype=kind), (episodes, horizon + 1, 1))
+    table = np.empty((episodes, horizon + 1, n_states), kind)
+    table.reshape(episodes, -1)[:] = np.tile(np.arange(n_states), horizon + 1)
+    return table
 
 
 def draw_policy(chances: Floats, policy_rng: Stream) -> Ints:

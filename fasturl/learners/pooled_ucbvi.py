@@ -46,6 +46,7 @@ from numba import njit
 
 from .._base import checks
 from .._base.schema import Range, setting
+from .._kernels.entries import get_entry, set_entry
 from .._kernels.tabular import fill_greedy, greatest
 from .bounds import MOST_SCALE
 from .compiled import CompiledLearner, learner_functions
@@ -88,13 +89,13 @@ def take_step(
     tables: Any, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
 ) -> None:
     """Add the step to the model, and note whether a plan is due."""
-    count_step(tables, level, label, action, reward, next_level, next_label)
+    pair = count_step(tables, level, label, action, reward, next_level, next_label)
     if reward != 0.0:
-        tables.reward_squares[level, label, action] += reward * reward
+        set_entry(tables.reward_squares, pair, get_entry(tables.reward_squares, pair) + reward * reward)
     note_meeting(tables, level, label)
-    n = tables.visits[level, label, action]
-    if n >= tables.next_plan[level, label, action]:
-        tables.next_plan[level, label, action] = GROWTH * n
+    n = get_entry(tables.visits, pair)
+    if n >= get_entry(tables.next_plan, pair):
+        set_entry(tables.next_plan, pair, GROWTH * n)
         tables.deepest_due[0] = max(level, tables.deepest_due[0])
 
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._kernels.tabular import fill_greedy, greatest, greedy
+from .._kernels.entries import get_entry, place_of, set_entry
+from .._kernels.tabular import fill_greedy, greatest_at, greedy_at
 from .learner import Floats, Stream
 
 
@@ -36,7 +37,7 @@ class QTables(NamedTuple):
 @njit
 def choose(tables: Any, level: int, label: int, rng: Stream) -> int:
     """A best action in the `q` of any tables, ties at random."""
-    action, _ = greedy(tables.q[level, label], rng)
+    action, _ = greedy_at(tables.q, place_of(tables.q, level, label), rng)
     return action
 
 
@@ -45,17 +46,19 @@ def take_step(
     tables: QTables, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
 ) -> None:
     """The update above."""
+    q = tables.q
     value = 0.0
-    if next_level < tables.q.shape[0]:
-        value = greatest(tables.q[next_level, next_label])
+    if next_level < q.shape[0]:
+        value = greatest_at(q, place_of(q, next_level, next_label))
         if value > tables.value_cap:  # a branch that is guessed right is faster than a minimum
             value = tables.value_cap
-    visits, values = tables.visits[level, label], tables.q[level, label]
-    visits[action] += 1
-    t = np.uint64(visits[action])  # what has no sign need not be looked at for one
+    pair = place_of(q, level, label) + np.uint64(action)
+    visits = get_entry(tables.visits, pair) + 1
+    set_entry(tables.visits, pair, visits)
+    t = np.uint64(visits)  # what has no sign need not be looked at for one
     rate = tables.rates[t]
-    value = (1.0 - rate) * values[action] + rate * (reward + value + tables.bonuses[t])
-    values[action] = value if value < tables.cap else tables.cap
+    value = (1.0 - rate) * get_entry(q, pair) + rate * (reward + value + tables.bonuses[t])
+    set_entry(q, pair, value if value < tables.cap else tables.cap)
 
 
 @njit

@@ -14,7 +14,8 @@ from numba import njit
 
 from .._base.schema import Range, setting
 from .._kernels import tabular as _tabular
-from .._kernels.tabular import epsilon_greedy
+from .._kernels.entries import place_of
+from .._kernels.tabular import epsilon_greedy_at
 from .compiled import CompiledLearner, learner_functions
 from .learner import Stream, Task
 from .q_table import QTables, fill_policy, take_step
@@ -24,7 +25,8 @@ from .q_table import QTables, fill_policy, take_step
 def choose(tables: QTables, level: int, label: int, rng: Stream) -> int:
     """A uniform action with the probability of the coming episode, else a best one, ties at random."""
     episode = min(tables.episode[0], tables.epsilons.size - 1)
-    action, _ = epsilon_greedy(tables.q[level, label], tables.epsilons[episode], rng)
+    first = place_of(tables.q, level, label)
+    action, _ = epsilon_greedy_at(tables.q, first, tables.epsilons[episode], rng)
     return action
 
 

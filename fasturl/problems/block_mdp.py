@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._base.origin import is_ours
 from .._base.streams import Streams
 from .._kernels import planning as _planning
 from .._kernels.records import FIXED_REWARDS, NO_REWARDS, RANDOM_REWARDS, SIZE_ONE, Dynamics
@@ -178,6 +179,12 @@ class BlockMDP(Environment):
 
     def draw(self, streams: Streams) -> BlockMDP:
         return self
+
+    def instance(self, seed: int = 0) -> BlockMDP:
+        if not is_ours(type(self)):
+            return super().instance(seed)
+        checks.seed("seed", seed)
+        return self  # checked when it was made
 
     def draw_block(self, rngs: Rngs, episodes: int, observations: ObservationSpace | None = None) -> Block:
         """The observations of the next episodes for every state, from the generators of the emission stream.

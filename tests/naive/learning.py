@@ -25,22 +25,22 @@ class Loops:
 
     def learn(self, dynamics, labels, tables, dynamics_rng, policy_rng, returns, trajectories, place):
         """A step is learned from before the next action is chosen; what happens is recorded where there is
-        room."""
+        a record."""
         horizon, _, n_actions, _ = dynamics.transitions.shape
-        states, actions, rewards = trajectories
         for e in range(len(returns)):
             self._begin(tables, policy_rng, place)
             total, s = 0.0, start_state(dynamics, dynamics_rng)
-            if len(states):
-                states[e, 0] = s
+            if trajectories is not None:
+                trajectories.states[e, 0] = s
             for h in range(horizon):
                 label = int(labels[e, h, s])
                 a = self._choose(tables, h, h, label, policy_rng, n_actions, place)
                 if a is None:
                     return False
                 s, reward = step(dynamics, dynamics_rng, h, s, a)
-                if len(states):
-                    states[e, h + 1], actions[e, h], rewards[e, h] = s, a, reward
+                if trajectories is not None:
+                    trajectories.states[e, h + 1] = s
+                    trajectories.actions[e, h], trajectories.rewards[e, h] = a, reward
                 total += reward
                 self._take(tables, h, (h, label, a, reward, h + 1, int(labels[e, h + 1, s])), place)
             self._end(tables, policy_rng, place)

@@ -1,0 +1,68 @@
+"""The kernels' `get_entry` and `set_entry` as one instruction each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.core.cgutils import do_boundscheck
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, overload
+
+from .._kernels.entries import get_entry, set_entry
+
+_INLINED = {"forceinline": True}
+
+
+def use_flat_entries() -> None:
+    """Let kernels compile the two. Call it once, before the first is compiled."""
+
+    @overload(get_entry, jit_options=_INLINED)  # type: ignore[untyped-decorator]  # of Numba, as below
+    def compiled_get(table: Any, place: Any) -> Any:
+        def call(table: Any, place: Any) -> Any:
+            return _load(table, place)
+
+        return call
+
+    @overload(set_entry, jit_options=_INLINED)  # type: ignore[untyped-decorator]  # as above
+    def compiled_set(table: Any, place: Any, value: Any) -> Any:
+        def call(table: Any, place: Any, value: Any) -> Any:
+            return _store(table, place, value)
+
+        return call
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # as above
+def _load(_typing: Any, table: Any, place: Any) -> Any:
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return target.unpack_value(builder, table.dtype, _pointer(target, builder, table, *arguments))
+
+    return table.dtype(_checked(table), types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # as above
+def _store(_typing: Any, table: Any, place: Any, value: Any) -> Any:
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        array, index, entry = arguments
+        target.pack_value(builder, table.dtype, entry, _pointer(target, builder, table, array, index))
+        return target.get_dummy_value()
+
+    return types.void(_checked(table), types.uint64, table.dtype), generate
+
+
+def _checked(table: Any) -> Any:
+    """The type of a table whose entries lie side by side, or of a row."""
+    if table.layout != "C" and table.ndim > 1:
+        raise TypingError(f"a table must have no gaps between its rows, got {table}")
+    return table
+
+
+def _pointer(target: Any, builder: Any, kind: Any, table: Any, place: Any) -> Any:
+    """Where an entry is. Indices are checked where Numba checks them."""
+    array = target.make_array(kind)(target, builder, table)
+    if target.enable_boundscheck:
+        do_boundscheck(target, builder, place, array.nitems)
+    if kind.layout == "C":
+        return builder.gep(array.data, [place])
+    step = builder.udiv(builder.extract_value(array.strides, 0), array.itemsize)
+    return builder.gep(array.data, [builder.mul(place, step)])

@@ -1,0 +1,74 @@
+"""Entries of tables by their place in memory, against indexing as usual."""
+
+import hypothesis
+import numba
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from numba import njit
+
+from fasturl._kernels.compiling import OPTIONS
+from fasturl._kernels.entries import get_entry, place_of, set_entry, small_product
+
+pytestmark = pytest.mark.kernel
+
+KINDS = st.sampled_from([np.float64, np.float32, np.int64, np.uint8, np.bool_])
+SHAPES = st.tuples(*[st.integers(1, 5)] * 3)
+
+
+@njit(**OPTIONS)
+def read(table, place):
+    return get_entry(table, place)
+
+
+@njit(**OPTIONS)
+def write(table, place, value):
+    set_entry(table, place, value)
+
+
+@njit(**OPTIONS)
+def place(table, i, j):
+    return place_of(table, i, j)
+
+
+@hypothesis.given(st.data(), KINDS, SHAPES)
+def test_an_entry_is_the_one_that_indices_find(data, kind, shape):
+    table = np.random.default_rng(0).integers(0, 100, shape).astype(kind)
+    i, j, k = (data.draw(st.integers(0, size - 1)) for size in shape)
+    found = place(table, i, j) + np.uint64(k)
+    assert read(table, found) == table[i, j, k]
+    changed = table.copy()
+    changed[i, j, k] = 1
+    write(table, found, kind(1))
+    np.testing.assert_array_equal(table, changed)
+
+
+def test_a_row_may_have_gaps():
+    row = np.arange(20.0).reshape(5, 4)[:, 1]
+    assert [read(row, np.uint64(i)) for i in range(5)] == row.tolist()
+    write(row, np.uint64(3), -1.0)
+    assert row[3] == -1.0
+
+
+def test_in_a_table_of_four_axes_the_place_is_the_number_of_a_row():
+    table = np.zeros((2, 3, 4, 5))
+    assert place(table, 1, 2) == (1 * 3 + 2) * 4
+
+
+@hypothesis.given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
+def test_products_of_small_numbers_are_exact(one, other):
+    assert int(small_product(one, other)) == one * other
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="NumPy finds entries of any table")
+def test_a_table_with_gaps_is_refused():
+    with pytest.raises(numba.TypingError, match="no gaps"):
+        read(np.zeros((4, 4))[:, ::2], np.uint64(0))
+
+
+@pytest.mark.skipif(
+    not (numba.config.BOUNDSCHECK or numba.config.DISABLE_JIT), reason="indices are not checked here"
+)
+def test_places_are_checked_where_indices_are():
+    with pytest.raises(IndexError):
+        read(np.arange(4.0), np.uint64(4))
