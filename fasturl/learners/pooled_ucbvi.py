@@ -46,8 +46,8 @@ from numba import njit
 
 from .._base import checks
 from .._base.schema import Range, setting
-from .._kernels.entries import get_entry, set_entry
-from .._kernels.tabular import fill_greedy, greatest
+from .._kernels.entries import get_entry, place_of, set_entry, small_product
+from .._kernels.tabular import fill_greedy, greatest, greatest_at
 from .bounds import MOST_SCALE
 from .compiled import CompiledLearner, learner_functions
 from .learner import Floats, Stream, Task
@@ -67,10 +67,12 @@ class PooledTables(NamedTuple):
     reward_squares: np.ndarray  # float64[H, X, A], sum of squared rewards
     next_plan: np.ndarray  # float64[H, X, A], visits at which a plan is due
     deepest_due: np.ndarray  # int64[1], the deepest level at which a plan is due, or -1
-    means: np.ndarray  # float64[H, X, A], r + sum of p V of the optimistic plan
-    variances: np.ndarray  # float64[H, X, A], v of the head of this file
-    rarities: np.ndarray  # float64[H, X, A], log(1 + N / n)
-    rarity_visits: np.ndarray  # float64[H, X], the N of these
+    paid: np.ndarray  # bool[H], whether a reward other than 0 was met
+    means: np.ndarray  # float64[X, A], scratch: r + sum of p V at the level that is planned
+    variances: np.ndarray  # float64[X, A], scratch: v of the head of this file there
+    shares: np.ndarray  # float64[H, X, A], 1 / n
+    rarities: np.ndarray  # float64[H, X, A], log(1 + N / n) / (n (n + k))
+    weighed_visits: np.ndarray  # float64[H, X], the N of these
     plain_variances: np.ndarray  # float64[A], scratch: the plan without bonuses has no use for variances
     squares: np.ndarray  # float64[H, X], sum of n v over the actions of a label, when it was last backed up
     freedom: np.ndarray  # float64[H, X], sum of n - 1, likewise
@@ -91,6 +93,7 @@ def take_step(
     """Add the step to the model, and note whether a plan is due."""
     pair = count_step(tables, level, label, action, reward, next_level, next_label)
     if reward != 0.0:
+        tables.paid[level] = True
         set_entry(tables.reward_squares, pair, get_entry(tables.reward_squares, pair) + reward * reward)
     note_meeting(tables, level, label)
     n = get_entry(tables.visits, pair)
@@ -106,13 +109,14 @@ def end_episode(tables: Any, rng: Stream) -> None:
     if tables.along_path:
         plan_in_turn(tables, back_up, rng)
         return
+    n_labels = tables.q.shape[1]
     for h in range(tables.deepest_due[0], -1, -1):
-        for x in range(tables.q.shape[1]):
+        for x in range(n_labels):
             if tables.met[h, x]:
-                fill_means(tables, h, x, tables.values[h + 1], tables.means[h, x], tables.variances[h, x])
-                refresh_rarities(tables, h, x)
+                refresh_weights(tables, h, x)
+                fill_means(tables, h, x, tables.values[h + 1], tables.means[x], tables.variances[x])
         pooled = pooled_variance(tables, h)
-        for x in range(tables.q.shape[1]):
+        for x in range(n_labels):
             if tables.met[h, x]:
                 add_bonuses(tables, h, x, pooled)
     tables.deepest_due[0] = -1
@@ -121,15 +125,9 @@ def end_episode(tables: Any, rng: Stream) -> None:
 @njit
 def back_up(tables: Any, h: int, x: int, rng: Stream) -> None:
     """Set the values of one label, with what the others of its level had when they were last backed up."""
-    fill_means(tables, h, x, tables.values[h + 1], tables.means[h, x], tables.variances[h, x])
-    refresh_rarities(tables, h, x)
-    squares, freedom = 0.0, 0.0
-    for a in range(tables.q.shape[2]):
-        n = tables.visits[h, x, a]
-        if n > 0.0:
-            squares += n * tables.variances[h, x, a]
-            freedom += n - 1.0
-    tables.squares[h, x], tables.freedom[h, x] = squares, freedom
+    refresh_weights(tables, h, x)
+    fill_means(tables, h, x, tables.values[h + 1], tables.means[x], tables.variances[x])
+    tables.squares[h, x], tables.freedom[h, x] = squares_and_freedom(tables, h, x)
     squares, freedom = 0.0, 0.0
     for y in range(tables.q.shape[1]):
         squares += tables.squares[h, y]
@@ -138,37 +136,56 @@ def back_up(tables: Any, h: int, x: int, rng: Stream) -> None:
 
 
 @njit
-def fill_means(tables: Any, h: int, x: int, next_values: Floats, means: Floats, variances: Floats) -> None:
-    """r + sum of p V for the visited actions of a label, and their variances v."""
-    for a in range(means.size):
-        n = tables.visits[h, x, a]
-        if n == 0.0:
-            continue
-        counts = tables.transitions[h, x, a]
-        mean, square = 0.0, 0.0
-        for y in range(counts.size):
-            mean += counts[y] * next_values[y]
-            square += counts[y] * next_values[y] * next_values[y]
-        mean, reward = mean / n, tables.rewards[h, x, a] / n
-        of_values = max(square / n - mean * mean, 0.0)
-        of_rewards = max(tables.reward_squares[h, x, a] / n - reward * reward, 0.0)
-        means[a] = reward + mean
-        variances[a] = of_values + of_rewards
+def refresh_weights(tables: Any, h: int, x: int) -> None:
+    """What follows from the visits of a label alone, where it was met since this was last computed."""
+    n_actions, first, k = np.uint64(tables.q.shape[2]), place_of(tables.q, h, x), tables.pooled_visits
+    label_visits = 0.0
+    for a in range(n_actions):
+        label_visits += get_entry(tables.visits, first + a)
+    if label_visits == tables.weighed_visits[h, x]:
+        return
+    tables.weighed_visits[h, x] = label_visits
+    for a in range(n_actions):
+        n = get_entry(tables.visits, first + a)
+        if n > 0.0:
+            set_entry(tables.shares, first + a, 1.0 / n)
+            set_entry(tables.rarities, first + a, math.log(1.0 + label_visits / n) / (n * (n + k)))
 
 
 @njit
-def refresh_rarities(tables: Any, h: int, x: int) -> None:
-    """log(1 + N / n) for the visited actions of a label, where it was met since this was last computed."""
-    label_visits = 0.0
-    for a in range(tables.q.shape[2]):
-        label_visits += tables.visits[h, x, a]
-    if label_visits == tables.rarity_visits[h, x]:
-        return
-    tables.rarity_visits[h, x] = label_visits
-    for a in range(tables.q.shape[2]):
-        n = tables.visits[h, x, a]
+def fill_means(tables: Any, h: int, x: int, next_values: Floats, means: Floats, variances: Floats) -> None:
+    """r + sum of p V for the visited actions of a label, and their variances v."""
+    first, paid = place_of(tables.q, h, x), tables.paid[h]
+    for a in range(np.uint64(means.size)):
+        pair = first + a
+        if get_entry(tables.visits, pair) == 0.0:
+            continue
+        mean, square, outcome = 0.0, 0.0, small_product(pair, next_values.size)
+        for y in range(np.uint64(next_values.size)):
+            count, value = get_entry(tables.transitions, outcome + y), get_entry(next_values, y)
+            mean += count * value
+            square += count * value * value
+        share = get_entry(tables.shares, pair)
+        mean *= share
+        variance = max(square * share - mean * mean, 0.0)
+        if paid:
+            reward = get_entry(tables.rewards, pair) * share
+            mean += reward
+            variance += max(get_entry(tables.reward_squares, pair) * share - reward * reward, 0.0)
+        means[a], variances[a] = mean, variance
+
+
+@njit
+def squares_and_freedom(tables: Any, h: int, x: int) -> tuple[float, float]:
+    """The sums of n v and of n - 1 over the visited actions of a label."""
+    first = place_of(tables.q, h, x)
+    squares, freedom = 0.0, 0.0
+    for a in range(np.uint64(tables.q.shape[2])):
+        n = get_entry(tables.visits, first + a)
         if n > 0.0:
-            tables.rarities[h, x, a] = math.log(1.0 + label_visits / n)
+            squares += n * tables.variances[x, a]
+            freedom += n - 1.0
+    return squares, freedom
 
 
 @njit
@@ -176,13 +193,10 @@ def pooled_variance(tables: Any, h: int) -> float:
     """The variance u that the visited pairs of a level share."""
     squares, freedom = 0.0, 0.0
     for x in range(tables.q.shape[1]):
-        if not tables.met[h, x]:
-            continue
-        for a in range(tables.q.shape[2]):
-            n = tables.visits[h, x, a]
-            if n > 0.0:
-                squares += n * tables.variances[h, x, a]
-                freedom += n - 1.0
+        if tables.met[h, x]:
+            of_label = squares_and_freedom(tables, h, x)
+            squares += of_label[0]
+            freedom += of_label[1]
     return squares / max(freedom, 1.0)
 
 
@@ -190,18 +204,17 @@ def pooled_variance(tables: Any, h: int) -> float:
 def add_bonuses(tables: Any, h: int, x: int, pooled: float) -> None:
     """Values of a label and its visited actions: means and both bonuses, with the pooled variance of the
     level."""
-    k, novelty = tables.pooled_visits, tables.novelty * (tables.caps[h] - tables.floors[h])
-    cap = tables.caps[h]
-    believed_after = tables.believed_after[h]
+    first, cap, believed_after = place_of(tables.q, h, x), tables.caps[h], tables.believed_after[h]
+    shared, novelty = tables.pooled_visits * pooled, tables.novelty * (cap - tables.floors[h])
     # without branches, so that several actions are computed at once
-    for a in range(tables.q.shape[2]):
-        n = max(tables.visits[h, x, a], 1.0)
-        variance = (n * tables.variances[h, x, a] + k * pooled) / (n + k)
-        standard_error = math.sqrt(variance * tables.rarities[h, x, a] / n)
-        value = tables.means[h, x, a] + (tables.deviations * standard_error + novelty / n)
+    for a in range(np.uint64(tables.q.shape[2])):
+        n = get_entry(tables.visits, first + a)
+        squared_error = (n * tables.variances[x, a] + shared) * get_entry(tables.rarities, first + a)
+        bonus = tables.deviations * math.sqrt(squared_error) + novelty * get_entry(tables.shares, first + a)
+        value = tables.means[x, a] + bonus
         value = cap if value > cap else value
-        tables.q[h, x, a] = value if tables.visits[h, x, a] >= believed_after else cap
-    tables.values[h, x] = greatest(tables.q[h, x])
+        set_entry(tables.q, first + a, value if n >= believed_after else cap)
+    tables.values[h, x] = greatest_at(tables.q, first)
 
 
 @njit
@@ -209,6 +222,7 @@ def fill_policy(tables: Any, chances: Floats) -> None:
     """Greedy in the model without bonuses, ties as equal probabilities."""
     for h in range(chances.shape[0] - 1, -1, -1):
         for x in range(chances.shape[1]):
+            refresh_weights(tables, h, x)
             fill_means(tables, h, x, tables.plain_values[h + 1], tables.plain_q[h, x], tables.plain_variances)
             tables.plain_values[h, x] = greatest(tables.plain_q[h, x])
             fill_greedy(tables.plain_q[h, x], chances[h, x])
@@ -270,10 +284,12 @@ class PooledUCBVI(CompiledLearner):
             reward_squares=np.zeros(shape),
             next_plan=np.ones(shape),
             deepest_due=np.full(1, -1),
-            means=np.zeros(shape),
-            variances=np.zeros(shape),
+            paid=np.zeros(task.n_levels, np.bool_),
+            means=np.zeros(shape[1:]),
+            variances=np.zeros(shape[1:]),
+            shares=np.zeros(shape),
             rarities=np.zeros(shape),
-            rarity_visits=np.zeros(shape[:2]),
+            weighed_visits=np.zeros(shape[:2]),
             plain_variances=np.zeros(task.n_actions),
             squares=np.zeros(shape[:2]),
             freedom=np.zeros(shape[:2]),

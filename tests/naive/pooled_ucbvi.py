@@ -41,10 +41,10 @@ class PooledUCBVI:
         pairs = [(x, a) for (level, x, a) in sorted(self.steps) if level == h]
         estimates = {pair: self.mean_and_variance(h, *pair, self.values[h + 1]) for pair in pairs}
         squares, freedom = 0.0, 0.0
-        for x, a in pairs:
-            n = len(self.steps[h, x, a])
-            squares += n * estimates[x, a][1]
-            freedom += n - 1
+        for x in sorted({x for x, _ in pairs}):
+            of_label = self.squares_and_freedom(h, x, {a: estimates[y, a] for y, a in pairs if y == x})
+            squares += of_label[0]
+            freedom += of_label[1]
         pooled = squares / max(freedom, 1.0)
         for x, a in pairs:
             mean, variance = estimates[x, a]
@@ -56,12 +56,7 @@ class PooledUCBVI:
         """One label alone: of the others, the sums are those of when they were last planned."""
         actions = [a for a in range(self.n_actions) if (h, x, a) in self.steps]
         estimates = {a: self.mean_and_variance(h, x, a, self.values[h + 1]) for a in actions}
-        squares, freedom = 0.0, 0.0
-        for a in actions:
-            n = len(self.steps[h, x, a])
-            squares += n * estimates[a][1]
-            freedom += n - 1
-        self.pools[h, x] = squares, freedom
+        self.pools[h, x] = self.squares_and_freedom(h, x, estimates)
         squares, freedom = 0.0, 0.0
         for y in range(self.n_labels):
             squares += self.pools.get((h, y), (0.0, 0.0))[0]
@@ -70,6 +65,15 @@ class PooledUCBVI:
             bonus = self.bonus(h, x, a, variance, squares / max(freedom, 1.0))
             self.q[h][x][a] = self.optimistic(h, x, a, mean + bonus)
         self.values[h][x] = max(self.q[h][x])
+
+    def squares_and_freedom(self, h, x, estimates):
+        """Of one label: what the variance that a level shares is made of."""
+        squares, freedom = 0.0, 0.0
+        for a, (_, variance) in estimates.items():
+            n = len(self.steps[h, x, a])
+            squares += n * variance
+            freedom += n - 1
+        return squares, freedom
 
     def optimistic(self, h, x, a, value):
         if self.believed_after is not None and len(self.steps[h, x, a]) < self.believed_after[h]:
@@ -88,17 +92,19 @@ class PooledUCBVI:
             times = sum(following == y for _, following in steps)
             total += times * next_values[y]
             squares += times * next_values[y] * next_values[y]
-        gain, value = gains / n, total / n
-        variance = max(squares / n - value * value, 0.0) + max(gain_squares / n - gain * gain, 0.0)
-        return gain + value, variance
+        share = 1 / n
+        gain, value = gains * share, total * share
+        variance = max(squares * share - value * value, 0.0)
+        variance += max(gain_squares * share - gain * gain, 0.0)
+        return value + gain, variance
 
     def bonus(self, h, x, a, variance, pooled):
         settings, n = self.settings, len(self.steps[h, x, a])
         met = sum(len(self.steps.get((h, x, b), [])) for b in range(self.n_actions))
-        shared = (n * variance + settings.pooled_visits * pooled) / (n + settings.pooled_visits)
-        standard_error = math.sqrt(shared * math.log(1 + met / n) / n)
+        rarity = math.log(1 + met / n) / (n * (n + settings.pooled_visits))
+        squared_error = (n * variance + settings.pooled_visits * pooled) * rarity
         novelty = settings.novelty * (self.caps[h] - self.floors[h])
-        return settings.deviations * standard_error + novelty / n
+        return settings.deviations * math.sqrt(squared_error) + novelty * (1 / n)
 
     def final_q(self):
         """Of the model without bonuses; what was never tried is worth the least."""
