@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from .compiling import fma, inlined, kernel
+from .entries import set_entry
 from .rng import fill_bits_in_lanes
 
 _F = np.float32
@@ -37,12 +38,11 @@ _HALF_TURN = _F(math.pi / 2 / 2**31)
 _SIGN = np.uint32(1 << 31)
 _1 = np.uint32(1)
 
-_0, _ONE_BIT, _6, _8 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(8)
+_0, _ONE_BIT, _3, _6, _8 = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(6), np.uint64(8)
 _56, _63 = np.uint64(56), np.uint64(63)
 _7, _BYTE = np.uint64(7), np.uint64(0xFF)
-_EVERY_BYTE = np.uint64(0x0101010101010101)
-_DIAGONAL = np.uint64(0x8040201008040201)  # bit i of byte i
-_ALMOST = np.uint64(0x7F7F7F7F7F7F7F7F)
+_SPREAD = np.array([sum((byte >> i & 1) << 8 * i for i in range(8)) for byte in range(256)], np.uint64)
+"""For each byte a word of eight bytes, which are its bits."""
 _GATHER = np.uint64(0x0102040810204080)
 """Times this, the lowest bits of eight bytes stand side by side in the highest byte."""
 
@@ -166,15 +166,16 @@ def lock_words(raw: np.ndarray, horizon: int, out: np.ndarray) -> None:
         share = max(1, 64 // horizon)
         width = np.uint64(horizon)
         mask = (np.uint64(1) << width) - np.uint64(1)
+        place = _0
         for e in range(out.shape[0]):
             h = 0
             for i in range(raw.shape[1]):
                 coins = raw[e, i]
                 for _ in range(min(share, horizon + 1 - h)):
                     word = (coins & mask) << np.uint64(3)
-                    out[e, h, 0, 0] = word | np.uint64(1)
-                    out[e, h, 1, 0] = word | np.uint64(2)
-                    out[e, h, 2, 0] = word | np.uint64(4)
+                    for s in range(_3):
+                        set_entry(out, place + s, word | (_ONE_BIT << s))
+                    place += _3
                     coins >>= width
                     h += 1
     else:
@@ -225,7 +226,7 @@ def categorical_words(raw: np.ndarray, cumulative: np.ndarray, out: np.ndarray) 
 @inlined
 def _spread(byte: np.uint64) -> np.uint64:
     """Eight bits as eight bytes, the lowest first."""
-    return ((((byte & _BYTE) * _EVERY_BYTE) & _DIAGONAL) + _ALMOST) >> _7 & _EVERY_BYTE
+    return _SPREAD[byte & _BYTE]
 
 
 def put_eight(bytes_: np.uint64, e: int, j: int, out: np.ndarray) -> None:

@@ -12,12 +12,12 @@ import numpy as np
 from .compiling import inlined
 
 
-def get_entry(table: np.ndarray, place: np.uint64) -> float:
+def get_entry(table: np.ndarray, place: int | np.uint64) -> float:
     """The entry at a place of a table without gaps, or of a row."""
     return table.flat[int(place)]
 
 
-def set_entry(table: np.ndarray, place: np.uint64, value: float) -> None:
+def set_entry(table: np.ndarray, place: int | np.uint64, value: float) -> None:
     """Put a value, of the kind that the table holds, into a place."""
     table.flat[int(place)] = value
 

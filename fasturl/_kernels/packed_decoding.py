@@ -22,6 +22,7 @@ the sum of their absolute values. Nothing is summed then, and the label is the s
 import numpy as np
 
 from .compiling import inlined, kernel
+from .entries import get_entry, place_of, set_entry
 
 _0F = np.float32(0.0)
 _0 = np.uint64(0)
@@ -33,7 +34,7 @@ _6 = np.uint64(6)
 _63 = np.uint64(63)
 _NOTHING = (_0F, _0F, _0F, _0F)
 _TILE = np.uint64(16)
-"""Episodes that are looked up level by level, so that tables of a level stay in the cache."""
+"""Episodes and levels that are looked up together."""
 _LOW, _HIGH, _LARGEST = range(3)
 _ROUNDING = 2.0**-23
 UNDECIDED = np.int16(-1)
@@ -260,21 +261,27 @@ def packed_scores(words: np.ndarray, tables: np.ndarray, scores: np.ndarray) -> 
 
 @inlined
 def _look_up(
-    words: np.ndarray, episodes: tuple, h: np.uint64, tables: tuple, relabel: np.ndarray, labels: np.ndarray
+    words: np.ndarray, episodes: tuple, levels: tuple, tables: tuple, relabel: np.ndarray, labels: np.ndarray
 ) -> bool:
-    """Fill in the labels of a level in episodes from the first up to an end, where one group decides for
-    them; returns whether it does for all."""
-    t, bits = h if tables.scores.shape[0] > 1 else _0, _group_bits(tables.scores.shape[2])
+    """Fill in the labels of episodes and levels from the first up to an end, where one group decides for
+    them; returns whether it does for all. Several levels share a table."""
+    t, bits = levels[0] if tables.scores.shape[0] > 1 else _0, _group_bits(tables.scores.shape[2])
     group, decided, n_states = tables.deciding[t], tables.decided[t], np.uint64(labels.shape[2])
     if group == np.uint64(tables.scores.shape[1]):
         return False
     w, shift, mask = (group * bits) >> _6, (group * bits) & _63, np.uint64(decided.size - 1)
+    n_words = np.uint64(words.shape[3])
     for e in range(*episodes):
-        for s in range(n_states):
-            label = decided[(words[e, h, s, w] >> shift) & mask]
+        cell = place_of(labels, e, levels[0])
+        end = cell + (levels[1] - levels[0]) * n_states
+        word = place_of(words, e, levels[0]) * n_words + w
+        while cell < end:
+            label = decided[(get_entry(words, word) >> shift) & mask]
             if label == UNDECIDED:
                 return False
-            labels[e, h, s] = relabel[np.uint64(label)]
+            set_entry(labels, cell, relabel[np.uint64(label)])
+            cell += _1
+            word += n_words
     return True
 
 
@@ -282,7 +289,7 @@ def _look_up(
 def _label_by_scores(
     words: np.ndarray,
     episodes: tuple,
-    h: np.uint64,
+    levels: tuple,
     scores: np.ndarray,
     shared: np.uint64,
     relabel: np.ndarray,
@@ -292,20 +299,20 @@ def _label_by_scores(
     """As `_look_up`, for all labels; the states have the same bits in the groups from `shared` on."""
     n_groups, bits = np.uint64(scores.shape[1]), _group_bits(scores.shape[2])
     n_states, n_scores = np.uint64(labels.shape[2]), np.uint64(scores.shape[3])
-    if shared == _1 and n_scores == _4:
-        for e in range(*episodes):
-            tail = _add_groups(words, (e, h, _0), scores, bits, _1, n_groups, _0, _NOTHING)
-            for s in range(n_states):
-                _, best = _greatest(_add_first_group(words, (e, h, s), scores, tail))
-                labels[e, h, s] = relabel[best]
-        return
     for e in range(*episodes):
-        for k in range(_0, n_scores, _4):
-            tail = _add_groups(words, (e, h, _0), scores, bits, shared, n_groups, k, _NOTHING)
-            for s in range(n_states):
-                top, best = _greatest(_add_groups(words, (e, h, s), scores, bits, _0, shared, k, tail))
-                if k == _0 or top > greatest[s]:
-                    greatest[s], labels[e, h, s] = top, relabel[k + best]
+        for h in range(*levels):
+            if shared == _1 and n_scores == _4:
+                tail = _add_groups(words, (e, h, _0), scores, bits, _1, n_groups, _0, _NOTHING)
+                for s in range(n_states):
+                    _, best = _greatest(_add_first_group(words, (e, h, s), scores, tail))
+                    labels[e, h, s] = relabel[best]
+                continue
+            for k in range(_0, n_scores, _4):
+                tail = _add_groups(words, (e, h, _0), scores, bits, shared, n_groups, k, _NOTHING)
+                for s in range(n_states):
+                    top, best = _greatest(_add_groups(words, (e, h, s), scores, bits, _0, shared, k, tail))
+                    if k == _0 or top > greatest[s]:
+                        greatest[s], labels[e, h, s] = top, relabel[k + best]
 
 
 @kernel
@@ -314,16 +321,20 @@ def packed_labels(
 ) -> None:
     """Fill labels uint8[E, L, S] with the first of the greatest scores, passed through relabel uint8[K].
 
-    `tables` is a `PackedTables`, `greatest` float32[S] of scratch.
+    `tables` is a `PackedTables`, `greatest` float32[S] of scratch. Observations are looked up sixteen at a
+    time: one after the other where levels share a table, and else those of a level, so that its table stays
+    in the cache.
     """
     n_episodes, n_levels = np.uint64(labels.shape[0]), np.uint64(labels.shape[1])
     n_groups, bits = np.uint64(tables.scores.shape[1]), _group_bits(tables.scores.shape[2])
-    for first in range(_0, n_episodes, _TILE):
-        episodes = first, min(first + _TILE, n_episodes)
+    tile = (_1, _TILE) if tables.scores.shape[0] == 1 else (_TILE, _1)
+    for first in range(_0, n_episodes, tile[0]):
+        episodes = first, min(first + tile[0], n_episodes)
         shared, is_known = n_groups, False
-        for h in range(n_levels):
-            if not _look_up(words, episodes, h, tables, relabel, labels):
+        for first_level in range(_0, n_levels, tile[1]):
+            levels = first_level, min(first_level + tile[1], n_levels)
+            if not _look_up(words, episodes, levels, tables, relabel, labels):
                 if not is_known:
                     shared = min(_first_shared_group(words, *episodes, n_levels, bits), n_groups)
                     is_known = True
-                _label_by_scores(words, episodes, h, tables.scores, shared, relabel, greatest, labels)
+                _label_by_scores(words, episodes, levels, tables.scores, shared, relabel, greatest, labels)

@@ -8,8 +8,9 @@ import numpy as np
 
 from .compiling import kernel
 from .dynamics import start_state, step
+from .entries import get_entry, place_of, small_product
 from .rng import below
-from .tabular import greedy
+from .tabular import greedy_at
 
 
 @kernel
@@ -31,13 +32,17 @@ def explore(
     """
     states, actions, rewards = trajectories.states, trajectories.actions, trajectories.rewards
     horizon, _, n_actions, _ = dynamics.transitions.shape
+    n_states = np.uint64(labels.shape[2])
     for e in range(states.shape[0]):
         target = below(policy_rng, reach.shape[0])
         s = start_state(dynamics, dynamics_rng)
         states[e, 0] = s
+        seen = place_of(labels, e, 0)
         for h in range(horizon):
             if h < level - 1:
-                a, _ = greedy(reach[target, h, np.int64(labels[e, h, s])], policy_rng)
+                row = place_of(reach, target, h) + np.uint64(get_entry(labels, seen + np.uint64(s)))
+                a, _ = greedy_at(reach, small_product(row, n_actions), policy_rng)
+                seen += n_states
             else:
                 a = below(policy_rng, n_actions)
             s, reward = step(dynamics, dynamics_rng, h, s, a)

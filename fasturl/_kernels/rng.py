@@ -21,7 +21,7 @@ _ULP_53 = 2.0**-53
 
 
 @inlined
-def _advance(
+def advance(
     a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]:
     """The next state, and 64 fresh bits."""
@@ -39,14 +39,20 @@ def _advance(
 @inlined
 def next_bits(rng: np.ndarray) -> np.uint64:
     """64 fresh bits."""
-    rng[0], rng[1], rng[2], rng[3], result = _advance(rng[0], rng[1], rng[2], rng[3])
+    rng[0], rng[1], rng[2], rng[3], result = advance(rng[0], rng[1], rng[2], rng[3])
     return result
+
+
+@inlined
+def as_uniform(bits: np.uint64) -> float:
+    """Fresh bits as a multiple of 2^-53, uniform on [0, 1)."""
+    return np.float64(bits >> _11) * _ULP_53
 
 
 @inlined
 def uniform(rng: np.ndarray) -> float:
     """A multiple of 2^-53, uniform on [0, 1)."""
-    return np.float64(next_bits(rng) >> _11) * _ULP_53
+    return as_uniform(next_bits(rng))
 
 
 @inlined
@@ -79,10 +85,10 @@ def fill_bits_in_lanes(rngs: np.ndarray, out: np.ndarray) -> None:
     a2, b2, c2, d2 = rngs[2, 0], rngs[2, 1], rngs[2, 2], rngs[2, 3]
     a3, b3, c3, d3 = rngs[3, 0], rngs[3, 1], rngs[3, 2], rngs[3, 3]
     for i in range(out.shape[0]):
-        a0, b0, c0, d0, out[i, 0] = _advance(a0, b0, c0, d0)
-        a1, b1, c1, d1, out[i, 1] = _advance(a1, b1, c1, d1)
-        a2, b2, c2, d2, out[i, 2] = _advance(a2, b2, c2, d2)
-        a3, b3, c3, d3, out[i, 3] = _advance(a3, b3, c3, d3)
+        a0, b0, c0, d0, out[i, 0] = advance(a0, b0, c0, d0)
+        a1, b1, c1, d1, out[i, 1] = advance(a1, b1, c1, d1)
+        a2, b2, c2, d2, out[i, 2] = advance(a2, b2, c2, d2)
+        a3, b3, c3, d3, out[i, 3] = advance(a3, b3, c3, d3)
     rngs[0, 0], rngs[0, 1], rngs[0, 2], rngs[0, 3] = a0, b0, c0, d0
     rngs[1, 0], rngs[1, 1], rngs[1, 2], rngs[1, 3] = a1, b1, c1, d1
     rngs[2, 0], rngs[2, 1], rngs[2, 2], rngs[2, 3] = a2, b2, c2, d2

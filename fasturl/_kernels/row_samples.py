@@ -3,7 +3,7 @@
 import numpy as np
 
 from .compiling import kernel
-from .rng import uniform
+from .rng import advance, as_uniform
 
 
 @kernel
@@ -25,7 +25,10 @@ def choose_evenly(
     for k in range(chances.size):
         chances[k] = most / (n_labels * max(chances[k], 1.0))
     n_chosen = 0
+    a, b, c, d = rng  # in registers: one draw need not wait until another is stored
     for i in range(labels.size):
+        a, b, c, d, bits = advance(a, b, c, d)
         chosen[n_chosen] = i  # kept where it is drawn
-        n_chosen += uniform(rng) < chances[labels[i]]
+        n_chosen += as_uniform(bits) < chances[labels[i]]
+    rng[0], rng[1], rng[2], rng[3] = a, b, c, d
     return n_chosen

@@ -15,6 +15,7 @@ import numpy as np
 from .compiling import inlined, kernel
 from .dynamics import random_reward, start_state, step
 from .emission import fill_normals, show_word
+from .entries import get_entry, place_of, small_product
 from .rng import fill_bits_in_lanes, shuffle, uniform
 
 _CODE = np.uint64(7)
@@ -44,24 +45,30 @@ def draw_locks(rngs: np.ndarray, mask: np.ndarray, order: np.ndarray, ways: np.n
 
 
 @inlined
+def _pair(table: np.ndarray, h: np.uint64, e: int, s: np.uint64, a: int) -> np.uint64:
+    """The number of [h, e, s, a] among the first four axes of a table [H, N, S, A, ...], or [H, 1, S, A, ...]
+    where all environments share it."""
+    own = np.uint64(e) if table.shape[1] > 1 else np.uint64(0)
+    return small_product(place_of(table, h, own) + s, table.shape[3]) + np.uint64(a)
+
+
+@inlined
 def _move(tables: tuple, players: tuple, e: int, a: int) -> float:
     """One step of environment e, with the draws of `dynamics.step`; returns the reward."""
-    # unsigned: an index that may be negative costs a check
     h, s = np.uint64(players.levels[e]), np.uint64(players.states[e])
     dynamics_rng = players.dynamics_rngs[e]
-    row = np.uint64(e) if tables.ways.shape[1] > 1 else np.uint64(0)
-    way = np.uint64(tables.ways[h, row, s, np.uint64(a)])
+    way = np.uint64(get_entry(tables.ways, _pair(tables.ways, h, e, s, a)))
     u = uniform(dynamics_rng)
     following = 0
     for outcome in range(tables.outcomes.shape[1] - 1):
         # all of them: a loop that stops by chance is mispredicted
         following += u >= tables.outcomes[way, outcome]
-    row = np.uint64(e) if tables.rewards.shape[1] > 1 else np.uint64(0)
-    reward = tables.rewards[h, row, s, np.uint64(a), np.uint64(following)]
-    if tables.random_rewards[h, row]:
+    rewards = tables.rewards
+    place = small_product(_pair(rewards, h, e, s, a), rewards.shape[4]) + np.uint64(following)
+    reward = get_entry(rewards, place)
+    if tables.random_rewards[h, np.uint64(e) if rewards.shape[1] > 1 else np.uint64(0)]:
         sizes = tables.reward_sizes
-        several = sizes.size > 1
-        size = sizes[h, row, s, np.uint64(a), np.uint64(following)] if several else sizes[0, 0, 0, 0, 0]
+        size = get_entry(sizes, place if sizes.size > 1 else np.uint64(0))
         reward = random_reward(dynamics_rng, reward, size)
     players.levels[e] += 1
     players.states[e] = following

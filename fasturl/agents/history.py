@@ -147,7 +147,9 @@ class History:
         self._observed_share /= 2
 
     def _counts_of(self, labels: NDArray[np.integer]) -> Ints:
-        return np.bincount(labels.ravel(), minlength=self.n_labels)
+        counts = np.empty(self.n_labels, np.int64)
+        _labels.count_labels(labels.ravel(), np.array([0, labels.size]), counts[None])
+        return counts
 
     @property
     def rare_labels(self) -> NDArray[np.integer]:
