@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from fasturl._kernels.compiling import OPTIONS
-from fasturl._kernels.entries import get_entry, place_of, set_entry, small_product
+from fasturl._kernels.entries import fetch_ahead, get_entry, place_of, set_entry, small_product
 
 pytestmark = pytest.mark.kernel
 
@@ -72,3 +72,14 @@ def test_a_table_with_gaps_is_refused():
 def test_places_are_checked_where_indices_are():
     with pytest.raises(IndexError):
         read(np.arange(4.0), np.uint64(4))
+
+
+@njit(**OPTIONS)
+def ask_for(table, place):
+    fetch_ahead(table, place)
+
+
+def test_asking_for_a_place_changes_nothing():
+    table = np.arange(5.0)
+    ask_for(table, np.uint64(3))
+    np.testing.assert_array_equal(table, np.arange(5.0))

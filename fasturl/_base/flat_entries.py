@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core.cgutils import do_boundscheck
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
-from .._kernels.entries import get_entry, set_entry
+from .._kernels.entries import fetch_ahead, get_entry, set_entry
 
 _INLINED = {"forceinline": True}
+_BYTES = ir.IntType(8).as_pointer()
 
 
 def use_flat_entries() -> None:
@@ -28,6 +30,13 @@ def use_flat_entries() -> None:
     def compiled_set(table: Any, place: Any, value: Any) -> Any:
         def call(table: Any, place: Any, value: Any) -> Any:
             return _store(table, place, value)
+
+        return call
+
+    @overload(fetch_ahead, jit_options=_INLINED)  # type: ignore[untyped-decorator]  # as above
+    def compiled_fetch(table: Any, place: Any) -> Any:
+        def call(table: Any, place: Any) -> Any:
+            return _prefetch(table, place)
 
         return call
 
@@ -48,6 +57,21 @@ def _store(_typing: Any, table: Any, place: Any, value: Any) -> Any:
         return target.get_dummy_value()
 
     return types.void(_checked(table), types.uint64, table.dtype), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # as above
+def _prefetch(_typing: Any, table: Any, place: Any) -> Any:
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        number = ir.IntType(32)
+        instruction = builder.module.declare_intrinsic(
+            "llvm.prefetch", (_BYTES,), ir.FunctionType(ir.VoidType(), [_BYTES, number, number, number])
+        )
+        pointer = builder.bitcast(_pointer(target, builder, table, *arguments), _BYTES)
+        to_write, often, of_data = number(1), number(3), number(1)
+        builder.call(instruction, [pointer, to_write, often, of_data])
+        return target.get_dummy_value()
+
+    return types.void(_checked(table), types.uint64), generate
 
 
 def _checked(table: Any) -> Any:

@@ -22,6 +22,10 @@ def set_entry(table: np.ndarray, place: int | np.uint64, value: float) -> None:
     table.flat[int(place)] = value
 
 
+def fetch_ahead(table: np.ndarray, place: int | np.uint64) -> None:
+    """Ask for a place that will be read soon: what is in the cache by then need not be waited for."""
+
+
 @inlined
 def small_product(one: int | np.uint64, other: int) -> np.uint64:
     """The product of two whole numbers that are less than 2^32, as all counts of rows are."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from .compiling import inlined, kernel
 from .dynamics import start_state, step
+from .entries import fetch_ahead
 from .rng import below
 from .tabular import greedy
 
@@ -16,6 +17,9 @@ _FOLD = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
 _29 = np.uint64(29)
 _32 = np.uint64(32)
+_SLOTS_IN_CACHE = 2**17
+_FEW_WORDS = 8
+_ROWS_AHEAD = 16
 
 
 @inlined
@@ -33,14 +37,30 @@ def _finish(key: np.uint64) -> np.uint64:
 
 
 @inlined
-def _slot(table: tuple, words: np.ndarray, e: int, h: int, s: int, level: int) -> int:
-    """The slot that holds the row of the observation words[e, h, s] with `level` in its key, or the empty one
-    where it belongs."""
+def _first_slot(table: tuple, words: np.ndarray, e: int, h: int, s: int, level: int) -> np.uint64:
+    """Where the search for the row of the observation words[e, h, s] begins, with `level` in its key."""
     key = _fold(np.uint64(0), np.uint64(level + 1))
     for w in range(words.shape[3]):
         key = _fold(key, words[e, h, s, w])
+    return _finish(key) & np.uint64(table.slots.size - 1)
+
+
+@inlined
+def fetch_slots_ahead(table: tuple, words: np.ndarray, e: int, level_in_key: bool) -> None:
+    """Ask for the slots of all observations that episode e may act in, where the cache has no room for all
+    slots, and few states a level mean little to compute."""
+    if table.slots.size > _SLOTS_IN_CACHE and words.shape[2] * words.shape[3] <= _FEW_WORDS:
+        for h in range(words.shape[1] - 1):
+            for s in range(words.shape[2]):
+                fetch_ahead(table.slots, _first_slot(table, words, e, h, s, h if level_in_key else 0))
+
+
+@inlined
+def _slot(table: tuple, words: np.ndarray, e: int, h: int, s: int, level: int) -> int:
+    """The slot that holds the row of the observation words[e, h, s] with `level` in its key, or the empty one
+    where it belongs."""
     last = np.uint64(table.slots.size - 1)
-    slot = _finish(key) & last
+    slot = _first_slot(table, words, e, h, s, level)
     while True:
         row = table.slots[slot]
         if row < 0:
@@ -98,15 +118,22 @@ def play(
         returns[e] = total
 
 
+@inlined
+def _first_slot_of_row(table: tuple, row: int) -> np.uint64:
+    """Where the search for a row that there is begins."""
+    key = _fold(np.uint64(0), table.keys[row, 0] + np.uint64(1))
+    for w in range(1, table.keys.shape[1]):
+        key = _fold(key, table.keys[row, w])
+    return _finish(key) & np.uint64(table.slots.size - 1)
+
+
 @kernel
 def rehash(table: tuple) -> None:
     """Enter every row into `slots`, which the caller has emptied."""
-    last = np.uint64(table.slots.size - 1)
-    for row in range(table.size[0]):
-        key = _fold(np.uint64(0), table.keys[row, 0] + np.uint64(1))
-        for w in range(1, table.keys.shape[1]):
-            key = _fold(key, table.keys[row, w])
-        slot = _finish(key) & last
+    last, n_rows = np.uint64(table.slots.size - 1), table.size[0]
+    for row in range(n_rows):
+        fetch_ahead(table.slots, _first_slot_of_row(table, min(row + _ROWS_AHEAD, n_rows - 1)))
+        slot = _first_slot_of_row(table, row)
         while table.slots[slot] >= 0:
             slot = (slot + np.uint64(1)) & last
         table.slots[slot] = row

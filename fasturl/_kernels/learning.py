@@ -33,7 +33,7 @@ import numpy as np
 
 from .dynamics import start_state, step
 from .entries import get_entry, place_of
-from .hashing import find_or_add_row
+from .hashing import fetch_slots_ahead, find_or_add_row
 
 BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY, START_AT_ZERO = range(6)
 """The functions, as `place` names them."""
@@ -224,6 +224,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
                 place[1] = 1
             begin_episode(tables, policy_rng)
             total = 0.0
+            fetch_slots_ahead(keys.table, words, e, keys.level_in_key)
             s = start_state(dynamics, dynamics_rng)
             for h in range(horizon):
                 rows[h] = find_or_add_row(keys.table, words, e, h, s, keys.level_in_key)
