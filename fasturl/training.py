@@ -117,6 +117,7 @@ def train(
     progress = checks.optional_flag("progress", progress)
     size = checked_footprint(env, plan.agent, count, plan.trajectories)
     announce_memory("a run", size.total)
+    memory.keep_freed_memory()
     workers = _workers(size, len(chosen), n_jobs)
     begin = time.perf_counter()
     with progress_bar(plan.trajectories * len(chosen), progress) as show:

@@ -271,17 +271,18 @@ def _look_up(
         return False
     w, shift, mask = (group * bits) >> _6, (group * bits) & _63, np.uint64(decided.size - 1)
     n_words = np.uint64(words.shape[3])
-    for e in range(*episodes):
-        cell = place_of(labels, e, levels[0])
-        end = cell + (levels[1] - levels[0]) * n_states
-        word = place_of(words, e, levels[0]) * n_words + w
-        while cell < end:
+    first = place_of(labels, episodes[0], levels[0])
+    first_word = place_of(words, episodes[0], levels[0]) * n_words + w
+    for _ in range(*episodes):
+        word = first_word
+        for cell in range(first, first + (levels[1] - levels[0]) * n_states):
             label = decided[(get_entry(words, word) >> shift) & mask]
             if label == UNDECIDED:
                 return False
             set_entry(labels, cell, relabel[np.uint64(label)])
-            cell += _1
             word += n_words
+        first += np.uint64(labels.shape[1]) * n_states
+        first_word += np.uint64(words.shape[1]) * n_states * n_words
     return True
 
 

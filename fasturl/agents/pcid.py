@@ -188,8 +188,9 @@ class _Run:
         policy = self._final_policy()
         while self.ledger.left:
             with self.phases.timed("exploitation"):
-                count = self.ledger.next_block(self.game.block_episodes)
-                self.ledger.enter(self.game.play_policy(self.decoder, policy, count).returns)
+                episodes = self.game.begin(self.ledger.next_block(self.game.block_episodes))
+                labels = episodes.labels(self.decoder)
+                self.ledger.enter(episodes.play_policy(labels, policy, self.game.policy_rng).returns)
             self.ledger.offer(self._policy)
 
     def outcome(self) -> Outcome:
