@@ -66,12 +66,11 @@ def test_a_table_with_gaps_is_refused():
         read(np.zeros((4, 4))[:, ::2], np.uint64(0))
 
 
-@pytest.mark.skipif(
-    not (numba.config.BOUNDSCHECK or numba.config.DISABLE_JIT), reason="indices are not checked here"
-)
-def test_places_are_checked_where_indices_are():
+def test_places_are_checked_in_functions_whose_indices_are():
+    checked = njit(**OPTIONS, boundscheck=True)(lambda table, place: get_entry(table, place))
+    assert checked(np.arange(4.0), np.uint64(3)) == 3.0
     with pytest.raises(IndexError):
-        read(np.arange(4.0), np.uint64(4))
+        checked(np.arange(4.0), np.uint64(4))
 
 
 @njit(**OPTIONS)

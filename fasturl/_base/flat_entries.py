@@ -1,4 +1,7 @@
-"""The kernels' `get_entry` and `set_entry` as one instruction each."""
+"""The functions of `_kernels.entries` that take more of Numba than kernels use, as one instruction each.
+
+They are pasted into their callers, so that places are checked where the caller has its indices checked.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +15,27 @@ from numba.extending import intrinsic, overload
 
 from .._kernels.entries import fetch_ahead, get_entry, set_entry
 
-_INLINED = {"forceinline": True}
 _BYTES = ir.IntType(8).as_pointer()
 
 
 def use_flat_entries() -> None:
-    """Let kernels compile the two. Call it once, before the first is compiled."""
+    """Let kernels compile them. Call it once, before the first is compiled."""
 
-    @overload(get_entry, jit_options=_INLINED)  # type: ignore[untyped-decorator]  # of Numba, as below
+    @overload(get_entry, inline="always")  # type: ignore[untyped-decorator]  # of Numba, as below
     def compiled_get(table: Any, place: Any) -> Any:
         def call(table: Any, place: Any) -> Any:
             return _load(table, place)
 
         return call
 
-    @overload(set_entry, jit_options=_INLINED)  # type: ignore[untyped-decorator]  # as above
+    @overload(set_entry, inline="always")  # type: ignore[untyped-decorator]  # as above
     def compiled_set(table: Any, place: Any, value: Any) -> Any:
         def call(table: Any, place: Any, value: Any) -> Any:
             return _store(table, place, value)
 
         return call
 
-    @overload(fetch_ahead, jit_options=_INLINED)  # type: ignore[untyped-decorator]  # as above
+    @overload(fetch_ahead, inline="always")  # type: ignore[untyped-decorator]  # as above
     def compiled_fetch(table: Any, place: Any) -> Any:
         def call(table: Any, place: Any) -> Any:
             return _prefetch(table, place)
@@ -82,7 +84,7 @@ def _checked(table: Any) -> Any:
 
 
 def _pointer(target: Any, builder: Any, kind: Any, table: Any, place: Any) -> Any:
-    """Where an entry is. Indices are checked where Numba checks them."""
+    """Where an entry is."""
     array = target.make_array(kind)(target, builder, table)
     if target.enable_boundscheck:
         do_boundscheck(target, builder, place, array.nitems)

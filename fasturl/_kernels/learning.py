@@ -11,6 +11,13 @@ actions do everywhere.
     fill_policy(tables, chances)                   what has been learned: chances float64[levels, labels,
     actions]
 
+Where a step is learned from the value of the next label alone, two more functions do in one look what
+choosing there and learning from it do in two. The update of a level then must not change what is seen at the
+next one.
+
+    look(tables, level, label, rng) -> action, value
+    take_value(tables, level, label, action, reward, value)     the value is 0 where the episode is over
+
 `next_level` is the number of levels where the episode is over; the next label means nothing then.
 Learning from a trajectory is `take_step` for each of its steps, in order, and then `end_episode`. Playing is
 `begin_episode` and then `choose` at each level. `rng` is the policy stream, uint64[4], and all that is drawn
@@ -39,6 +46,15 @@ BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY, START_AT_ZERO = rang
 """The functions, as `place` names them."""
 
 
+def see_nothing(tables: tuple, level: int, label: int, rng: np.ndarray) -> tuple[int, float]:
+    """The `look` of a learner that learns from more of a step than the value of what followed."""
+    return 0, 0.0
+
+
+def take_nothing(tables: tuple, level: int, label: int, action: int, reward: float, value: float) -> None:
+    """The `take_value` of such a learner."""
+
+
 class LearnerFunctions(NamedTuple):
     """The compiled functions of a learner, as the head of this file describes them."""
 
@@ -48,6 +64,8 @@ class LearnerFunctions(NamedTuple):
     begin_episode: Any
     end_episode: Any
     start_at_zero: Any
+    look: Any = see_nothing
+    take_value: Any = take_nothing
 
 
 class Loops(NamedTuple):
@@ -70,9 +88,10 @@ def leave_as_it_is(tables: tuple, level: int, label: int) -> None:
     """The start of a label that has values of 0 anyway, or for whose learner 0 means nothing."""
 
 
-def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) -> Loops:
-    """The loops of a learner, compiled by a decorator when they are first called."""
-    choose, take_step, fill_policy, begin_episode, end_episode, start_at_zero = functions
+def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool, looks: bool) -> Loops:
+    """The loops of a learner, compiled by a decorator when they are first called; `looks` says whether it has
+    a `look` and a `take_value`."""
+    choose, take_step, fill_policy, begin_episode, end_episode, start_at_zero, look, take_value = functions
 
     @compile_loop
     def learn(dynamics, labels, tables, dynamics_rng, policy_rng, returns, trajectories, place):
@@ -94,11 +113,13 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
                 trajectories.states[e, 0] = s
             seen = place_of(labels, e, 0)
             x = np.int64(get_entry(labels, seen + np.uint64(s)))
+            a, _ = look(tables, 0, x, policy_rng)
             for h in range(horizon):
                 if checked:
                     place[0] = CHOOSE
                     place[1] = h + 1
-                a = choose(tables, h, x, policy_rng)
+                if not looks:
+                    a = choose(tables, h, x, policy_rng)
                 if checked and not 0 <= a < n_actions:
                     place[2] = a
                     return False
@@ -112,7 +133,14 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
                 next_x = np.int64(get_entry(labels, seen + np.uint64(s)))
                 if checked:
                     place[0] = TAKE_STEP
-                take_step(tables, h, x, a, reward, h + 1, next_x)
+                if looks:
+                    next_a, value = 0, 0.0
+                    if h + 1 < horizon:
+                        next_a, value = look(tables, h + 1, next_x, policy_rng)
+                    take_value(tables, h, x, a, reward, value)
+                    a = next_a
+                else:
+                    take_step(tables, h, x, a, reward, h + 1, next_x)
                 x = next_x
             if checked:
                 place[0] = END_EPISODE

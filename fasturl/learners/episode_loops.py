@@ -81,7 +81,8 @@ class EpisodeLoops:
             compile_cache.keep_tagged(dispatcher, tag, with_users=not self._trusted)
             return dispatcher
 
-        return _learning.make_loops(functions, compile_loop, not self._trusted)
+        looks = self._trusted and self._functions.look is not _learning.see_nothing
+        return _learning.make_loops(functions, compile_loop, not self._trusted, looks)
 
 
 def _where(place: NDArray[np.int64], owner: str) -> str:

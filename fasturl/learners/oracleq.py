@@ -34,7 +34,7 @@ from .._kernels import tabular as _tabular
 from .bounds import LEAST_PROBABILITY, MOST_SCALE
 from .compiled import CompiledLearner, learner_functions
 from .learner import Task
-from .q_table import QTables, choose, fill_policy, start_at_zero, take_step
+from .q_table import QTables, choose, fill_policy, look, start_at_zero, take_step, take_value
 
 LEARNING_RATE = 0.3
 FAILURE_PROBABILITY = 0.05
@@ -93,7 +93,7 @@ class OracleQ(CompiledLearner):
 
     functions = learner_functions(
         choose=choose, take_step=take_step, fill_policy=fill_policy, start_at_zero=start_at_zero
-    )
+    )._replace(look=look, take_value=take_value)
 
     def tables(self, task: Task) -> QTables:
         shape = task.n_levels, task.n_labels, task.n_actions

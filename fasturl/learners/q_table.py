@@ -35,10 +35,30 @@ class QTables(NamedTuple):
 
 
 @njit
+def look(tables: Any, level: int, label: int, rng: Stream) -> tuple[int, float]:
+    """A best action in the `q` of any tables, ties at random, and its value."""
+    return greedy_at(tables.q, place_of(tables.q, level, label), rng)
+
+
+@njit
 def choose(tables: Any, level: int, label: int, rng: Stream) -> int:
     """A best action in the `q` of any tables, ties at random."""
-    action, _ = greedy_at(tables.q, place_of(tables.q, level, label), rng)
-    return action
+    action, _ = look(tables, level, label, rng)
+    return int(action)
+
+
+@njit
+def take_value(tables: QTables, level: int, label: int, action: int, reward: float, value: float) -> None:
+    """The update above, where `value` is the greatest action value of what followed."""
+    if value > tables.value_cap:  # a branch that is guessed right is faster than a minimum
+        value = tables.value_cap
+    pair = place_of(tables.q, level, label) + np.uint64(action)
+    visits = get_entry(tables.visits, pair) + 1
+    set_entry(tables.visits, pair, visits)
+    t = np.uint64(visits)  # what has no sign need not be looked at for one
+    rate = tables.rates[t]
+    value = (1.0 - rate) * get_entry(tables.q, pair) + rate * (reward + value + tables.bonuses[t])
+    set_entry(tables.q, pair, value if value < tables.cap else tables.cap)
 
 
 @njit
@@ -46,19 +66,10 @@ def take_step(
     tables: QTables, level: int, label: int, action: int, reward: float, next_level: int, next_label: int
 ) -> None:
     """The update above."""
-    q = tables.q
     value = 0.0
-    if next_level < q.shape[0]:
-        value = greatest_at(q, place_of(q, next_level, next_label))
-        if value > tables.value_cap:  # a branch that is guessed right is faster than a minimum
-            value = tables.value_cap
-    pair = place_of(q, level, label) + np.uint64(action)
-    visits = get_entry(tables.visits, pair) + 1
-    set_entry(tables.visits, pair, visits)
-    t = np.uint64(visits)  # what has no sign need not be looked at for one
-    rate = tables.rates[t]
-    value = (1.0 - rate) * get_entry(q, pair) + rate * (reward + value + tables.bonuses[t])
-    set_entry(q, pair, value if value < tables.cap else tables.cap)
+    if next_level < tables.q.shape[0]:
+        value = greatest_at(tables.q, place_of(tables.q, next_level, next_label))
+    take_value(tables, level, label, action, reward, value)
 
 
 @njit

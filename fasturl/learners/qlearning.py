@@ -18,16 +18,22 @@ from .._kernels.entries import place_of
 from .._kernels.tabular import epsilon_greedy_at
 from .compiled import CompiledLearner, learner_functions
 from .learner import Stream, Task
-from .q_table import QTables, fill_policy, take_step
+from .q_table import QTables, fill_policy, take_step, take_value
+
+
+@njit
+def look(tables: QTables, level: int, label: int, rng: Stream) -> tuple[int, float]:
+    """A uniform action with the probability of the coming episode, else a best one, ties at random; and the
+    greatest action value."""
+    episode = min(tables.episode[0], tables.epsilons.size - 1)
+    return epsilon_greedy_at(tables.q, place_of(tables.q, level, label), tables.epsilons[episode], rng)
 
 
 @njit
 def choose(tables: QTables, level: int, label: int, rng: Stream) -> int:
-    """A uniform action with the probability of the coming episode, else a best one, ties at random."""
-    episode = min(tables.episode[0], tables.epsilons.size - 1)
-    first = place_of(tables.q, level, label)
-    action, _ = epsilon_greedy_at(tables.q, first, tables.epsilons[episode], rng)
-    return action
+    """The action of `look`."""
+    action, _ = look(tables, level, label, rng)
+    return int(action)
 
 
 @njit
@@ -63,7 +69,7 @@ class QLearning(CompiledLearner):
 
     functions = learner_functions(
         choose=choose, take_step=take_step, fill_policy=fill_policy, end_episode=end_episode
-    )
+    )._replace(look=look, take_value=take_value)
 
     def tables(self, task: Task) -> QTables:
         shape = task.n_levels, task.n_labels, task.n_actions

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..._kernels import tabular
 from ..._kernels.compiling import inlined
-from ..._kernels.records import Trajectories
 from ...learners.bounds import LEAST_PROBABILITY
 from ...learners.episode_loops import loops_of
 from ...learners.oracleq import OracleQ
@@ -242,12 +241,7 @@ def _learn(t: Any, caps: Any, loop: Any) -> None:
         labels = view(field(t, "labels"), (count, horizon + 1, n_states))
         returns = view(offset(field(t, "returns"), first), (count,))
         # C is told returns, and no more of what happens
-        nowhere = Trajectories(
-            view(scratch, (0, horizon + 1)),
-            view(scratch, (0, horizon)),
-            view(field(t, "returns"), (0, horizon)),
-        )
-        loop(dynamics.tables(d), labels, tables, dynamics_rng, policy_rng, returns, nowhere, place)
+        loop(dynamics.tables(d), labels, tables, dynamics_rng, policy_rng, returns, None, place)
         first += count
 
 
