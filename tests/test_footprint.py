@@ -3,7 +3,9 @@ much of it, or long, is announced."""
 
 import math
 import os
+import platform
 import re
+import subprocess
 import sys
 import warnings
 
@@ -82,6 +84,38 @@ def test_the_limits_of_control_groups_count(monkeypatch, tmp_path, membership, f
     monkeypatch.setattr(memory, "_CGROUPS", tmp_path / "groups")
     monkeypatch.setattr(memory, "_MEMBERSHIP", tmp_path / "self")
     assert min(memory._limits_of_groups(), default=math.inf) == limit
+
+
+ALLOCATIONS = """
+import resource, sys
+import numpy as np
+from fasturl._base import memory
+
+if sys.argv[1] == "kept":
+    memory.keep_freed_memory()
+for _ in range(20):
+    blocks = [np.ones(2**18) for _ in range(3)]
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    del blocks
+    blocks = [np.ones(2**18) for _ in range(3)]
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults
+print(faults)
+"""
+"""Blocks of 2 MB are freed and asked for again; the pages that the system had to find for the last ones."""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries keep memory in other ways")
+def test_freed_memory_is_used_again():
+    def pages(mode):
+        done = subprocess.run([sys.executable, "-c", ALLOCATIONS, mode], capture_output=True, text=True)
+        return int(done.stdout)
+
+    assert pages("kept") < 100 < 1000 < pages("given back")
+
+
+def test_where_there_is_no_memory_none_is_kept(monkeypatch):
+    monkeypatch.setattr(memory, "_KEPT_BYTES", 2**60)
+    memory.keep_freed_memory()
 
 
 @pytest.mark.parametrize(
