@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.core.cgutils import do_boundscheck
-from numba.core.errors import TypingError
+from numba import TypingError, types
 from numba.extending import intrinsic, overload
 
 from .._kernels.entries import fetch_ahead, get_entry, set_entry
+from .numba_internals import check_place
 
 _BYTES = ir.IntType(8).as_pointer()
 
@@ -86,8 +85,7 @@ def _checked(table: Any) -> Any:
 def _pointer(target: Any, builder: Any, kind: Any, table: Any, place: Any) -> Any:
     """Where an entry is."""
     array = target.make_array(kind)(target, builder, table)
-    if target.enable_boundscheck:
-        do_boundscheck(target, builder, place, array.nitems)
+    check_place(target, builder, place, array.nitems)
     if kind.layout == "C":
         return builder.gep(array.data, [place])
     step = builder.udiv(builder.extract_value(array.strides, 0), array.itemsize)

@@ -37,6 +37,7 @@ _FunctionCache = find("numba.core.caching:FunctionCache")
 _UserProvidedCacheLocator = find("numba.core.caching:UserProvidedCacheLocator")
 _CFunc = find("numba.core.ccallback:CFunc")
 _alloca_once = find("numba.core.cgutils:alloca_once")
+_do_boundscheck = find("numba.core.cgutils:do_boundscheck")
 _get_item_pointer = find("numba.core.cgutils:get_item_pointer")
 _unpack_tuple = find("numba.core.cgutils:unpack_tuple")
 _CompilerBase = find("numba.core.compiler:CompilerBase")
@@ -270,6 +271,12 @@ def item_size_of(pointer: Any) -> Callable[..., Any]:
         return ir.Constant(ir.IntType(64), target.get_abi_sizeof(target.get_data_type(pointer.dtype)))
 
     return generate
+
+
+def check_place(target: Any, builder: Any, place: Any, length: Any) -> None:
+    """Raise an IndexError for a place beyond a length, in functions whose indices are checked."""
+    if target.enable_boundscheck:
+        _do_boundscheck(target, builder, place, length)
 
 
 def array_at(array: Any, n_axes: int) -> Callable[..., Any]:

@@ -33,7 +33,15 @@ _BY_MODULE = {
         "CPUContext.get_constant CPUContext.get_data_type CPUContext.get_dummy_value "
         "CPUContext.get_value_type CPUContext.insert_const_string",
     ),
-    "numba.core.cgutils": ("code over C memory", "alloca_once get_item_pointer unpack_tuple"),
+    "numba.core.base": (
+        "entries of tables by their place",
+        "BaseContext.enable_boundscheck BaseContext.make_array BaseContext.pack_value "
+        "BaseContext.unpack_value",
+    ),
+    "numba.core.cgutils": (
+        "code over C memory, and entries of tables",
+        "alloca_once do_boundscheck get_item_pointer unpack_tuple",
+    ),
     "numba.np.arrayobj": ("code over C memory", "make_array populate_array"),
     "numba.core.ccallback": ("functions of the C face", "CFunc.compile"),
     "numba.core.compiler": (

@@ -10,7 +10,7 @@ A random reward of mean r and size z is z if its uniform is below r / z, and els
 import numpy as np
 
 from .compiling import inlined, kernel
-from .entries import get_entry, place_of, small_product
+from .entries import get_entry, place_of
 from .records import NO_REWARDS, RANDOM_REWARDS
 from .rng import shuffle, uniform
 
@@ -37,7 +37,7 @@ def step(dynamics: tuple, dynamics_rng: np.ndarray, h: int, s: int, a: int) -> t
     """The next state and the reward after action `a` in state `s` of level `h`."""
     u = uniform(dynamics_rng)
     transitions = dynamics.transitions
-    outcome = small_product(place_of(transitions, h, s) + np.uint64(a), transitions.shape[3])
+    outcome = (place_of(transitions, h, s) + np.uint64(a)) * np.uint64(transitions.shape[3])
     following = _0
     while u >= get_entry(transitions, outcome):
         outcome += _1

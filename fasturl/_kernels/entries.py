@@ -33,7 +33,13 @@ def small_product(one: int | np.uint64, other: int) -> np.uint64:
 
 
 @inlined
+def place_of_block(table: np.ndarray, i: int) -> np.uint64:
+    """The place of [i, 0, 0] in a table of three axes, of which there may be any number."""
+    return np.uint64(i) * np.uint64(table.shape[1] * table.shape[2])
+
+
+@inlined
 def place_of(table: np.ndarray, i: int, j: int) -> np.uint64:
     """(i m + j) n, for a table of shape [., m, n] the place of [i, j, 0], and for one of shape [., m, n, l]
-    the number of its row [i, j, 0]."""
+    the number of its row [i, j, 0]; i m + j is less than 2^32."""
     return small_product(small_product(i, table.shape[1]) + np.uint64(j), table.shape[2])

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .dynamics import start_state, step
-from .entries import get_entry, place_of
+from .entries import get_entry, place_of_block
 from .hashing import fetch_slots_ahead, find_or_add_row
 
 BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY, START_AT_ZERO = range(6)
@@ -111,7 +111,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool, lo
             s = start_state(dynamics, dynamics_rng)
             if trajectories is not None:
                 trajectories.states[e, 0] = s
-            seen = place_of(labels, e, 0)
+            seen = place_of_block(labels, e)
             x = np.int64(get_entry(labels, seen + np.uint64(s)))
             a, _ = look(tables, 0, x, policy_rng)
             for h in range(horizon):
@@ -160,7 +160,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool, lo
             begin_episode(tables, policy_rng)
             s = start_state(dynamics, dynamics_rng)
             states[e, 0] = s
-            seen = place_of(labels, e, 0)
+            seen = place_of_block(labels, e)
             for h in range(actions.shape[1]):
                 if checked:
                     place[0] = CHOOSE

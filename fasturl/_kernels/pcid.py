@@ -8,7 +8,7 @@ import numpy as np
 
 from .compiling import kernel
 from .dynamics import start_state, step
-from .entries import get_entry, place_of, small_product
+from .entries import get_entry, place_of, place_of_block, small_product
 from .rng import below
 from .tabular import greedy_at
 
@@ -37,7 +37,7 @@ def explore(
         target = below(policy_rng, reach.shape[0])
         s = start_state(dynamics, dynamics_rng)
         states[e, 0] = s
-        seen = place_of(labels, e, 0)
+        seen = place_of_block(labels, e)
         for h in range(horizon):
             if h < level - 1:
                 row = place_of(reach, target, h) + np.uint64(get_entry(labels, seen + np.uint64(s)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from .compiling import inlined, kernel
 from .dynamics import start_state, step
-from .entries import get_entry, place_of
+from .entries import get_entry, place_of, place_of_block
 from .rng import below, uniform
 
 _0, _1, _2, _3, _4 = np.arange(5, dtype=np.uint64)
@@ -187,7 +187,7 @@ def rollout(
     for e in range(states.shape[0]):
         s = start_state(dynamics, dynamics_rng)
         states[e, 0] = s
-        seen = place_of(labels, e, 0)
+        seen = place_of_block(labels, e)
         for h in range(q.shape[0]):
             x = get_entry(labels, seen + np.uint64(s))
             a, _ = epsilon_greedy_at(q, place_of(q, h, x), epsilon, policy_rng)

@@ -49,7 +49,7 @@ def _pair(table: np.ndarray, h: np.uint64, e: int, s: np.uint64, a: int) -> np.u
     """The number of [h, e, s, a] among the first four axes of a table [H, N, S, A, ...], or [H, 1, S, A, ...]
     where all environments share it."""
     own = np.uint64(e) if table.shape[1] > 1 else np.uint64(0)
-    return small_product(place_of(table, h, own) + s, table.shape[3]) + np.uint64(a)
+    return (place_of(table, h, own) + s) * np.uint64(table.shape[3]) + np.uint64(a)
 
 
 @inlined

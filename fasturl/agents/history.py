@@ -103,8 +103,8 @@ class History:
 
     def add(self, trajectories: Trajectories) -> None:
         """Keep trajectories that were played."""
-        first, labels = len(self.labels), trajectories.labels
-        self._labels.add(labels)
+        first = len(self.labels)
+        self._labels.add(trajectories.labels)
         self._actions.add(trajectories.actions)
         self._rewards.add(trajectories.rewards)
         n_observed = int(np.ceil(self._observed_share * len(trajectories.actions)))
@@ -115,7 +115,8 @@ class History:
         self._observed.add(np.arange(first, first + n_observed))
         self._observations.add(observations)
         if self._label_counts is not None:
-            self._label_counts = self._label_counts + self._counts_of(labels[:n_observed])
+            counts = self._counts_of(self.labels[first : first + n_observed])
+            self._label_counts = self._label_counts + counts
         if self.keeps_rare and n_observed < len(trajectories.actions):
             self._keep_rare(trajectories, n_observed, first)
         while len(self.observations) > self._most_trajectories:

@@ -43,8 +43,10 @@ OK, NULL, SIZE, TOO_SMALL, ALIGNMENT, OVERLAP, RANGE, NUMBER, TABLE, STREAM, STR
 MAX_LABELS = 256
 MAX_ACTIONS = 1 << 31
 """What a draw of one action among many can be made from (see `rng.below`)."""
+MOST_LEVELS = (1 << 24) - 1
+"""More than any memory has: with as many labels at each as there can be, kernels count all of them."""
 MANY = (1 << 31) - 1
-"""More than any memory has levels for: products of a few such sizes need no care."""
+"""Products of a few such sizes need no care."""
 _GREATEST = (1 << 63) - 1
 ANY = _GREATEST - 1
 """The greatest size to which one can be added."""

@@ -11,9 +11,9 @@ from ...problems.description import LARGEST_REWARD
 from ..access import field, four_numbers, offset, view, view_const
 from ..checks import (
     ANY,
-    MANY,
     MAX_ACTIONS,
     MAX_LABELS,
+    MOST_LEVELS,
     NUMBER,
     OK,
     RANGE,
@@ -48,7 +48,11 @@ def sizes(d: Any) -> tuple[int, int, int]:
 
 @inlined
 def _check_sizes(horizon: int, n_states: int, n_actions: int) -> int:
-    return check_size(horizon, MANY) or check_size(n_states, MAX_LABELS) or check_size(n_actions, MAX_ACTIONS)
+    return (
+        check_size(horizon, MOST_LEVELS)
+        or check_size(n_states, MAX_LABELS)
+        or check_size(n_actions, MAX_ACTIONS)
+    )
 
 
 @inlined

@@ -20,9 +20,9 @@ from ...learners.qlearning import QLearning
 from ..access import field, four_numbers, offset, view
 from ..checks import (
     ANY,
-    MANY,
     MAX_ACTIONS,
     MAX_LABELS,
+    MOST_LEVELS,
     NUMBER,
     OK,
     RANGE,
@@ -93,7 +93,7 @@ def update_trajectory(
         span(bonuses, schedule),
     )
     status = (
-        check_size(horizon, MANY)
+        check_size(horizon, MOST_LEVELS)
         or check_size(n_labels, MAX_LABELS)
         or check_size(n_actions, MAX_ACTIONS)
         or check(labels, labels_length, horizon + 1)

@@ -16,6 +16,7 @@ from ..checks import (
     MANY,
     MAX_ACTIONS,
     MAX_LABELS,
+    MOST_LEVELS,
     NULL,
     NUMBER,
     OK,
@@ -43,7 +44,7 @@ def learner_start(
         return status
     least, greatest = field(task, "least_reward"), field(task, "greatest_reward")
     return (
-        check_size(field(task, "horizon"), MANY)
+        check_size(field(task, "horizon"), MOST_LEVELS)
         or check_size(field(task, "n_labels"), MAX_LABELS)
         or check_size(field(task, "n_actions"), MAX_ACTIONS)
         or check_size(field(task, "episodes"), MANY)
