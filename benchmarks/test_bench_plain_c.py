@@ -74,7 +74,7 @@ def test_plain_c_does_the_same_work(plain_c, benchmark, reference_rates):
     ids=["OracleQ", "URL on LockBernoulli", "URL on LockGaussian"],
 )
 def test_runs_over_plain_c(benchmark, reference_rates, env, agent, must_reach, episodes):
-    """Reported and not asserted: the figures are not reached yet."""
+    """That of OracleQ is asserted with room for a busy machine; those of URL are not reached yet."""
     benchmark.group = f"{GROUP}, {episodes:,} trajectories"
     benchmark.pedantic(
         fu.train, args=(env, agent, episodes, [3]), kwargs={"n_jobs": 1}, rounds=8, warmup_rounds=1
@@ -84,3 +84,5 @@ def test_runs_over_plain_c(benchmark, reference_rates, env, agent, must_reach, e
         if GROUP in reference_rates:
             times_of_c = reference_rates[GROUP] * seconds / (episodes * HORIZON)
             report(benchmark, times_of_plain_c=times_of_c, must_reach=must_reach.get(episodes))
+            if agent is LEARNER and episodes == EPISODES:
+                assert times_of_c < 1.3
