@@ -18,8 +18,11 @@ _MIX = np.uint64(0xBF58476D1CE4E5B9)
 _29 = np.uint64(29)
 _32 = np.uint64(32)
 _SLOTS_IN_CACHE = 2**17
+"""Half a megabyte of slots: they are in the cache anyway."""
 _FEW_WORDS = 8
+"""Words of the states of a level up to which their keys take less time than a slot that is waited for."""
 _ROWS_AHEAD = 16
+"""Rows between one that is entered and one whose slot is fetched."""
 
 
 @inlined
