@@ -113,7 +113,7 @@ def diary(n_actions, wrong_entry=NEVER, wrong_action=0, failing_entry=NEVER):
 class Game:
     """Arguments of every loop, with streams for a reference or for a kernel."""
 
-    def __init__(self, draw, sizes, n_labels, modes=(True, False), recorded=True):
+    def __init__(self, draw, sizes, n_labels, modes=(True, False), recorded=True, n_slots=None):
         self.horizon, n_states, self.n_actions = sizes
         self.n_labels = n_labels
         self.dynamics = dynamics(draw, *sizes)
@@ -125,7 +125,7 @@ class Game:
             draw.random((EPISODES, self.horizon)),
         )
         # the loop that learns writes down all episodes or none
-        self.modes, self.recorded = modes, recorded
+        self.modes, self.recorded, self.n_slots = modes, recorded, n_slots
 
     def arguments(self, loop, tables, dynamics_rng, policy_rng):
         """The arguments of a loop, and those of them that it fills."""
@@ -165,7 +165,7 @@ class Game:
     def _keys(self):
         rows = EPISODES * (self.horizon + 1)
         table = HashTable(
-            np.full(1 << (2 * rows).bit_length(), NEVER, np.int32),
+            np.full(self.n_slots or 1 << (2 * rows).bit_length(), NEVER, np.int32),
             np.zeros((rows, 2), np.uint64),
             np.zeros(1, np.int64),
         )
@@ -251,6 +251,20 @@ def place_of_failure(loops, loop, game, tables, streams):
     with pytest.raises(RuntimeError, match="the diary is torn"):
         getattr(loops, loop)(*arguments, place)
     return place.tolist()
+
+
+@KINDS
+def test_a_table_that_no_cache_holds_has_the_rows_of_a_small_one(trusted):
+    def returns_and_rows(n_slots):
+        game = Game(np.random.default_rng(0), (3, 2, 2), 2, n_slots=n_slots)
+        streams = row([1, 2, 3, 4]), row([5, 6, 7, 8])
+        went_well, (returns, _, *rows), _ = run(
+            COMPILED[trusted], "learn_observations", game, diary(2), *streams
+        )
+        assert went_well
+        return returns, *rows
+
+    assert_same(returns_and_rows(2**8), returns_and_rows(2**18))
 
 
 def test_a_learner_that_has_nothing_to_do_between_episodes_draws_nothing():
