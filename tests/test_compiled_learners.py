@@ -3,6 +3,7 @@
 import naive
 import numpy as np
 import pytest
+from numba import njit
 from own_oracleq import OwnOracleQ
 from strategies import latent_labels
 from url_parts import same
@@ -181,3 +182,19 @@ def test_tables_are_copied_so_that_a_learner_may_keep_what_it_hands_out():
 
     same(fu.train(LOCK, Keeps(), 500, seeds=4), fu.train(LOCK, fu.OracleQ(), 500, seeds=4))
     assert all(tables.visits.sum() == 0 for tables in kept.values())
+
+
+@njit
+def choose_the_last(tables, level, label, rng):
+    return tables.q.shape[2] - 1
+
+
+class Stubborn(fu.OracleQ):
+    """OracleQ but for its choices: the one look of ours, which chooses and values at once, is not its own."""
+
+    functions = fu.OracleQ.functions._replace(choose=choose_the_last)
+
+
+def test_a_class_that_replaces_choose_alone_makes_its_own_choices():
+    run = fu.train(fu.BlockMDP(np.ones((2, 1, 3, 1)), [[[1.0, 0.5, 0.0]]] * 2), Stubborn(), 20)
+    assert run.final_average_reward[0] == 0.0
