@@ -22,23 +22,36 @@ class Tables(NamedTuple):
 
 
 @njit
+def look(tables, level, label, rng):
+    """A best action, ties at random, and its value."""
+    return draws.greedy_at(tables.q, draws.place_of(tables.q, level, label), rng)
+
+
+@njit
 def choose(tables, level, label, rng):
     """A best action, ties at random."""
-    action, _ = draws.greedy(tables.q[level, label], rng)
+    action, _ = look(tables, level, label, rng)
     return action
 
 
 @njit
-def take_step(tables, level, label, action, reward, next_level, next_label):
+def take_value(tables, level, label, action, reward, value):
     """Move the value towards what was earned, what is ahead, and a bonus that falls with the visits."""
-    ahead = 0.0
+    pair = draws.place_of(tables.q, level, label) + np.uint64(action)
+    old, visits = draws.get_entry(tables.q, pair), draws.get_entry(tables.visits, pair) + 1
+    draws.set_entry(tables.visits, pair, visits)
+    aim = reward + value + draws.get_entry(tables.bonuses, visits)
+    new = (1.0 - tables.rate) * old + tables.rate * aim
+    draws.set_entry(tables.q, pair, new if new < tables.cap else tables.cap)
+
+
+@njit
+def take_step(tables, level, label, action, reward, next_level, next_label):
+    """As `take_value`, with the best value of what followed."""
+    value = 0.0
     if next_level < tables.q.shape[0]:
-        ahead = draws.greatest(tables.q[next_level, next_label])
-    visits, values = tables.visits[level, label], tables.q[level, label]
-    visits[action] += 1
-    bonus = tables.bonuses[visits[action]]
-    value = (1.0 - tables.rate) * values[action] + tables.rate * (reward + ahead + bonus)
-    values[action] = min(value, tables.cap)
+        value = draws.greatest_at(tables.q, draws.place_of(tables.q, next_level, next_label))
+    take_value(tables, level, label, action, reward, value)
 
 
 @njit
@@ -63,7 +76,12 @@ class OwnOracleQ(fu.CompiledLearner):
     confidence: float = fu.setting(1e-3, least=0, help="Scale of the exploration bonus.")
 
     functions = fu.learner_functions(
-        choose=choose, take_step=take_step, fill_policy=fill_policy, start_at_zero=start_at_zero
+        choose=choose,
+        take_step=take_step,
+        fill_policy=fill_policy,
+        start_at_zero=start_at_zero,
+        look=look,
+        take_value=take_value,
     )
 
     def tables(self, task):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from fasturl._kernels.compiling import OPTIONS
-from fasturl._kernels.entries import fetch_ahead, get_entry, place_of, set_entry, small_product
+from fasturl._kernels.entries import fetch_ahead, get_entry, place_of, row_at, set_entry, small_product
 
 pytestmark = pytest.mark.kernel
 
@@ -27,6 +27,14 @@ def write(table, place, value):
 
 
 @njit(**OPTIONS)
+def total_of_row(table, place):
+    total = 0.0
+    for value in row_at(table, place):
+        total += value
+    return total
+
+
+@njit(**OPTIONS)
 def place(table, i, j):
     return place_of(table, i, j)
 
@@ -37,6 +45,7 @@ def test_an_entry_is_the_one_that_indices_find(data, kind, shape):
     i, j, k = (data.draw(st.integers(0, size - 1)) for size in shape)
     found = place(table, i, j) + np.uint64(k)
     assert read(table, found) == table[i, j, k]
+    assert total_of_row(table, place(table, i, j)) == table[i, j].sum()
     changed = table.copy()
     changed[i, j, k] = 1
     write(table, found, kind(1))
@@ -71,6 +80,17 @@ def test_places_are_checked_in_functions_whose_indices_are():
     assert checked(np.arange(4.0), np.uint64(3)) == 3.0
     with pytest.raises(IndexError):
         checked(np.arange(4.0), np.uint64(4))
+
+
+def test_a_row_is_checked_as_a_whole_there():
+    checked = njit(**OPTIONS, boundscheck=True)(lambda table, place: row_at(table, place)[np.uint64(2)])
+    table = np.arange(12.0).reshape(2, 2, 3)
+    assert [checked(table, np.uint64(place)) for place in (0, 9)] == [2.0, 11.0]
+    for beyond in (10, 12, 2**63, 2**64 - 1):
+        with pytest.raises(IndexError):
+            checked(table, np.uint64(beyond))
+    with pytest.raises(IndexError):
+        checked(table[:0], np.uint64(0))
 
 
 @njit(**OPTIONS)

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from numba import njit
-from own_oracleq import OwnOracleQ, choose, fill_policy, take_step
+from own_oracleq import OwnOracleQ, choose, fill_policy, look, take_step, take_value
 
 import fasturl as fu
 from fasturl.learners import Task, draws
@@ -122,7 +122,7 @@ def test_a_subclass_of_ours_with_a_schedule_that_is_too_short_ends_at_the_step_t
             good = super().tables(task)
             return good._replace(rates=good.rates[:3].copy())
 
-    assert re.match(r"take_step of Short at level 1 failed: IndexError: ", complaint(Short()))
+    assert re.match(r"take_value of Short at level 1 failed: IndexError: ", complaint(Short()))
 
 
 def test_tables_that_do_not_grow_are_refused():
@@ -145,6 +145,21 @@ def out_of_range(tables, level, label, rng):
 @njit
 def below_zero(tables, level, label, rng):
     return -1
+
+
+@njit
+def look_out_of_range(tables, level, label, rng):
+    return 4 if level == 2 else 0, 0.0
+
+
+@njit
+def look_too_far(tables, level, label, rng):
+    return 0, tables.q[level + 2, label, 0]
+
+
+@njit
+def take_too_much(tables, level, label, action, reward, value):
+    tables.q[level, label, action + 4 * level] = value
 
 
 @njit
@@ -183,6 +198,18 @@ WRONG = {
         {"choose": below_zero},
         "choose of Faulty at level 1 must give an action that there is, got -1",
     ),
+    "an action that there is not from a look": (
+        {"look": look_out_of_range, "take_value": take_value},
+        "look of Faulty at level 3 must give an action that there is, got 4",
+    ),
+    "a look that leaves the tables": (
+        {"look": look_too_far, "take_value": take_value},
+        "look of Faulty at level 3 failed: IndexError: ",
+    ),
+    "a value that leaves the tables": (
+        {"look": look, "take_value": take_too_much},
+        "take_value of Faulty at level 2 failed: IndexError: ",
+    ),
     "nan from a step": (
         {"take_step": spoil},
         "take_step and end_episode of Faulty must leave numbers in its tables, got nan in q[1, ",
@@ -220,6 +247,13 @@ def test_what_functions_give_is_checked_inside_url_and_on_observations_too(case)
     assert complaint(fu.URL(learner=learner(**functions))).startswith(message)
     on_observations = message.removesuffix(" at level 1")  # whose tables have one level
     assert complaint(learner(**functions), sees="observation").startswith(on_observations)
+
+
+@pytest.mark.parametrize("given", [{"look": look}, {"take_value": take_value}])
+def test_a_look_and_what_learns_from_its_value_come_together(given):
+    missing = ({"look", "take_value"} - given.keys()).pop()
+    with pytest.raises(ValueError, match=f"^{missing} must be a function compiled by Numba, got None$"):
+        learner(**given)
 
 
 @njit
@@ -274,7 +308,12 @@ def hand_on_a_wrong_row(tables, level, label, rng):
     return draws.greedy(tables.q[level, label + 50], rng)[0]
 
 
-@pytest.mark.parametrize("function", [write_beyond_the_stream, hand_on_a_wrong_row])
+@njit
+def hand_on_a_wrong_place(tables, level, label, rng):
+    return draws.greedy_at(tables.q, draws.place_of(tables.q, level, label + 50), rng)[0]
+
+
+@pytest.mark.parametrize("function", [write_beyond_the_stream, hand_on_a_wrong_row, hand_on_a_wrong_place])
 def test_no_index_leaves_the_array_that_it_belongs_to(function):
     assert re.match(r"choose of Faulty at level \d failed: IndexError: ", complaint(learner(choose=function)))
 

@@ -338,4 +338,4 @@ def test_on_the_command_line_a_fault_is_one_line_and_exit_code_2(request):
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1
-    assert re.search(r"(choose|take_step) of Narrow at level \d failed: IndexError: ", done.stderr)
+    assert re.search(r"(look|take_value) of Narrow at level \d failed: IndexError: ", done.stderr)

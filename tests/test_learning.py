@@ -22,8 +22,10 @@ from fasturl._kernels.learning import (
     CHOOSE,
     END_EPISODE,
     FILL_POLICY,
+    LOOK,
     START_AT_ZERO,
     TAKE_STEP,
+    TAKE_VALUE,
 )
 from fasturl._kernels.records import EpisodeWorkspace, HashTable, ObservationKeys, Trajectories
 from fasturl.learners.compiled import learner_functions
@@ -42,13 +44,13 @@ class Diary(NamedTuple):
     entries: np.ndarray  # float64[n, 8]
     size: np.ndarray  # int64[1]
     n_actions: int
-    wrong_entry: int  # the call of `choose` at this entry gives `wrong_action`
+    wrong_entry: int  # the call of `choose` or `look` at this entry gives `wrong_action`
     wrong_action: int
     failing_entry: int  # the call at this entry fails
 
 
-def keeping_a_diary(below, compiled):
-    """The functions of the learner, which draw by `below`."""
+def keeping_a_diary(below, compiled, looks=False):
+    """The functions of the learner, which draw by `below`; with those that make do with one look, or not."""
 
     @compiled
     def note(tables, function, level, label, action, reward, next_level, next_label, drawn):
@@ -70,6 +72,18 @@ def keeping_a_diary(below, compiled):
             action = tables.wrong_action
         note(tables, CHOOSE, level, label, action, 0.0, 0, 0, 0)
         return action
+
+    @compiled
+    def look(tables, level, label, rng):
+        action = below(rng, tables.n_actions)
+        if tables.size[0] == tables.wrong_entry:
+            action = tables.wrong_action
+        note(tables, LOOK, level, label, action, 0.0, 0, 0, 0)
+        return action, 10.0 * level + label
+
+    @compiled
+    def take_value(tables, level, label, action, reward, value):
+        note(tables, TAKE_VALUE, level, label, action, reward, 0, 0, value)
 
     @compiled
     def take_step(tables, level, label, action, reward, next_level, next_label):
@@ -95,12 +109,19 @@ def keeping_a_diary(below, compiled):
         begin_episode=begin_episode,
         end_episode=end_episode,
         start_at_zero=start_at_zero,
+        look=look if looks else None,
+        take_value=take_value if looks else None,
     )
 
 
 FUNCTIONS = keeping_a_diary(rng.below, njit)
 REFERENCE = naive.learning.Loops(keeping_a_diary(naive.below, lambda function: function))
 COMPILED = {trusted: loops_of(FUNCTIONS, trusted=trusted).lean for trusted in (True, False)}
+WITH_LOOKS = keeping_a_diary(rng.below, njit, looks=True)
+LOOKING = {trusted: loops_of(WITH_LOOKS, trusted=trusted).lean.learn for trusted in (True, False)}
+LOOKING_REFERENCE = naive.learning.Loops(
+    keeping_a_diary(naive.below, lambda function: function, looks=True)
+).learn_by_looks
 KINDS = pytest.mark.parametrize("trusted", COMPILED, ids=["trusted", "checked"])
 
 
@@ -243,6 +264,57 @@ def test_where_a_function_fails_the_place_says_which_and_at_what_level(loop):
         if function in (CHOOSE, TAKE_STEP):
             assert comp[1] == ref[1]
             assert comp[1] == level + 1 or loop == "learn_observations"  # whose tables have one level here
+
+
+class Looks:
+    """Learning with one look a step, in the place of all loops."""
+
+    def __init__(self, learn):
+        self.learn = learn
+
+
+@KINDS
+@hypothesis.given(DRAWS, SIZES, N_LABELS, STREAMS)
+def test_a_learner_that_makes_do_with_one_look_is_called_as_by_its_reference(
+    trusted, draw, sizes, n_labels, streams
+):
+    game, ref = Game(draw, sizes, n_labels, recorded=False), diary(sizes[2])
+    comp, generators = copy.deepcopy(ref), copy.deepcopy(streams)
+    rows = [row(generator) for generator in generators]
+    ref_well, ref_filled, _ = run(Looks(LOOKING_REFERENCE), "learn", game, ref, *generators)
+    comp_well, comp_filled, _ = run(Looks(LOOKING[trusted]), "learn", game, comp, *rows)
+    assert (ref_well, comp_well) == (True, True)
+    assert_same(ref, comp)
+    assert_same(ref_filled, comp_filled)
+    assert [one.tolist() for one in rows] == list(generators)
+
+
+@pytest.mark.parametrize("action", [-1, 1, 2, 10**12, -(10**12)])
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_an_action_that_there_is_not_ends_it_after_the_look_that_gave_it(action, level):
+    """One action, number 0; the look at one of three levels gives another one."""
+    game, generators = Game(np.random.default_rng(0), (3, 2, 1), 1, recorded=False), ([1] * 4, [2] * 4)
+    # an episode begins, looks once, and then looks ahead at every step and learns from it
+    ref = diary(1, wrong_entry=[1, 2, 4][level], wrong_action=action)
+    comp = copy.deepcopy(ref)
+    ref_well, _, ref_place = run(Looks(LOOKING_REFERENCE), "learn", game, ref, *copy.deepcopy(generators))
+    comp_well, _, comp_place = run(Looks(LOOKING[False]), "learn", game, comp, *map(row, generators))
+    assert (ref_well, comp_well) == (False, False)
+    assert comp_place == ref_place == [LOOK, level, action]
+    assert_same(ref, comp)
+
+
+def test_where_a_look_or_what_follows_from_it_fails_the_place_says_so():
+    """Every call fails in turn."""
+    game, generators = Game(np.random.default_rng(0), (3, 2, 2), 2, recorded=False), ([1] * 4, [2] * 4)
+    tables = diary(2)
+    run(Looks(LOOKING_REFERENCE), "learn", game, tables, *copy.deepcopy(generators))
+    for entry, (function, level) in enumerate(tables.entries[: tables.size[0], :2].astype(int)):
+        failing = diary(2, failing_entry=entry)
+        comp = place_of_failure(Looks(LOOKING[False]), "learn", game, failing, map(row, generators))
+        assert comp[0] == function
+        if function in (LOOK, TAKE_VALUE):
+            assert comp[1] == level + (function == TAKE_VALUE)
 
 
 def place_of_failure(loops, loop, game, tables, streams):

@@ -1,78 +1,37 @@
-"""The functions of `_kernels.entries` that take more of Numba than kernels use, as one instruction each.
+"""The functions of `_kernels.entries` that take more of Numba than kernels use, as an instruction or two.
 
-They are pasted into their callers, so that places are checked where the caller has its indices checked.
+They become part of their callers, so that places are checked where the caller has its indices checked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba import TypingError, types
-from numba.extending import intrinsic, overload
+from numba.extending import lower_builtin, type_callable
 
-from .._kernels.entries import fetch_ahead, get_entry, set_entry
-from .numba_internals import check_place
+from .._kernels.entries import fetch_ahead, get_entry, row_at, set_entry
+from .numba_internals import array_at, check_place
 
 _BYTES = ir.IntType(8).as_pointer()
 
 
 def use_flat_entries() -> None:
     """Let kernels compile them. Call it once, before the first is compiled."""
-
-    @overload(get_entry, inline="always")  # type: ignore[untyped-decorator]  # of Numba, as below
-    def compiled_get(table: Any, place: Any) -> Any:
-        def call(table: Any, place: Any) -> Any:
-            return _load(table, place)
-
-        return call
-
-    @overload(set_entry, inline="always")  # type: ignore[untyped-decorator]  # as above
-    def compiled_set(table: Any, place: Any, value: Any) -> Any:
-        def call(table: Any, place: Any, value: Any) -> Any:
-            return _store(table, place, value)
-
-        return call
-
-    @overload(fetch_ahead, inline="always")  # type: ignore[untyped-decorator]  # as above
-    def compiled_fetch(table: Any, place: Any) -> Any:
-        def call(table: Any, place: Any) -> Any:
-            return _prefetch(table, place)
-
-        return call
+    type_callable(set_entry)(lambda _context: lambda table, place, value: _checked(table) and types.void)
+    lower_builtin(set_entry, types.Array, types.Integer, types.Any)(_store)
+    _compile(get_entry, lambda table: table.dtype, _load)
+    _compile(row_at, _row_of, _view)
+    _compile(fetch_ahead, lambda _table: types.void, _prefetch)
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # as above
-def _load(_typing: Any, table: Any, place: Any) -> Any:
-    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return target.unpack_value(builder, table.dtype, _pointer(target, builder, table, *arguments))
-
-    return table.dtype(_checked(table), types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]  # as above
-def _store(_typing: Any, table: Any, place: Any, value: Any) -> Any:
-    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        array, index, entry = arguments
-        target.pack_value(builder, table.dtype, entry, _pointer(target, builder, table, array, index))
-        return target.get_dummy_value()
-
-    return types.void(_checked(table), types.uint64, table.dtype), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]  # as above
-def _prefetch(_typing: Any, table: Any, place: Any) -> Any:
-    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        number = ir.IntType(32)
-        instruction = builder.module.declare_intrinsic(
-            "llvm.prefetch", (_BYTES,), ir.FunctionType(ir.VoidType(), [_BYTES, number, number, number])
-        )
-        pointer = builder.bitcast(_pointer(target, builder, table, *arguments), _BYTES)
-        to_write, often, of_data = number(1), number(3), number(1)
-        builder.call(instruction, [pointer, to_write, often, of_data])
-        return target.get_dummy_value()
-
-    return types.void(_checked(table), types.uint64), generate
+def _compile(function: Any, find_result: Callable[[Any], Any], generate: Callable[..., Any]) -> None:
+    """Let a function of a table and a place compile to what `generate` makes, whose type depends on that of
+    the table."""
+    type_callable(function)(lambda _context: lambda table, place: find_result(_checked(table)))
+    lower_builtin(function, types.Array, types.Integer)(generate)
 
 
 def _checked(table: Any) -> Any:
@@ -82,11 +41,57 @@ def _checked(table: Any) -> Any:
     return table
 
 
-def _pointer(target: Any, builder: Any, kind: Any, table: Any, place: Any) -> Any:
+def _load(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return target.unpack_value(
+        builder, signature.args[0].dtype, _pointer(target, builder, signature, arguments)
+    )
+
+
+def _store(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    entry = signature.args[0].dtype
+    value = target.cast(builder, arguments[2], signature.args[2], entry)
+    target.pack_value(builder, entry, value, _pointer(target, builder, signature, arguments))
+    return target.get_dummy_value()
+
+
+def _prefetch(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    number = ir.IntType(32)
+    instruction = builder.module.declare_intrinsic(
+        "llvm.prefetch", (_BYTES,), ir.FunctionType(ir.VoidType(), [_BYTES, number, number, number])
+    )
+    pointer = builder.bitcast(_pointer(target, builder, signature, arguments), _BYTES)
+    to_write, often, of_data = number(1), number(3), number(1)
+    builder.call(instruction, [pointer, to_write, often, of_data])
+    return target.get_dummy_value()
+
+
+def _row_of(table: Any) -> Any:
+    return types.Array(table.dtype, 1, "C")
+
+
+def _view(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    table, array, place = _parts(target, builder, signature, arguments)
+    length = builder.extract_value(array.shape, table.ndim - 1)
+    last = builder.sub(array.nitems, length)
+    has_rows = builder.icmp_signed(">=", last, last.type(0))
+    end = builder.select(has_rows, builder.add(last, last.type(1)), last.type(0))
+    check_place(target, builder, place, end)
+    shape = builder.insert_value(ir.ArrayType(length.type, 1)(ir.Undefined), length, 0)
+    return array_at(_row_of(table), 1)(target, builder, None, (builder.gep(array.data, [place]), shape))
+
+
+def _pointer(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Where an entry is."""
-    array = target.make_array(kind)(target, builder, table)
+    table, array, place = _parts(target, builder, signature, arguments)
     check_place(target, builder, place, array.nitems)
-    if kind.layout == "C":
+    if table.layout == "C":
         return builder.gep(array.data, [place])
     step = builder.udiv(builder.extract_value(array.strides, 0), array.itemsize)
     return builder.gep(array.data, [builder.mul(place, step)])
+
+
+def _parts(target: Any, builder: Any, signature: Any, arguments: Any) -> tuple[Any, Any, Any]:
+    """The type of a table, the table, and a place in it."""
+    table = signature.args[0]
+    place = target.cast(builder, arguments[1], signature.args[1], types.uint64)
+    return table, target.make_array(table)(target, builder, arguments[0]), place

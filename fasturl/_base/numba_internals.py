@@ -37,7 +37,6 @@ _FunctionCache = find("numba.core.caching:FunctionCache")
 _UserProvidedCacheLocator = find("numba.core.caching:UserProvidedCacheLocator")
 _CFunc = find("numba.core.ccallback:CFunc")
 _alloca_once = find("numba.core.cgutils:alloca_once")
-_do_boundscheck = find("numba.core.cgutils:do_boundscheck")
 _get_item_pointer = find("numba.core.cgutils:get_item_pointer")
 _unpack_tuple = find("numba.core.cgutils:unpack_tuple")
 _CompilerBase = find("numba.core.compiler:CompilerBase")
@@ -276,7 +275,8 @@ def item_size_of(pointer: Any) -> Callable[..., Any]:
 def check_place(target: Any, builder: Any, place: Any, length: Any) -> None:
     """Raise an IndexError for a place beyond a length, in functions whose indices are checked."""
     if target.enable_boundscheck:
-        _do_boundscheck(target, builder, place, length)
+        with builder.if_then(builder.icmp_unsigned(">=", place, length), likely=False):
+            target.call_conv.return_user_exc(builder, IndexError, ("index is out of bounds",))
 
 
 def array_at(array: Any, n_axes: int) -> Callable[..., Any]:

@@ -40,7 +40,7 @@ _BY_MODULE = {
     ),
     "numba.core.cgutils": (
         "code over C memory, and entries of tables",
-        "alloca_once do_boundscheck get_item_pointer unpack_tuple",
+        "alloca_once get_item_pointer unpack_tuple",
     ),
     "numba.np.arrayobj": ("code over C memory", "make_array populate_array"),
     "numba.core.ccallback": ("functions of the C face", "CFunc.compile"),

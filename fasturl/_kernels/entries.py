@@ -3,8 +3,8 @@
 Entry [i, j, k] of a table of shape [., m, n] has the place (i m + j) n + k. Indexing as usual computes it
 again for every table, by full products of 64 bits, of which a Neoverse N1 makes one in three cycles: a third
 of the time of a walk on latent states. Here tables of one shape share a place, and the products are those of
-small numbers. The layer above makes one instruction of `get_entry` and of `set_entry`, which takes more of
-Numba than is used here.
+small numbers. The layer above makes an instruction or two of `get_entry`, `set_entry` and `row_at`, which
+takes more of Numba than is used here.
 """
 
 import numpy as np
@@ -20,6 +20,11 @@ def get_entry(table: np.ndarray, place: int | np.uint64) -> float:
 def set_entry(table: np.ndarray, place: int | np.uint64, value: float) -> None:
     """Put a value, of the kind that the table holds, into a place."""
     table.flat[int(place)] = value
+
+
+def row_at(table: np.ndarray, place: int | np.uint64) -> np.ndarray:
+    """The row of a table without gaps that begins at a place. It must not outlive the table."""
+    return table.reshape(-1)[int(place) : int(place) + table.shape[-1]]
 
 
 def fetch_ahead(table: np.ndarray, place: int | np.uint64) -> None:

@@ -27,8 +27,8 @@ On observations without their levels nobody can tell which one is the last (see 
 episode is then over where the last observation was never acted in, and else goes on as from that observation.
 
 `make_loops` puts the functions into the loops before they are compiled, so LLVM sees one piece of code. A
-loop that is `checked` says in `place` (int64[3]: function, level counted from 1, action) where it is, and
-returns False where an action is out of range.
+loop that is `checked` says in `place` (int64[3]: function, level, action) where it is, and returns False
+where an action is out of range. This level counts from 1, but that of a look from 0: it comes a step earlier.
 
 `labels[e, h, s]` is the label that the agent sees in episode e at level h when the latent state is s. The
 loops never touch an observation.
@@ -38,21 +38,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .compiling import inlined
 from .dynamics import start_state, step
 from .entries import get_entry, place_of_block
 from .hashing import fetch_slots_ahead, find_or_add_row
 
-BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY, START_AT_ZERO = range(6)
+BEGIN_EPISODE, CHOOSE, TAKE_STEP, END_EPISODE, FILL_POLICY, START_AT_ZERO, LOOK, TAKE_VALUE = range(8)
 """The functions, as `place` names them."""
 
 
-def see_nothing(tables: tuple, level: int, label: int, rng: np.ndarray) -> tuple[int, float]:
-    """The `look` of a learner that learns from more of a step than the value of what followed."""
-    return 0, 0.0
+class OneLook(NamedTuple):
+    """The two functions that do with one look, and those in whose place they stand."""
 
-
-def take_nothing(tables: tuple, level: int, label: int, action: int, reward: float, value: float) -> None:
-    """The `take_value` of such a learner."""
+    look: Any
+    take_value: Any
+    choose: Any
+    take_step: Any
 
 
 class LearnerFunctions(NamedTuple):
@@ -64,8 +65,7 @@ class LearnerFunctions(NamedTuple):
     begin_episode: Any
     end_episode: Any
     start_at_zero: Any
-    look: Any = see_nothing
-    take_value: Any = take_nothing
+    one_look: OneLook | None = None
 
 
 class Loops(NamedTuple):
@@ -88,10 +88,17 @@ def leave_as_it_is(tables: tuple, level: int, label: int) -> None:
     """The start of a label that has values of 0 anyway, or for whose learner 0 means nothing."""
 
 
-def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool, looks: bool) -> Loops:
-    """The loops of a learner, compiled by a decorator when they are first called; `looks` says whether it has
-    a `look` and a `take_value`."""
-    choose, take_step, fill_policy, begin_episode, end_episode, start_at_zero, look, take_value = functions
+@inlined
+def is_action(a: int, n_actions: int) -> bool:
+    """Whether a number is one of the actions; a fraction does not compile."""
+    return 0 <= (a & a) < n_actions
+
+
+def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) -> Loops:
+    """The loops of a learner, compiled by a decorator when they are first called."""
+    choose, take_step, fill_policy, begin_episode, end_episode, start_at_zero, one_look = functions
+    looks = one_look is not None
+    look, take_value, _, _ = one_look or OneLook(None, None, choose, take_step)
 
     @compile_loop
     def learn(dynamics, labels, tables, dynamics_rng, policy_rng, returns, trajectories, place):
@@ -113,16 +120,25 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool, lo
                 trajectories.states[e, 0] = s
             seen = place_of_block(labels, e)
             x = np.int64(get_entry(labels, seen + np.uint64(s)))
-            a, _ = look(tables, 0, x, policy_rng)
-            for h in range(horizon):
+            a = 0
+            if looks:
                 if checked:
-                    place[0] = CHOOSE
-                    place[1] = h + 1
+                    place[0] = LOOK
+                    place[1] = 0
+                a, _ = look(tables, 0, x, policy_rng)
+            for h in range(horizon):
                 if not looks:
+                    if checked:
+                        place[0] = CHOOSE
+                        place[1] = h + 1
                     a = choose(tables, h, x, policy_rng)
-                if checked and not 0 <= a < n_actions:
+                if checked and not is_action(a, n_actions):
+                    if looks:
+                        place[0] = LOOK
                     place[2] = a
                     return False
+                if checked and looks:
+                    place[1] = h + 1
                 s, reward = step(dynamics, dynamics_rng, h, s, a)
                 if trajectories is not None:
                     trajectories.states[e, h + 1] = s
@@ -131,15 +147,19 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool, lo
                 total += reward
                 seen += n_states
                 next_x = np.int64(get_entry(labels, seen + np.uint64(s)))
-                if checked:
-                    place[0] = TAKE_STEP
                 if looks:
                     next_a, value = 0, 0.0
                     if h + 1 < horizon:
+                        if checked:
+                            place[0] = LOOK
                         next_a, value = look(tables, h + 1, next_x, policy_rng)
+                    if checked:
+                        place[0] = TAKE_VALUE
                     take_value(tables, h, x, a, reward, value)
                     a = next_a
                 else:
+                    if checked:
+                        place[0] = TAKE_STEP
                     take_step(tables, h, x, a, reward, h + 1, next_x)
                 x = next_x
             if checked:
@@ -166,7 +186,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool, lo
                     place[0] = CHOOSE
                     place[1] = h + 1
                 a = choose(tables, h, np.int64(get_entry(labels, seen + np.uint64(s))), policy_rng)
-                if checked and not 0 <= a < n_actions:
+                if checked and not is_action(a, n_actions):
                     place[2] = a
                     return False
                 s, reward = step(dynamics, dynamics_rng, h, s, a)
@@ -217,7 +237,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool, lo
                     place[0] = CHOOSE
                     place[1] = h + 1
                 a = choose(tables, h, x, policy_rng)
-                if checked and not 0 <= a < n_actions:
+                if checked and not is_action(a, n_actions):
                     place[2] = a
                     return False
                 actions[h, x] = a
@@ -260,7 +280,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool, lo
                     place[0] = CHOOSE
                     place[1] = h + 1
                 a = choose(tables, h if keys.level_in_tables else 0, rows[h], policy_rng)
-                if checked and not 0 <= a < n_actions:
+                if checked and not is_action(a, n_actions):
                     place[2] = a
                     return False
                 s, reward = step(dynamics, dynamics_rng, h, s, a)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .compiling import inlined, kernel
 from .dynamics import start_state, step
-from .entries import get_entry, place_of, place_of_block
+from .entries import get_entry, place_of, place_of_block, row_at
 from .rng import below, uniform
 
 _0, _1, _2, _3, _4 = np.arange(5, dtype=np.uint64)
@@ -56,16 +56,13 @@ def falling_epsilons(fraction: float, epsilons: np.ndarray) -> None:
 
 
 @inlined
-def greedy_at(table: np.ndarray, first: np.uint64, policy_rng: np.ndarray) -> tuple[int, float]:
-    """The best of the action values from the place `first` of a table on, ties broken uniformly at random,
-    and its value."""
-    n_actions = np.uint64(table.shape[-1])
-    best = get_entry(table, first)
+def greedy(values: np.ndarray, policy_rng: np.ndarray) -> tuple[int, float]:
+    """The best action of a row of action values, ties broken uniformly at random, and its value."""
+    n_actions = np.uint64(values.size)
+    best = values[_0]
     action, ties, following = _0, _1, _1
     if n_actions >= _4:  # written out: a loop would cost as much as what it does
-        second = get_entry(table, first + _1)
-        third = get_entry(table, first + _2)
-        fourth = get_entry(table, first + _3)
+        second, third, fourth = values[_1], values[_2], values[_3]
         if second > best:
             best = second
             action = _1
@@ -85,19 +82,18 @@ def greedy_at(table: np.ndarray, first: np.uint64, policy_rng: np.ndarray) -> tu
             ties += _1
         following = _4
     for a in range(following, n_actions):
-        value = get_entry(table, first + a)
-        if value > best:
-            best = value
+        if values[a] > best:
+            best = values[a]
             action = a
             ties = _1
-        elif value == best:
+        elif values[a] == best:
             ties += _1
     if ties > _1:
         skip = below(policy_rng, ties)
         if ties == n_actions:  # as in a row that is new: no need to search
             return skip, best
         for a in range(n_actions):
-            if get_entry(table, first + a) == best:
+            if values[a] == best:
                 action = a
                 if skip == 0:
                     break
@@ -106,49 +102,46 @@ def greedy_at(table: np.ndarray, first: np.uint64, policy_rng: np.ndarray) -> tu
 
 
 @inlined
-def greedy(values: np.ndarray, policy_rng: np.ndarray) -> tuple[int, float]:
-    """The best action of a row of action values, ties broken uniformly at random, and its value."""
-    return greedy_at(values, _0, policy_rng)
+def greedy_at(table: np.ndarray, first: np.uint64, policy_rng: np.ndarray) -> tuple[int, float]:
+    """`greedy` in the row of a table that begins at the place `first`."""
+    return greedy(row_at(table, first), policy_rng)
+
+
+@inlined
+def epsilon_greedy(values: np.ndarray, epsilon: float, policy_rng: np.ndarray) -> tuple[int, float]:
+    """A uniform action with probability epsilon, else the greedy one; and the row's greatest value."""
+    action, best = greedy(values, policy_rng)
+    if epsilon > 0.0 and uniform(policy_rng) < epsilon:
+        action = below(policy_rng, values.size)
+    return action, best
 
 
 @inlined
 def epsilon_greedy_at(
     table: np.ndarray, first: np.uint64, epsilon: float, policy_rng: np.ndarray
 ) -> tuple[int, float]:
-    """A uniform action with probability epsilon, else that of `greedy_at`; and the greatest value there."""
-    action, best = greedy_at(table, first, policy_rng)
-    if epsilon > 0.0 and uniform(policy_rng) < epsilon:
-        action = below(policy_rng, table.shape[-1])
-    return action, best
-
-
-@inlined
-def epsilon_greedy(values: np.ndarray, epsilon: float, policy_rng: np.ndarray) -> tuple[int, float]:
-    """A uniform action with probability epsilon, else the greedy one; and the row's greatest value."""
-    return epsilon_greedy_at(values, _0, epsilon, policy_rng)
-
-
-@inlined
-def greatest_at(table: np.ndarray, first: np.uint64) -> float:
-    """The greatest of the action values from the place `first` of a table on."""
-    n_actions = np.uint64(table.shape[-1])
-    best = get_entry(table, first)
-    following = _1
-    if n_actions >= _4:  # written out, as in `greedy_at`
-        best = _greater(
-            _greater(best, get_entry(table, first + _1)),
-            _greater(get_entry(table, first + _2), get_entry(table, first + _3)),
-        )
-        following = _4
-    for a in range(following, n_actions):
-        best = _greater(best, get_entry(table, first + a))
-    return best
+    """`epsilon_greedy` in the row of a table that begins at the place `first`."""
+    return epsilon_greedy(row_at(table, first), epsilon, policy_rng)
 
 
 @inlined
 def greatest(values: np.ndarray) -> float:
     """The greatest of a row of action values."""
-    return greatest_at(values, _0)
+    n_actions = np.uint64(values.size)
+    best = values[_0]
+    following = _1
+    if n_actions >= _4:  # written out, as in `greedy`
+        best = _greater(_greater(best, values[_1]), _greater(values[_2], values[_3]))
+        following = _4
+    for a in range(following, n_actions):
+        best = _greater(best, values[a])
+    return best
+
+
+@inlined
+def greatest_at(table: np.ndarray, first: np.uint64) -> float:
+    """`greatest` in the row of a table that begins at the place `first`."""
+    return greatest(row_at(table, first))
 
 
 @inlined

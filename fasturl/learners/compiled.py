@@ -22,7 +22,7 @@ from .._base.origin import is_ours
 from .._base.schema import Declared
 from .._base.user_functions import python_function
 from .._kernels import learning as _learning
-from .._kernels.learning import LearnerFunctions
+from .._kernels.learning import LearnerFunctions, OneLook
 from .._kernels.records import Dynamics, EpisodeWorkspace, ObservationKeys, Trajectories, blank_trajectories
 from ..problems.description import checked_reward_range
 from . import checked_tables
@@ -41,6 +41,8 @@ def learner_functions(
     begin_episode: Any = None,
     end_episode: Any = None,
     start_at_zero: Any = None,
+    look: Any = None,
+    take_value: Any = None,
 ) -> LearnerFunctions:
     """The compiled functions of a learner: `@njit` functions of these names.
 
@@ -56,6 +58,11 @@ def learner_functions(
     start_at_zero(tables, level, label)
         On observations without their levels: let the values of a label that was never acted in start at 0,
         since an episode ended with it; None for a learner whose values do so anyway.
+    look(tables, level, label, rng), take_value(tables, level, label, action, reward, value)
+        What `choose` and `take_step` do, with one look at each label instead of two: `look` returns the
+        action and what the label is worth, and `take_value` learns from the worth of the next label, 0 where
+        the episode is over. For a learner that learns from nothing else of what follows, and at a level
+        changes nothing that `look` sees at the next; both or neither.
 
     Levels count from 0. `rng` (uint64[4]) is the run's policy stream; `fasturl.learners.draws` draws from it.
 
@@ -79,8 +86,11 @@ def learner_functions(
         _learning.do_nothing if end_episode is None else end_episode,
         _learning.leave_as_it_is if start_at_zero is None else start_at_zero,
     )
-    for name, function in functions._asdict().items():
-        if not isinstance(python_function(function), FunctionType):
+    if look is not None or take_value is not None:
+        functions = functions._replace(one_look=OneLook(look, take_value, choose, take_step))
+    named = functions._asdict() | (functions.one_look._asdict() if functions.one_look else {})
+    for name, function in named.items():
+        if name != "one_look" and not isinstance(python_function(function), FunctionType):
             raise ValueError(
                 f"{name} must be a function compiled by Numba, got {checks.short_repr(function)}"
             )

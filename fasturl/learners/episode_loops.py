@@ -10,6 +10,7 @@ what a function allocates ends with it.
 from __future__ import annotations
 
 import threading
+from itertools import islice
 from typing import Any
 
 import numba
@@ -20,11 +21,20 @@ from numpy.typing import NDArray
 from .._base import checks, compile_cache, user_functions
 from .._kernels import learning as _learning
 from .._kernels.compiling import OPTIONS
-from .._kernels.learning import LearnerFunctions, Loops
+from .._kernels.learning import LearnerFunctions, Loops, OneLook
 
 _BY_FUNCTIONS: dict[tuple[LearnerFunctions, bool], EpisodeLoops] = {}
 _LOCK = threading.Lock()
-_FUNCTIONS = ("begin_episode", "choose", "take_step", "end_episode", "fill_policy", "start_at_zero")
+_FUNCTIONS = (
+    "begin_episode",
+    "choose",
+    "take_step",
+    "end_episode",
+    "fill_policy",
+    "start_at_zero",
+    "look",
+    "take_value",
+)
 """The names of functions by the numbers that `_kernels.learning` gives them."""
 
 
@@ -32,7 +42,7 @@ class EpisodeLoops:
     """The loops of one learner's functions, compiled when they are first called."""
 
     def __init__(self, functions: LearnerFunctions, *, trusted: bool) -> None:
-        self._functions, self._trusted = functions, trusted
+        self._functions, self._trusted = _those_in_use(functions), trusted
         self.lean = self._make(counts_references=False)
         """The loops themselves, as other compiled functions call them."""
         self._counting: Loops | None = None  # for functions that allocate memory
@@ -71,8 +81,13 @@ class EpisodeLoops:
         # loops alone call them, so an entry for Python would be compiled for nothing
         own = {**OPTIONS, "_nrt": counts_references, "forceinline": True, "no_cpython_wrapper": True}
         own["boundscheck"] = not self._trusted
-        functions = LearnerFunctions(*user_functions.compiled_again(self._functions, own))
-        tag = f"{user_functions.fingerprint(self._functions)}-{counts_references:d}{self._trusted:d}"
+        *plain, one_look = self._functions
+        every = [*plain, *(one_look or ())]
+        again = iter(user_functions.compiled_again(every, own))
+        functions = LearnerFunctions(*islice(again, len(plain)))
+        if one_look:
+            functions = functions._replace(one_look=OneLook(*again))
+        tag = f"{user_functions.fingerprint(every)}-{counts_references:d}{self._trusted:d}"
 
         def compile_loop(loop: Any) -> Any:
             if numba.config.DISABLE_JIT:
@@ -81,15 +96,24 @@ class EpisodeLoops:
             compile_cache.keep_tagged(dispatcher, tag, with_users=not self._trusted)
             return dispatcher
 
-        looks = self._trusted and self._functions.look is not _learning.see_nothing
-        return _learning.make_loops(functions, compile_loop, not self._trusted, looks)
+        return _learning.make_loops(functions, compile_loop, not self._trusted)
+
+
+def _those_in_use(functions: LearnerFunctions) -> LearnerFunctions:
+    """The functions without their one look where it stands in the place of others: those of a class that has
+    replaced one."""
+    look = functions.one_look
+    if look is None or (look.choose, look.take_step) == (functions.choose, functions.take_step):
+        return functions
+    return functions._replace(one_look=None)
 
 
 def _where(place: NDArray[np.int64], owner: str) -> str:
     """The function that a loop was in, and the level where there is one."""
     function = _FUNCTIONS[place[0]]
-    level = f" at level {place[1]}" if function in ("choose", "take_step") else ""
-    return f"{function} of {owner}{level}"
+    level = place[1] + (place[0] == _learning.LOOK)
+    by_level = function in ("choose", "take_step", "look", "take_value")
+    return f"{function} of {owner}" + (f" at level {level}" if by_level else "")
 
 
 def loops_of(functions: LearnerFunctions, *, trusted: bool) -> EpisodeLoops:

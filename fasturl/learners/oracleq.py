@@ -92,8 +92,13 @@ class OracleQ(CompiledLearner):
             refuse_without_effect(self, ["learning_rate"], condition)
 
     functions = learner_functions(
-        choose=choose, take_step=take_step, fill_policy=fill_policy, start_at_zero=start_at_zero
-    )._replace(look=look, take_value=take_value)
+        choose=choose,
+        take_step=take_step,
+        fill_policy=fill_policy,
+        start_at_zero=start_at_zero,
+        look=look,
+        take_value=take_value,
+    )
 
     def tables(self, task: Task) -> QTables:
         shape = task.n_levels, task.n_labels, task.n_actions

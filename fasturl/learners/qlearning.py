@@ -68,8 +68,13 @@ class QLearning(CompiledLearner):
     )
 
     functions = learner_functions(
-        choose=choose, take_step=take_step, fill_policy=fill_policy, end_episode=end_episode
-    )._replace(look=look, take_value=take_value)
+        choose=choose,
+        take_step=take_step,
+        fill_policy=fill_policy,
+        end_episode=end_episode,
+        look=look,
+        take_value=take_value,
+    )
 
     def tables(self, task: Task) -> QTables:
         shape = task.n_levels, task.n_labels, task.n_actions

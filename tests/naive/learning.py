@@ -1,7 +1,8 @@
 """Slow, obvious references for the loops of `_kernels/learning.py`, one call of a function after the other.
 
 `Loops(functions)` has the loops as methods with the arguments of the compiled ones. A loop is always checked:
-`place` gets the function, the level counted from 1 and the action where that is out of range.
+`place` gets the function, the level counted from 1 (from 0 for a look) and the action where that is out of
+range.
 """
 
 from fasturl._kernels.learning import (
@@ -9,8 +10,10 @@ from fasturl._kernels.learning import (
     CHOOSE,
     END_EPISODE,
     FILL_POLICY,
+    LOOK,
     START_AT_ZERO,
     TAKE_STEP,
+    TAKE_VALUE,
 )
 
 from . import hashing
@@ -45,6 +48,32 @@ class Loops:
                 self._take(tables, h, (h, label, a, reward, h + 1, int(labels[e, h + 1, s])), place)
             self._end(tables, policy_rng, place)
             returns[e] = total
+        return True
+
+    def learn_by_looks(
+        self, dynamics, labels, tables, dynamics_rng, policy_rng, returns, trajectories, place
+    ):
+        """The next label is looked at before a step is learned from: that look chooses there, and says what
+        the label is worth. Nothing is recorded."""
+        horizon, _, n_actions, _ = dynamics.transitions.shape
+        for e in range(len(returns)):
+            self._begin(tables, policy_rng, place)
+            s = start_state(dynamics, dynamics_rng)
+            returns[e], label = 0.0, int(labels[e, 0, s])
+            a, _ = self._look(tables, 0, label, policy_rng, place)
+            for h in range(horizon):
+                if not 0 <= a < n_actions:
+                    place[:] = LOOK, h, a
+                    return False
+                s, reward = step(dynamics, dynamics_rng, h, s, a)
+                returns[e] += reward
+                next_label, next_a, value = int(labels[e, h + 1, s]), 0, 0.0
+                if h + 1 < horizon:
+                    next_a, value = self._look(tables, h + 1, next_label, policy_rng, place)
+                place[:2] = TAKE_VALUE, h + 1
+                self.functions.one_look.take_value(tables, h, label, a, reward, value)
+                label, a = next_label, next_a
+            self._end(tables, policy_rng, place)
         return True
 
     def explore(self, dynamics, labels, tables, dynamics_rng, policy_rng, trajectories, place):
@@ -154,6 +183,10 @@ class Loops:
             place[2] = a
             return None
         return a
+
+    def _look(self, tables, h, label, policy_rng, place):
+        place[:2] = LOOK, h
+        return self.functions.one_look.look(tables, h, label, policy_rng)
 
     def _take(self, tables, h, step_taken, place):
         place[:2] = TAKE_STEP, h + 1
