@@ -120,34 +120,17 @@ def _assign(distances: np.ndarray, labels: np.ndarray, closest: np.ndarray) -> N
 
 
 @inlined
-def _move(
-    rows: np.ndarray,
-    weights: np.ndarray,
-    labels: np.ndarray,
-    stale: np.ndarray,
-    centres: np.ndarray,
-    totals: np.ndarray,
+def _change_sides(
+    row: np.ndarray, weight: float, old: int, new: int, sums: np.ndarray, totals: np.ndarray
 ) -> None:
-    """Put the centre of every stale cluster at the mean of its samples; one of no weight stays where it
-    is."""
-    n_axes = rows.shape[1]
-    for k in range(totals.size):
-        totals[k] = 0.0
-    for i in range(labels.size):
-        totals[labels[i]] += weights[i]
-    for k in range(centres.shape[0]):
-        if stale[k] and totals[k] > 0.0:
-            for r in range(n_axes):
-                centres[k, r] = 0.0
-    for i in range(labels.size):
-        k = labels[i]
-        if stale[k] and totals[k] > 0.0:
-            for r in range(n_axes):
-                centres[k, r] += weights[i] * rows[i, r]
-    for k in range(centres.shape[0]):
-        if stale[k] and totals[k] > 0.0:
-            for r in range(n_axes):
-                centres[k, r] /= totals[k]
+    """Take a sample out of the sums of its old cluster, if it had one, and into those of its new one."""
+    totals[new] += weight
+    for r in range(row.size):
+        sums[new, r] += np.float64(weight) * np.float64(row[r])
+    if old >= 0:
+        totals[old] -= weight
+        for r in range(row.size):
+            sums[old, r] -= np.float64(weight) * np.float64(row[r])
 
 
 @inlined
@@ -162,25 +145,38 @@ def _iterate(
     """Lloyd's iterations from labels that are those of the centres, until no label changes.
 
     A cluster that neither won nor lost a sample is where it was, so only the others, which are stale, are
-    looked at.
+    looked at, and sums change by what was won and lost.
     """
     stale, labels, last_labels = workspace.stale, workspace.labels, workspace.last_labels
+    sums, totals, members = workspace.sums, workspace.totals, workspace.members
     for k in range(centres.shape[0]):
-        stale[k] = True
-    moves, changed = 0, True
-    while changed and moves < iterations:
-        _move(rows, weights, labels, stale, centres, workspace.totals)
-        for k in range(centres.shape[0]):
-            if stale[k]:
-                _square_distances(points, centres, k, workspace.distances)
-            stale[k] = False
-        for i in range(labels.size):
-            last_labels[i] = labels[i]
-        _assign(workspace.distances, labels, workspace.closest)
+        totals[k] = members[k] = 0
+        for r in range(centres.shape[1]):
+            sums[k, r] = 0.0
+    for i in range(labels.size):
+        last_labels[i] = -1
+    moves = 0
+    while True:
         changed = False
         for i in range(labels.size):
-            if labels[i] != last_labels[i]:
-                changed = stale[labels[i]] = stale[last_labels[i]] = True
+            old, new = last_labels[i], labels[i]
+            if old != new:
+                changed = stale[new] = True
+                members[new] += weights[i] > 0.0
+                if old >= 0:
+                    stale[old] = True
+                    members[old] -= weights[i] > 0.0
+                _change_sides(rows[i], weights[i], old, new, sums, totals)
+                last_labels[i] = new
+        if not changed or moves == iterations:
+            break
+        for k in range(centres.shape[0]):
+            if stale[k] and members[k] > 0:  # one of no weight stays where it is
+                for r in range(centres.shape[1]):
+                    centres[k, r] = sums[k, r] / totals[k]
+                _square_distances(points, centres, k, workspace.distances)
+            stale[k] = False
+        _assign(workspace.distances, labels, workspace.closest)
         moves += 1
 
 

@@ -39,12 +39,15 @@ _SIGN = np.uint32(1 << 31)
 _1 = np.uint32(1)
 
 _0, _ONE_BIT, _3, _6, _8 = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(6), np.uint64(8)
-_56, _63 = np.uint64(56), np.uint64(63)
-_7, _BYTE = np.uint64(7), np.uint64(0xFF)
+_7, _14, _28, _BYTE = np.uint64(7), np.uint64(14), np.uint64(28), np.uint64(0xFF)
 _SPREAD = np.array([sum((byte >> i & 1) << 8 * i for i in range(8)) for byte in range(256)], np.uint64)
 """For each byte a word of eight bytes, which are its bits."""
-_GATHER = np.uint64(0x0102040810204080)
-"""Times this, the lowest bits of eight bytes stand side by side in the highest byte."""
+_CROSS_TWO, _CROSS_FOUR, _CROSS_EIGHT = (
+    np.uint64(0x00AA00AA00AA00AA),
+    np.uint64(0x0000CCCC0000CCCC),
+    np.uint64(0x00000000F0F0F0F0),
+)
+"""Bits of a square of eight rows that change places with those on the other side of the diagonal."""
 
 
 @inlined
@@ -268,31 +271,62 @@ def unpack(words: np.ndarray, out: np.ndarray) -> None:
 
 
 @inlined
-def _eight_bits(bits: np.ndarray, i: np.uint64, j: np.uint64) -> np.uint64:
-    """The bits j to j + 7 of a row as one byte."""
+def _eight_bytes(bits: np.ndarray, i: np.uint64, j: np.uint64) -> np.uint64:
+    """The bytes j to j + 7 of a row as one word."""
     eight = _0
     for k in range(_8):
         eight |= np.uint64(bits[i, j + k]) << (_8 * k)  # which becomes one load
-    return (eight * _GATHER) >> _56
+    return eight
+
+
+@inlined
+def _eight_bits(bits: np.ndarray, i: np.uint64, j: np.uint64) -> np.uint64:
+    """The bits j to j + 7 of a row as one byte: pairs move together, then fours, then all."""
+    eight = _eight_bytes(bits, i, j)
+    eight |= eight >> _7
+    eight |= eight >> _14
+    eight |= eight >> _28
+    return eight & _BYTE
+
+
+@inlined
+def _whole_word(bits: np.ndarray, i: np.uint64, j: np.uint64) -> np.uint64:
+    """The bits j to j + 63 of a row as one word.
+
+    Bit c of byte k is that of coordinate 8 c + k at first: eight rows of eight bits, which are then
+    transposed, first in squares of two, then of four, then of eight.
+    """
+    word = _0
+    for c in range(_8):
+        word |= _eight_bytes(bits, i, j + _8 * c) << c
+    crossing = (word ^ (word >> _7)) & _CROSS_TWO
+    word ^= crossing ^ (crossing << _7)
+    crossing = (word ^ (word >> _14)) & _CROSS_FOUR
+    word ^= crossing ^ (crossing << _14)
+    crossing = (word ^ (word >> _28)) & _CROSS_EIGHT
+    return word ^ crossing ^ (crossing << _28)
 
 
 @kernel
 def pack(bits: np.ndarray, out: np.ndarray) -> None:
     """Bytes as bits: bits uint8[n, D] of zeros and ones, out uint64[n, W]."""
     dimension = np.uint64(bits.shape[1])
-    out[:] = _0
+    n_whole = dimension >> _6
+    first = n_whole << _6
+    n_left = dimension - first
     for i in range(np.uint64(bits.shape[0])):
-        j = _0
-        while j + _8 <= dimension:
-            out[i, j >> _6] |= _eight_bits(bits, i, j) << (j & _63)
-            j += _8
-        if j < dimension and j & _63:  # the last eight once more, as far as they are of one word
-            j = dimension - _8
-            out[i, j >> _6] |= _eight_bits(bits, i, j) << (j & _63)
-            j = dimension
-        while j < dimension:
-            out[i, j >> _6] |= np.uint64(bits[i, j]) << (j & _63)
-            j += _ONE_BIT
+        for w in range(n_whole):
+            out[i, w] = _whole_word(bits, i, w << _6)
+        if n_left > _0:
+            word = _0
+            for c in range(n_left >> _3):
+                word |= _eight_bits(bits, i, first + _8 * c) << (_8 * c)
+            if n_left > _8:
+                word |= _eight_bits(bits, i, dimension - _8) << (n_left - _8)  # some of them once more
+            else:
+                for j in range(n_left):
+                    word |= np.uint64(bits[i, first + j]) << j
+            out[i, n_whole] = word
 
 
 @kernel

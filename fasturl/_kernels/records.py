@@ -180,7 +180,9 @@ class KMeansWorkspace(NamedTuple):
 
     trial: np.ndarray  # [K, R]
     stale: np.ndarray  # bool[K]
+    sums: np.ndarray  # float64[K, R]
     totals: np.ndarray  # float64[K]
+    members: np.ndarray  # int64[K]
     labels: np.ndarray  # int32[n]
     last_labels: np.ndarray  # int32[n]
     closest: np.ndarray  # [n]
@@ -193,7 +195,9 @@ def kmeans_workspace(points: np.ndarray, n_clusters: int) -> KMeansWorkspace:
     return KMeansWorkspace(
         trial=np.empty((n_clusters, n_axes), points.dtype),
         stale=np.empty(n_clusters, np.bool_),
+        sums=np.empty((n_clusters, n_axes)),
         totals=np.empty(n_clusters),
+        members=np.empty(n_clusters, np.int64),
         labels=np.empty(n, np.int32),
         last_labels=np.empty(n, np.int32),
         closest=np.empty(n, points.dtype),

@@ -48,21 +48,24 @@ def _first_centres(rng, samples, weights, trials, n_clusters):
     return centres
 
 
-def _mean(rows, weights):
-    """Sums are of the kind of the samples."""
-    total = sum(float(w) for w in weights)
-    sums = np.cumsum(weights[:, None] * np.asarray(rows, weights.dtype), axis=0)
-    return (sums[-1].astype(float) / total).astype(weights.dtype).tolist()
-
-
 def _moved(samples, weights, centres, iterations):
-    """Lloyd's iterations; a cluster of no weight stays where it is."""
+    """Lloyd's iterations; a cluster of no weight stays where it is. Sums are kept in double precision: a
+    sample that changes sides is put into the new ones and taken out of the old ones."""
     given, _ = _nearest(samples, centres)
+    shares = weights.astype(float)[:, None] * np.array(samples, float)
+    sums, totals = np.zeros((len(centres), shares.shape[1])), np.zeros(len(centres))
+    before = [None] * len(samples)
     for _ in range(iterations):
-        for k in range(len(centres)):
-            mine = [i for i, label in enumerate(given) if label == k]
-            if weights[mine].sum() > 0.0:
-                centres[k] = _mean([samples[i] for i in mine], weights[mine])
+        for i, (old, new) in enumerate(zip(before, given, strict=True)):
+            if new != old:
+                sums[new] += shares[i]
+                totals[new] += weights[i]
+            if new != old is not None:
+                sums[old] -= shares[i]
+                totals[old] -= weights[i]
+        for k in {*before, *given} - {None}:
+            if any(label == k and weight > 0 for label, weight in zip(given, weights, strict=True)):
+                centres[k] = (sums[k] / totals[k]).astype(weights.dtype).tolist()
         before = given
         given, _ = _nearest(samples, centres)
         if given == before:
