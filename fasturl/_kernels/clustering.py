@@ -7,7 +7,7 @@ Reals are float32 or float64, all of one kind.
 
 import numpy as np
 
-from .compiling import inlined, kernel
+from .compiling import add_square, inlined, kernel
 from .rng import below, uniform
 
 
@@ -28,13 +28,12 @@ def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.n
                 points[r + 2, i] - c2,
                 points[r + 3, i] - c3,
             )
-            out[k, i] = out[k, i] + g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3
+            out[k, i] = add_square(add_square(add_square(add_square(out[k, i], g0), g1), g2), g3)
         r += 4
     while r < n_axes:
         c0 = centres[k, r]
         for i in range(n_samples):
-            g0 = points[r, i] - c0
-            out[k, i] += g0 * g0
+            out[k, i] = add_square(out[k, i], points[r, i] - c0)
         r += 1
 
 

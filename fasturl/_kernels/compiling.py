@@ -62,6 +62,18 @@ def _compiled_fma(a, b, c):
     return lambda a, b, c: _fma_instruction(a, b, c)
 
 
+def add_square(total: float, gap: float) -> float:
+    """total + gap^2, by `fma` where they are float32, so that a sum of squares takes one instruction less."""
+    return fma(gap, gap, total) if isinstance(gap, np.float32) else total + gap * gap
+
+
+@overload(add_square, jit_options={"forceinline": True})
+def _compiled_add_square(total, gap):
+    if gap == types.float32:
+        return lambda total, gap: _fma_instruction(gap, gap, total)
+    return lambda total, gap: total + gap * gap
+
+
 def count_ones(word: np.uint64) -> np.uint64:
     """How many bits of a word are set, by one instruction where it is compiled."""
     return np.uint64(int(word).bit_count())

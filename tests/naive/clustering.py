@@ -8,9 +8,14 @@ from .rng import below, uniform
 
 
 def _square_distance(point, centre):
+    """Sums of float32 are rounded once for each coordinate."""
     total = 0.0
     for x, c in zip(point, centre, strict=True):
-        total += (x - c) * (x - c)
+        gap = x - c
+        if isinstance(gap, np.float32):
+            total = np.float32(float(gap) * float(gap) + float(total))
+        else:
+            total += gap * gap
     return total
 
 
