@@ -30,11 +30,14 @@ def slow_errors(observations, labels):
     return together, apart
 
 
+@pytest.mark.parametrize("of_bits", [False, True], ids=["reals", "bits"])
 @hypothesis.given(DRAWS)
 @hypothesis.settings(max_examples=30)
-def test_the_errors_are_those_of_predicting_one_observation_at_a_time(draw):
+def test_the_errors_are_those_of_predicting_one_observation_at_a_time(of_bits, draw):
     n, n_levels, dimension, n_labels = draw.integers([2, 1, 1, 1], [9, 5, 4, 4])
     observations = draw.normal(3.0, 1.0, (n, n_levels, dimension)).astype(np.float32)
+    if of_bits:
+        observations = (observations > 3.0).astype(np.uint8)
     labels = draw.integers(n_labels, size=(n, n_levels))
     comp = unexplained(observations, labels, n_labels)
     assert (comp.together, comp.apart) == pytest.approx(slow_errors(observations, labels), rel=1e-4)

@@ -44,16 +44,28 @@ def test_sums_by_label_equal_their_reference(draw, kind, n, n_levels, dimension,
         np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", [np.uint16, np.int32])
 @hypothesis.given(DRAWS, st.integers(0, 20), st.integers(1, 4), st.integers(1, 40), st.integers(1, 3))
-def test_counts_by_label_equal_their_reference(draw, n, n_levels, dimension, step):
+def test_counts_by_label_equal_their_reference(kind, draw, n, n_levels, dimension, step):
     rows = draw.integers(256, size=(n, n_levels, dimension)).astype(np.uint8)
     labels, first, found = draw.integers(3, size=(n, n_levels)), int(draw.integers(step)), []
     for module in (naive.moments, moments):
-        counts, sizes = np.full((n_levels, 3, dimension), 85, np.int32), np.full((n_levels, 3), np.nan)
+        counts, sizes = np.full((n_levels, 3, dimension), 85, kind), np.full((n_levels, 3), np.nan)
         module.count_by_label(rows, labels, first, step, counts, sizes)
         found.append((counts, sizes))
     for expected, actual in zip(*found, strict=True):
         np.testing.assert_array_equal(actual, expected)
+
+
+@hypothesis.given(DRAWS, st.sampled_from([np.uint16, np.float64]), st.integers(1, 4), st.integers(1, 9))
+def test_errors_around_other_means_equal_their_reference(draw, kind, n_levels, dimension):
+    shape = n_levels, 3, dimension
+    sums, other_sums = (draw.integers(50, size=shape).astype(kind) for _ in range(2))
+    sizes, other_sizes = draw.integers(50, size=(2, n_levels, 3)).astype(float)
+    priors = draw.random((n_levels, dimension))
+    arguments = sums, sizes, priors, other_sums, other_sizes
+    ref, comp = naive.moments.error_around(*arguments), moments.error_around(*arguments)
+    assert comp == pytest.approx(ref, rel=1e-12, abs=1e-9)
 
 
 @hypothesis.given(DRAWS, KINDS, st.integers(0, 20), st.integers(1, 9), st.booleans())

@@ -46,8 +46,8 @@ def sum_by_label(
 def count_by_label(
     rows: np.ndarray, labels: np.ndarray, first: int, step: int, counts: np.ndarray, sizes: np.ndarray
 ) -> None:
-    """As `sum_by_label` for rows uint8[n, L, D] around 0: sums int32[L, K, D], which hold 2^23 bytes of any
-    value, and sizes float64[L, K]."""
+    """As `sum_by_label` for rows uint8[n, L, D] around 0: sums [L, K, D] of whole numbers that hold them, and
+    sizes float64[L, K]."""
     counts[:] = 0
     sizes[:] = 0.0
     for i in range(first, rows.shape[0], step):
@@ -56,7 +56,29 @@ def count_by_label(
             sizes[h, k] += 1.0
             row, sums = rows[i, h], counts[h, k]
             for j in range(row.size):
-                sums[j] += np.int32(row[j])
+                sums[j] += row[j]
+
+
+@kernel
+def error_around(
+    sums: np.ndarray, sizes: np.ndarray, priors: np.ndarray, other_sums: np.ndarray, other_sizes: np.ndarray
+) -> float:
+    """What |x - m|^2 - |x|^2 adds up to over other rows x, where m is the mean of the rows of its level and
+    label, the prior of the level counted as one more of them.
+
+    Sums [L, K, D] and sizes float64[L, K] of the rows and of the others; priors float64[L, D].
+    """
+    error = 0.0
+    for h in range(sums.shape[0]):
+        for k in range(sums.shape[1]):
+            share = 1.0 / (sizes[h, k] + 1.0)
+            product, square = 0.0, 0.0
+            for j in range(sums.shape[2]):
+                mean = (sums[h, k, j] + priors[h, j]) * share
+                product += other_sums[h, k, j] * mean
+                square += mean * mean
+            error += other_sizes[h, k] * square - 2.0 * product
+    return error
 
 
 @kernel

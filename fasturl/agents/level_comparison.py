@@ -45,29 +45,32 @@ def unexplained(observations: NDArray[np.generic], labels: NDArray[np.integer], 
     halves = [_sums(observations, numbers, slice(first, None, 2 * stride), n_labels) for first in (0, stride)]
     together = apart = 0.0
     for training, test in (halves, halves[::-1]):
-        all_levels = _Sums(training.rows.sum(axis=0), training.sizes.sum(axis=0), training.squares)
-        mean = all_levels.rows.sum(axis=0) / max(all_levels.sizes.sum(), 1.0)
-        level_means = (training.rows.sum(axis=1) + mean) / (training.sizes.sum(axis=1)[:, None] + 1.0)
-        together += test.error(all_levels.means(mean)[None])
-        apart += test.error(training.means(level_means[:, None]))
+        together += test.of_all_levels().error_around(training.of_all_levels())
+        apart += test.error_around(training)
     return Unexplained(together, apart, observations.shape[-1])
 
 
 class _Sums(NamedTuple):
-    """Sums [..., D] and numbers [...] of observations with each label, and the sum of all squares."""
+    """Sums [L, K, D] and numbers [L, K] of observations at each level with each label, and the sum of all
+    squares."""
 
-    rows: Floats
+    rows: NDArray[np.uint16] | Floats
     sizes: Floats
     squares: float
 
-    def means(self, prior: Floats) -> Floats:
-        """The mean of each label, as if `prior` had been observed once more."""
-        return np.asarray((self.rows + prior) / (self.sizes[..., None] + 1.0))
+    def of_all_levels(self) -> _Sums:
+        """What they add up to, as if there were one level."""
+        rows = self.rows.sum(axis=0, keepdims=True, dtype=np.float64)
+        return _Sums(rows, self.sizes.sum(axis=0, keepdims=True), self.squares)
 
-    def error(self, means: Floats) -> float:
-        """The sum of squared distances from the means [..., D] of the labels."""
-        products = np.einsum("lkd,lkd->", self.rows, np.broadcast_to(means, self.rows.shape))
-        return float(self.squares - 2.0 * products + np.sum(self.sizes * np.square(means).sum(axis=-1)))
+    def error_around(self, training: _Sums) -> float:
+        """The sum of squared distances from the means of labels in other observations, as if the mean of
+        their level had been observed once more with each label."""
+        rows, sizes = training.rows.sum(axis=1, dtype=np.float64), training.sizes.sum(axis=1)
+        mean = rows.sum(axis=0) / max(sizes.sum(), 1.0)
+        priors = (rows + mean) / (sizes[:, None] + 1.0)
+        error = _moments.error_around(training.rows, training.sizes, priors, self.rows, self.sizes)
+        return float(self.squares + error)
 
 
 def _sums(observations: NDArray[np.generic], labels: Ints, chosen: slice, n_labels: int) -> _Sums:
@@ -75,9 +78,9 @@ def _sums(observations: NDArray[np.generic], labels: Ints, chosen: slice, n_labe
     _, n_levels, dimension = observations.shape
     shape, sizes = (n_levels, n_labels, dimension), np.empty((n_levels, n_labels))
     if observations.dtype == np.uint8:  # bits, which are their own squares
-        counts = np.empty(shape, np.int32)
+        counts = np.empty(shape, np.uint16)  # which holds more than are ever compared
         _moments.count_by_label(observations, labels, chosen.start, chosen.step, counts, sizes)
-        return _Sums(counts.astype(np.float64), sizes, float(counts.sum()))
+        return _Sums(counts, sizes, float(counts.sum()))
     centre = observations[0].mean(axis=0, dtype=np.float64)
     rows, squares = np.empty(shape), np.empty(dimension)
     _moments.sum_by_label(observations, labels, chosen.start, chosen.step, centre, rows, sizes, squares)

@@ -17,6 +17,12 @@ def count_by_label(rows, labels, first, step, counts, sizes):
     sum_by_label(rows, labels, first, step, 0.0, counts, sizes, np.empty(rows.shape[-1]))
 
 
+def error_around(sums, sizes, priors, other_sums, other_sizes):
+    """Of n rows with the sum s, |x - m|^2 - |x|^2 adds up to n |m|^2 - 2 s . m."""
+    means = (sums + priors[:, None]) / (sizes + 1.0)[:, :, None]
+    return (other_sizes * np.square(means).sum(axis=2)).sum() - 2.0 * (other_sums * means).sum()
+
+
 def standardise(rows, centre, scale, by_length, out):
     """One row at a time."""
     for row, z in zip(rows, out, strict=True):
