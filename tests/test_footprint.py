@@ -195,6 +195,25 @@ def test_the_memory_of_a_learner_is_what_its_tables_take():
     assert fu.agents.LatentAgent(Spy()).learner_bytes(known, 50) == 0  # it cannot be asked
 
 
+@pytest.mark.parametrize("env", [fu.LockBernoulli(2), fu.LockGaussian(2)], ids=lambda env: env.name)
+@pytest.mark.parametrize("episodes", [1, 3])
+def test_the_memory_of_url_as_written_is_what_its_last_training_and_its_policies_take(env, episodes):
+    sizes = []
+
+    class Spy(Perfect):
+        def fit(self, X):
+            sizes.append(X.nbytes)
+            return super().fit(X)
+
+    agent, known = fu.URLAsWritten(oracle=Spy(), batch=5, epsilon=0.9, delta=0.9), env.describe()
+    played = agent.trajectories(known, episodes)
+    assert fu.train(env, agent, episodes).total_trajectories == played
+    n_policies = agent.sizes(known, episodes).iterations * (episodes + 1)
+    # an oracle is handed the observations of one level, and a decoder has weights for each label
+    policies = 8 * n_policies * 3 * known.max_states * known.observations.dimension
+    assert agent.history_bytes(known, played) == 2 * 3 * max(sizes) + policies
+
+
 @pytest.mark.parametrize("env", [fu.LockBernoulli(3), fu.LockGaussian(3)], ids=lambda env: env.name)
 @pytest.mark.parametrize(
     "settings", [{"iterations": 3}, {"iterations": 7}, {"iterations": 7, "late_batch": 5}]

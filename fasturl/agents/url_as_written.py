@@ -20,6 +20,7 @@ them, and a run says in its diagnostics which ones it does not meet.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,7 @@ from .decoding import DecodingAgent
 from .evaluation import DecodedPolicy
 from .game import Game, Trajectories
 from .guarantee import Sizes, unknown_conditions, unmet_conditions
+from .history import observation_bytes
 from .ledger import Ledger, Phases
 
 Observations = NDArray[np.generic]
@@ -115,6 +117,19 @@ class URLAsWritten(DecodingAgent):
                 "so choose fewer episodes, a smaller batch or a larger epsilon"
             )
         return total
+
+    def history_bytes(self, description: Description, trajectories: int) -> float:
+        counts = range(1, trajectories)
+        n_fewer = bisect_left(
+            counts, trajectories, key=lambda episodes: self.sizes(description, episodes).trajectories
+        )
+        sizes = self.sizes(description, 1 + n_fewer)  # whose trajectories these are
+        n_policies = (sizes.episodes + 1) * sizes.iterations
+        assert description.observations is not None
+        levels, weights = description.horizon + 1, sizes.n_labels * description.observations.dimension
+        # the last observations that decoders are trained on are there twice while they are put together
+        training = 2.0 * observation_bytes(description, n_policies * sizes.batch)
+        return training + 8.0 * n_policies * levels * weights
 
     def sizes(self, description: Description, episodes: int) -> Sizes:
         """The input of Algorithms 1 and 2, from which N, L and J follow."""
