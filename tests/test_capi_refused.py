@@ -88,6 +88,7 @@ def test_tables_that_would_lead_out_of_bounds_are_refused(name):
         oracleq(learning_rate=0.0),
         oracleq(learning_rate=np.nan),
         oracleq(confidence=-1.0),
+        oracleq(confidence=1e51),
         oracleq(max_return=np.inf),
         oracleq(schedule=1, failure_probability=1.0),
         oracleq(schedule=2, failure_probability=1e-320, confidence=0.0),  # bonus 0 times infinity

@@ -239,7 +239,7 @@ typedef struct fasturl_oracleq {
     size_t size; /* sizeof(fasturl_oracleq) */
     int64_t schedule;
     double learning_rate;       /* in (0, 1] */
-    double confidence;          /* >= 0 */
+    double confidence;          /* 0 to 1e50 */
     double failure_probability; /* in [1e-100, 1) */
     double max_return;          /* 1 on a lock */
 } fasturl_oracleq;

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._kernels import tabular
 from ..._kernels.compiling import inlined
-from ...learners.bounds import LEAST_PROBABILITY
+from ...learners.bounds import LEAST_PROBABILITY, MOST_SCALE
 from ...learners.episode_loops import loops_of
 from ...learners.oracleq import OracleQ
 from ...learners.q_table import QTables
@@ -290,7 +290,7 @@ def train_oracleq(t: Any, learner: Any) -> Any:
     failure, greatest = field(learner, "failure_probability"), field(learner, "max_return")
     status = (
         check_index(schedule, 3)
-        or unless(confidence >= 0.0 and np.isfinite(confidence) and np.isfinite(greatest), NUMBER)
+        or unless(0.0 <= confidence <= MOST_SCALE and np.isfinite(greatest), NUMBER)
         or unless(schedule != _CONSTANT or 0.0 < rate <= 1.0, NUMBER)
         or unless(schedule == _CONSTANT or LEAST_PROBABILITY <= failure < 1.0, NUMBER)
     )
