@@ -18,8 +18,8 @@ from fasturl.experiments.paper.cells import (
     FIGURES,
     HORIZONS,
     MODELS,
-    PUBLISHED,
     SWITCHES,
+    URL_AS_PUBLISHED,
     published_oracles,
 )
 from fasturl.experiments.tuning.problem import TUNING_SEEDS
@@ -35,7 +35,7 @@ ENTRIES = [
 
 def agent_of(entry):
     """The agent of an entry, which may be of one of its models or oracles."""
-    return next((agent for agent in ("pcid", PUBLISHED) if entry.startswith(f"{agent}-")), entry)
+    return next((agent for agent in ("pcid", URL_AS_PUBLISHED) if entry.startswith(f"{agent}-")), entry)
 
 
 @pytest.mark.parametrize(("agent", "horizon", "env"), ENTRIES)
@@ -150,11 +150,11 @@ def test_every_panel_has_a_score_of_each_model_of_pcid_and_shows_the_best(figure
 
 
 def test_tuned_settings_are_there_for_the_papers_horizons_alone():
-    agents = {*AGENTS, *BITS_ONLY, *(f"pcid-{model}" for model in MODELS)} - {"pcid", PUBLISHED}
+    agents = {*AGENTS, *BITS_ONLY, *(f"pcid-{model}" for model in MODELS)} - {"pcid", URL_AS_PUBLISHED}
     oracles = {(oracle, horizon) for horizon in HORIZONS for oracle in published_oracles(horizon)}
     assert {(agent, horizon) for agent, horizon, _ in ENTRIES} == {
         *((agent, str(horizon)) for agent in agents for horizon in HORIZONS),
-        *((f"{PUBLISHED}-{oracle}", str(horizon)) for oracle, horizon in oracles),
+        *((f"{URL_AS_PUBLISHED}-{oracle}", str(horizon)) for oracle, horizon in oracles),
     }
     with pytest.raises(ValueError, match="horizon must be one of 5, 10, 20"):
         hyperparameters.tuned_settings("url", "lock-bernoulli", 7)

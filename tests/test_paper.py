@@ -49,7 +49,7 @@ def test_a_panel_has_the_best_model_of_pcid_or_all_of_them(figure):
 
 @pytest.mark.parametrize("figure", paper.FIGURES)
 def test_each_oracle_of_the_paper_has_its_cells_and_every_panel_the_one_that_is_shown(figure):
-    cells = [cell for cell in paper.cells([figure]) if cell.agent == paper.PUBLISHED]
+    cells = [cell for cell in paper.cells([figure]) if cell.agent == paper.URL_AS_PUBLISHED]
     oracles = {
         panel: [
             cell.agent_settings["oracle"]["name"]
@@ -198,7 +198,7 @@ def test_the_oracles_are_set_beside_what_the_paper_says():
             "env": "lock-bernoulli",
             "horizon": horizon,
             "switch": switch,
-            "agent": paper.PUBLISHED,
+            "agent": paper.URL_AS_PUBLISHED,
             "oracle": oracle,
             "agent.model": None,
             "seed": seed,
@@ -217,7 +217,7 @@ def test_the_oracles_are_set_beside_what_the_paper_says():
     about = [
         {
             "cell": cell,
-            "config": {"agent": paper.PUBLISHED},
+            "config": {"agent": paper.URL_AS_PUBLISHED},
             "seeds": [0, 1, 2],
             "diagnostics": [{"decoder_trajectories": spent}] * 3,
         }

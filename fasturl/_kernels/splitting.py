@@ -31,7 +31,7 @@ def mean_row(rows: np.ndarray, mean: np.ndarray) -> None:
 
 
 @kernel
-def standardise(
+def find_residuals(
     rows: np.ndarray,
     centre: np.ndarray,
     scale: np.ndarray,

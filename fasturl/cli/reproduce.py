@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from .._base import checks
-from ..experiments.paper.cells import PUBLISHED, RICH_LOCK, SEEDS
+from ..experiments.paper.cells import RICH_LOCK, SEEDS, URL_AS_PUBLISHED
 from .options import N_JOBS_HELP, parse_seeds
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _show_figures(console: Console, reproduction: Reproduction) -> None:
 
     if len(reproduction.summary):
         summary = reproduction.summary
-        console.print(success_table(summary[summary["agent"] != PUBLISHED]))
+        console.print(success_table(summary[summary["agent"] != URL_AS_PUBLISHED]))
         console.print(oracle_table(reproduction.oracles))
         console.print(f"episodes of a run: {EPISODES_SOURCE}", highlight=False)
     if reproduction.caveat:

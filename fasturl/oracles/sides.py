@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.splitting import divide_sums, score_sides, standardise
+from .._kernels.splitting import divide_sums, find_residuals, score_sides
 from .likelihoods import Reals
 from .projection import Floats
 
@@ -32,7 +32,7 @@ class Sample(NamedTuple):
             np.empty(len(rows), np.float32),
             np.empty(centre.size),
         )
-        standardise(rows, centre.astype(np.float32), scale.astype(np.float32), residuals, norms, squares)
+        find_residuals(rows, centre.astype(np.float32), scale.astype(np.float32), residuals, norms, squares)
         total = residuals.sum(axis=0)
         return cls(residuals, norms, squares, of_bits, total, residuals @ total)
 

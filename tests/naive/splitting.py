@@ -9,7 +9,7 @@ def mean_row(rows, mean):
     mean[:] = sum(row.astype(np.float64) for row in rows) / len(rows)
 
 
-def standardise(rows, centre, scale, residuals, norms, squares):
+def find_residuals(rows, centre, scale, residuals, norms, squares):
     residuals[:] = [(row - centre) / scale for row in rows]
     exact = np.square(residuals.astype(np.float64))
     norms[:], squares[:] = exact.sum(axis=1), exact.sum(axis=0)

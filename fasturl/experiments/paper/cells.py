@@ -33,9 +33,9 @@ SEEDS = 50
 RICH_LOCK = "rich-lock"
 """The comparison of `rich_lock`, which is not one of the paper's figures: its name, that of its environment,
 and that of its files."""
-PUBLISHED = "url-as-published"
+URL_AS_PUBLISHED = "url-as-published"
 """The agent that follows the paper's procedure; it may have cells for several oracles in a panel."""
-AGENTS = ("url", PUBLISHED, "oracleq-lat", "qlearning-lat", "pcid")
+AGENTS = ("url", URL_AS_PUBLISHED, "oracleq-lat", "qlearning-lat", "pcid")
 """The agents of all figures, in the order of their legends."""
 BITS_ONLY = ("oracleq-obs", "qlearning-obs")
 """The agents of the figure whose observations are bits."""
@@ -66,7 +66,7 @@ def _panel(figure: str, horizon: int, switch: float, episodes_scale: float, all_
     place = {"horizon": horizon, "switch": switch, **settings}
     episodes = max(1, round(EPISODES[horizon] * episodes_scale))
     models = MODELS if all_models else (best_model(figure, horizon, switch),)
-    variants = {"pcid": models, PUBLISHED: published_oracles(horizon)}
+    variants = {"pcid": models, URL_AS_PUBLISHED: published_oracles(horizon)}
     return [
         Cell.make(env, place, agent, tuned_settings(entry, env, horizon, switch), episodes)
         for agent in (*AGENTS, *(BITS_ONLY if env == "lock-bernoulli" else ()))
@@ -99,7 +99,7 @@ def shown_rows(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
     """The rows of a frame that a figure shows: of PCID those of the best model of a panel, of URL as
     published those of the first of its oracles."""
     rows = figure_rows(frame, figure)
-    rows = rows[(rows["agent"] != PUBLISHED) | (rows["oracle"] == PUBLISHED_ORACLES[0])]
+    rows = rows[(rows["agent"] != URL_AS_PUBLISHED) | (rows["oracle"] == PUBLISHED_ORACLES[0])]
     of_pcid = rows[rows["agent"] == "pcid"].drop_duplicates("cell")
     others = [
         row.cell

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...problems.locks import OPTIMAL_VALUE as V_STAR
-from .cells import BITS_ONLY, EPISODES, FIGURES, HORIZONS, PUBLISHED, SWITCHES, figure_name
+from .cells import BITS_ONLY, EPISODES, FIGURES, HORIZONS, SWITCHES, URL_AS_PUBLISHED, figure_name
 from .published import DECODER_RANGES, decoder_range_in_words
 from .summary import DECODER_TRAJECTORIES
 
@@ -33,7 +33,7 @@ EPISODES_SOURCE = (
     f"{EPISODES[5]:,} at H = 5 (example of the published program), {EPISODES[10]:,} at H = 10 and "
     f"{EPISODES[20]:,} at H = 20 (ours: the text of the paper tells none)"
 )
-_FORMS = ("url", PUBLISHED)
+_FORMS = ("url", URL_AS_PUBLISHED)
 _OURS = "our practical form"
 _LONG = 20
 """The horizon of which the paper says most."""
@@ -163,7 +163,7 @@ def _judge_statement(statement: _Statement, figure: str, rows: pandas.DataFrame)
 def _forms(agent: str, rows: pandas.DataFrame) -> Iterator[tuple[str, pandas.DataFrame]]:
     """The name and the panels of each form of an agent: one for each oracle of the form as published."""
     own = rows[rows["agent"] == agent]
-    if agent != PUBLISHED or own.empty:
+    if agent != URL_AS_PUBLISHED or own.empty:
         yield agent, own
         return
     for oracle, panels in own.groupby("oracle"):
@@ -317,7 +317,7 @@ STATEMENTS = (
         source="the paper's numbers (appendix); that fewer will do is ours",
         figures=_ALL,
         said_of=_ALL,
-        agents=(PUBLISHED,),
+        agents=(URL_AS_PUBLISHED,),
         needs=(),
         measure=_decoder_is_stable_early,
         result=DECODER_TRAJECTORIES,

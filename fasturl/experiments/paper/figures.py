@@ -12,7 +12,7 @@ from ..._base import optional
 from ..analysis import style
 from ..analysis.figures import curve_panel
 from ..analysis.panels import seeds_in_words
-from .cells import AGENTS, BITS_ONLY, HORIZONS, PUBLISHED, SWITCHES, figure_name, shown_rows
+from .cells import AGENTS, BITS_ONLY, HORIZONS, SWITCHES, URL_AS_PUBLISHED, figure_name, shown_rows
 from .hyperparameters import best_model
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _title(panel: pandas.DataFrame, figure: str, horizon: int, switch: float) ->
     oracles = panel.drop_duplicates("agent").set_index("agent")["oracle"]
     return (
         f"H = {horizon}, switch {switch:g}\n"
-        f"url: {oracles['url']}, as published: {oracles[PUBLISHED]}\n"
+        f"url: {oracles['url']}, as published: {oracles[URL_AS_PUBLISHED]}\n"
         f"pcid: {best_model(figure, horizon, switch)}"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .cells import PUBLISHED, PUBLISHED_ORACLES, figure_name
+from .cells import PUBLISHED_ORACLES, URL_AS_PUBLISHED, figure_name
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +23,7 @@ def compare_oracles(summary: pandas.DataFrame) -> pandas.DataFrame:
     shown tells whether the figure shows this oracle; paper_success_rate and paper_decoder_trajectories are
     the paper's words.
     """
-    table = summary[summary["agent"] == PUBLISHED].drop(columns=["agent", "model"])
+    table = summary[summary["agent"] == URL_AS_PUBLISHED].drop(columns=["agent", "model"])
     shares = [
         PAPER_SHARES[row.figure] if row.horizon == 20 and row.switch > 0 else "" for row in table.itertuples()
     ]
@@ -46,7 +46,7 @@ def oracle_table(oracles: pandas.DataFrame) -> Any:
     from rich.table import Table
 
     table = Table(
-        title=f"{PUBLISHED} beside the paper's words",
+        title=f"{URL_AS_PUBLISHED} beside the paper's words",
         title_justify="left",
         box=box.SIMPLE,
         padding=(0, 1, 0, 0),

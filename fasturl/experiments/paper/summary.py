@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._base import optional
 from ..analysis import summaries
-from .cells import AGENTS, BITS_ONLY, FIGURES, PUBLISHED, figure_name, figure_rows, shown_rows
+from .cells import AGENTS, BITS_ONLY, FIGURES, URL_AS_PUBLISHED, figure_name, figure_rows, shown_rows
 from .hyperparameters import best_model
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def summarise(frame: pandas.DataFrame, about: Iterable[dict[str, Any]] = ()) -> 
 def _judged_rows(frame: pandas.DataFrame, figure: str) -> pandas.DataFrame:
     """What a figure shows, and the oracles of URL as published that it does not."""
     rows, shown = figure_rows(frame, figure), shown_rows(frame, figure)
-    return rows[rows["cell"].isin(shown["cell"]) | (rows["agent"] == PUBLISHED)]
+    return rows[rows["cell"].isin(shown["cell"]) | (rows["agent"] == URL_AS_PUBLISHED)]
 
 
 def compare_models(frame: pandas.DataFrame) -> pandas.DataFrame:
