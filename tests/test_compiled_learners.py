@@ -195,6 +195,23 @@ class Stubborn(fu.OracleQ):
     functions = fu.OracleQ.functions._replace(choose=choose_the_last)
 
 
+@njit
+def forget(tables, level, label, action, reward, next_level, next_label):
+    tables.q[level, label, action] = 0.0
+
+
+class Forgetful(fu.OracleQ):
+    """OracleQ but for what it learns."""
+
+    functions = fu.OracleQ.functions._replace(take_step=forget)
+
+
+def test_a_class_that_replaces_take_step_alone_learns_in_its_own_way():
+    """Every action is tried once, and then all are as good as each other."""
+    run = fu.train(fu.BlockMDP(np.ones((2, 1, 3, 1)), [[[1.0, 0.5, 0.0]]] * 2), Forgetful(), 20)
+    np.testing.assert_allclose(run.values, 2 * (1.0 + 0.5 + 0.0) / 3)
+
+
 def test_a_class_that_replaces_choose_alone_makes_its_own_choices():
     run = fu.train(fu.BlockMDP(np.ones((2, 1, 3, 1)), [[[1.0, 0.5, 0.0]]] * 2), Stubborn(), 20)
     assert run.final_average_reward[0] == 0.0
