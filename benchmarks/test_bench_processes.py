@@ -99,7 +99,7 @@ def test_first_run_of_url_in_a_later_process(benchmark, warm):
         rounds=5,
         warmup_rounds=1,
     )
-    report(benchmark, **min(figures[1:], key=lambda one: one["first_run_seconds"]))
+    report(benchmark, **min(figures, key=lambda one: one["first_run_seconds"]))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory in /proc")

@@ -97,6 +97,19 @@ def test_iterations_end_where_those_of_scikit_learn_do(seed):
     np.testing.assert_array_equal(workspace.labels, theirs.labels_)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_of_starts_that_find_the_same_clusters_the_first_names_them(seed):
+    """Means round otherwise where samples came and went on other ways: no start may win by that."""
+    (points, rows, weights), found = blobs(np.random.default_rng(seed)), []
+    for starts in (1, 30):
+        rng, centres, workspace = row([seed + 1, 2, 3, 4]), np.empty((3, 2)), kmeans_workspace(points, 3)
+        clustering.kmeans(rng, points, rows, weights, starts, 8, 300, workspace, centres)
+        found.append((np.sum(weights * workspace.closest), centres))
+    (first_inertia, first), (inertia, centres) = found
+    if inertia > (1 - 1e-6) * first_inertia:  # else there was a better start
+        np.testing.assert_allclose(centres, first, rtol=1e-12)
+
+
 def test_trials_make_a_start_better():
     """Clusters in a row, of which a start misses some more often where no trials are made. Both counts are of
     40 starts with seeds that are fixed."""

@@ -10,6 +10,10 @@ import numpy as np
 from .compiling import add_square, inlined, kernel
 from .rng import below, uniform
 
+_ROUNDING = 1e-6
+"""Share of an inertia by which a start must be better than another: the same clusters, found in another way,
+have means that round otherwise."""
+
 
 @inlined
 def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.ndarray) -> None:
@@ -119,17 +123,41 @@ def _assign(distances: np.ndarray, labels: np.ndarray, closest: np.ndarray) -> N
 
 
 @inlined
-def _change_sides(
-    row: np.ndarray, weight: float, old: int, new: int, sums: np.ndarray, totals: np.ndarray
-) -> None:
-    """Take a sample out of the sums of its old cluster, if it had one, and into those of its new one."""
-    totals[new] += weight
-    for r in range(row.size):
-        sums[new, r] += np.float64(weight) * np.float64(row[r])
-    if old >= 0:
-        totals[old] -= weight
-        for r in range(row.size):
-            sums[old, r] -= np.float64(weight) * np.float64(row[r])
+def _change_sides(rows: np.ndarray, weights: np.ndarray, workspace: tuple) -> bool:
+    """Take every sample whose label has changed out of the sums of its old cluster, if it had one, and into
+    those of its new one; both are stale then. Whether there are any."""
+    stale, labels, last_labels = workspace.stale, workspace.labels, workspace.last_labels
+    sums, totals, members = workspace.sums, workspace.totals, workspace.members
+    changed = False
+    for i in range(labels.size):
+        old, new = last_labels[i], labels[i]
+        if old != new:
+            changed = stale[new] = True
+            members[new] += weights[i] > 0.0
+            totals[new] += weights[i]
+            for r in range(rows.shape[1]):
+                sums[new, r] += np.float64(weights[i]) * np.float64(rows[i, r])
+            if old >= 0:
+                stale[old] = True
+                members[old] -= weights[i] > 0.0
+                totals[old] -= weights[i]
+                for r in range(rows.shape[1]):
+                    sums[old, r] -= np.float64(weights[i]) * np.float64(rows[i, r])
+            last_labels[i] = new
+    return changed
+
+
+@inlined
+def _move(points: np.ndarray, workspace: tuple, centres: np.ndarray) -> None:
+    """Put the centre of every stale cluster at the mean of its samples; one of no weight stays where it is.
+    Then label every sample anew."""
+    for k in range(centres.shape[0]):
+        if workspace.stale[k] and workspace.members[k] > 0:
+            for r in range(centres.shape[1]):
+                centres[k, r] = workspace.sums[k, r] / workspace.totals[k]
+            _square_distances(points, centres, k, workspace.distances)
+        workspace.stale[k] = False
+    _assign(workspace.distances, workspace.labels, workspace.closest)
 
 
 @inlined
@@ -146,36 +174,16 @@ def _iterate(
     A cluster that neither won nor lost a sample is where it was, so only the others, which are stale, are
     looked at, and sums change by what was won and lost.
     """
-    stale, labels, last_labels = workspace.stale, workspace.labels, workspace.last_labels
     sums, totals, members = workspace.sums, workspace.totals, workspace.members
-    for k in range(centres.shape[0]):
+    for k in range(totals.size):
         totals[k] = members[k] = 0
-        for r in range(centres.shape[1]):
+        for r in range(sums.shape[1]):
             sums[k, r] = 0.0
-    for i in range(labels.size):
-        last_labels[i] = -1
+    for i in range(workspace.last_labels.size):
+        workspace.last_labels[i] = -1
     moves = 0
-    while True:
-        changed = False
-        for i in range(labels.size):
-            old, new = last_labels[i], labels[i]
-            if old != new:
-                changed = stale[new] = True
-                members[new] += weights[i] > 0.0
-                if old >= 0:
-                    stale[old] = True
-                    members[old] -= weights[i] > 0.0
-                _change_sides(rows[i], weights[i], old, new, sums, totals)
-                last_labels[i] = new
-        if not changed or moves == iterations:
-            break
-        for k in range(centres.shape[0]):
-            if stale[k] and members[k] > 0:  # one of no weight stays where it is
-                for r in range(centres.shape[1]):
-                    centres[k, r] = sums[k, r] / totals[k]
-                _square_distances(points, centres, k, workspace.distances)
-            stale[k] = False
-        _assign(workspace.distances, labels, workspace.closest)
+    while _change_sides(rows, weights, workspace) and moves < iterations:
+        _move(points, workspace, centres)
         moves += 1
 
 
@@ -191,7 +199,7 @@ def kmeans(
     workspace: tuple,
     centres: np.ndarray,
 ) -> None:
-    """The best of several starts: centres [K, R].
+    """The best of several starts, the first of equals: centres [K, R].
 
     points [R, n] and rows [n, R] hold the same samples, weights [n] what each counts. Each further centre of
     a start is the best of several trials; a start ends when no label changes, or after so many iterations.
@@ -206,7 +214,7 @@ def kmeans(
         inertia = 0.0
         for i in range(weights.size):
             inertia += weights[i] * workspace.closest[i]
-        if inertia < least:
+        if inertia < (1.0 - _ROUNDING) * least:
             least = inertia
             for k in range(centres.shape[0]):
                 for r in range(centres.shape[1]):

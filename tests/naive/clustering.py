@@ -53,33 +53,41 @@ def _first_centres(rng, samples, weights, trials, n_clusters):
     return centres
 
 
+def _change_sides(shares, weights, before, given, sums, totals):
+    """Put each sample whose label has changed into its new sums, and take it out of the old ones."""
+    for i, (old, new) in enumerate(zip(before, given, strict=True)):
+        if new != old:
+            sums[new] += shares[i]
+            totals[new] += weights[i]
+        if new != old is not None:
+            sums[old] -= shares[i]
+            totals[old] -= weights[i]
+
+
+def _put_at_means(centres, weights, given, sums, totals):
+    """A cluster of no weight stays where it is."""
+    for k in set(given):
+        if any(label == k and weight > 0 for label, weight in zip(given, weights, strict=True)):
+            centres[k] = (sums[k] / totals[k]).astype(weights.dtype).tolist()
+
+
 def _moved(samples, weights, centres, iterations):
-    """Lloyd's iterations; a cluster of no weight stays where it is. Sums are kept in double precision: a
-    sample that changes sides is put into the new ones and taken out of the old ones."""
+    """Lloyd's iterations, with sums in double precision."""
     given, _ = _nearest(samples, centres)
-    shares = weights.astype(float)[:, None] * np.array(samples, float)
+    shares, before = weights.astype(float)[:, None] * np.array(samples, float), [None] * len(samples)
     sums, totals = np.zeros((len(centres), shares.shape[1])), np.zeros(len(centres))
-    before = [None] * len(samples)
     for _ in range(iterations):
-        for i, (old, new) in enumerate(zip(before, given, strict=True)):
-            if new != old:
-                sums[new] += shares[i]
-                totals[new] += weights[i]
-            if new != old is not None:
-                sums[old] -= shares[i]
-                totals[old] -= weights[i]
-        for k in {*before, *given} - {None}:
-            if any(label == k and weight > 0 for label, weight in zip(given, weights, strict=True)):
-                centres[k] = (sums[k] / totals[k]).astype(weights.dtype).tolist()
-        before = given
-        given, _ = _nearest(samples, centres)
+        _change_sides(shares, weights, before, given, sums, totals)
+        _put_at_means(centres, weights, given, sums, totals)
+        before, (given, _) = given, _nearest(samples, centres)
         if given == before:
             break
     return centres
 
 
 def kmeans(rng, points, rows, weights, starts, trials, iterations, workspace, centres):
-    """From several starts; the one with the least weighted sum of squared distances is kept."""
+    """From several starts; the one with the least weighted sum of squared distances is kept, the first where
+    they differ by rounding alone."""
     # float32 stays float32
     samples = points.T.tolist() if points.dtype == float else [list(point) for point in points.T]
     best = math.inf
@@ -87,6 +95,6 @@ def kmeans(rng, points, rows, weights, starts, trials, iterations, workspace, ce
         found = _first_centres(rng, samples, weights, trials, len(centres))
         found = _moved(samples, weights, found, iterations)
         inertia = _weighted(weights, _nearest(samples, found)[1])[-1]
-        if inertia < best:
+        if inertia < (1 - 1e-6) * best:
             best, centres[:] = inertia, found
     workspace.labels[:], workspace.closest[:] = _nearest(samples, centres.tolist())
