@@ -66,18 +66,19 @@ def keeping_a_diary(below, compiled, looks=False):
         note(tables, BEGIN_EPISODE, 0, 0, 0, 0.0, 0, 0, below(rng, 100))
 
     @compiled
-    def choose(tables, level, label, rng):
+    def draw_action(tables, rng):
         action = below(rng, tables.n_actions)
-        if tables.size[0] == tables.wrong_entry:
-            action = tables.wrong_action
+        return tables.wrong_action if tables.size[0] == tables.wrong_entry else action
+
+    @compiled
+    def choose(tables, level, label, rng):
+        action = draw_action(tables, rng)
         note(tables, CHOOSE, level, label, action, 0.0, 0, 0, 0)
         return action
 
     @compiled
     def look(tables, level, label, rng):
-        action = below(rng, tables.n_actions)
-        if tables.size[0] == tables.wrong_entry:
-            action = tables.wrong_action
+        action = draw_action(tables, rng)
         note(tables, LOOK, level, label, action, 0.0, 0, 0, 0)
         return action, 10.0 * level + label
 
