@@ -35,6 +35,11 @@ def total_of_row(table, place):
 
 
 @njit(**OPTIONS)
+def ask_for(table, place):
+    fetch_ahead(table, place)
+
+
+@njit(**OPTIONS)
 def place(table, i, j):
     return place_of(table, i, j)
 
@@ -75,6 +80,13 @@ def test_a_table_with_gaps_is_refused():
         read(np.zeros((4, 4))[:, ::2], np.uint64(0))
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="Python cuts a fraction off")
+@pytest.mark.parametrize("function", [read, total_of_row, ask_for])
+def test_a_place_between_two_entries_is_refused(function):
+    with pytest.raises(numba.TypingError, match="a place must be a whole number, got float64"):
+        function(np.zeros(4), 1.5)
+
+
 def test_places_are_checked_in_functions_whose_indices_are():
     checked = njit(**OPTIONS, boundscheck=True)(lambda table, place: get_entry(table, place))
     assert checked(np.arange(4.0), np.uint64(3)) == 3.0
@@ -91,11 +103,6 @@ def test_a_row_is_checked_as_a_whole_there():
             checked(table, np.uint64(beyond))
     with pytest.raises(IndexError):
         checked(table[:0], np.uint64(0))
-
-
-@njit(**OPTIONS)
-def ask_for(table, place):
-    fetch_ahead(table, place)
 
 
 def test_asking_for_a_place_changes_nothing():

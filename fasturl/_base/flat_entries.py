@@ -20,7 +20,9 @@ _BYTES = ir.IntType(8).as_pointer()
 
 def use_flat_entries() -> None:
     """Let kernels compile them. Call it once, before the first is compiled."""
-    type_callable(set_entry)(lambda _context: lambda table, place, value: _checked(table) and types.void)
+    type_callable(set_entry)(
+        lambda _context: lambda table, place, value: _checked(table, place) and types.void
+    )
     lower_builtin(set_entry, types.Array, types.Integer, types.Any)(_store)
     _compile(get_entry, lambda table: table.dtype, _load)
     _compile(row_at, _row_of, _view)
@@ -30,12 +32,14 @@ def use_flat_entries() -> None:
 def _compile(function: Any, find_result: Callable[[Any], Any], generate: Callable[..., Any]) -> None:
     """Let a function of a table and a place compile to what `generate` makes, whose type depends on that of
     the table."""
-    type_callable(function)(lambda _context: lambda table, place: find_result(_checked(table)))
+    type_callable(function)(lambda _context: lambda table, place: find_result(_checked(table, place)))
     lower_builtin(function, types.Array, types.Integer)(generate)
 
 
-def _checked(table: Any) -> Any:
-    """The type of a table whose entries lie side by side, or of a row."""
+def _checked(table: Any, place: Any) -> Any:
+    """The type of a table whose entries lie side by side, or of a row; a place is a whole number."""
+    if not isinstance(place, types.Integer):
+        raise TypingError(f"a place must be a whole number, got {place}")
     if table.layout != "C" and table.ndim > 1:
         raise TypingError(f"a table must have no gaps between its rows, got {table}")
     return table

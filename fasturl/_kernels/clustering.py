@@ -125,7 +125,7 @@ def _assign(distances: np.ndarray, labels: np.ndarray, closest: np.ndarray) -> N
 @inlined
 def _change_sides(rows: np.ndarray, weights: np.ndarray, workspace: tuple) -> bool:
     """Take every sample whose label has changed out of the sums of its old cluster, if it had one, and into
-    those of its new one; both are stale then. Whether there are any."""
+    those of its new one; both are stale then. Returns whether there are any."""
     stale, labels, last_labels = workspace.stale, workspace.labels, workspace.last_labels
     sums, totals, members = workspace.sums, workspace.totals, workspace.members
     changed = False

@@ -324,7 +324,7 @@ def pack(bits: np.ndarray, out: np.ndarray) -> None:
             if n_left > _8:
                 word |= _eight_bits(bits, i, dimension - _8) << (n_left - _8)  # some of them once more
             else:
-                for j in range(n_left):
+                for j in range((n_left >> _3) << _3, n_left):
                     word |= np.uint64(bits[i, first + j]) << j
             out[i, n_whole] = word
 
