@@ -8,6 +8,7 @@ from conftest import Work, best_seconds, measured_beside_references, report
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl._kernels.emission import pack
 from fasturl._kernels.packed_decoding import (
     fill_packed_tables,
     find_deciding_group,
@@ -66,7 +67,13 @@ def packing_tables(_):
     return normals(3, BLOCK.dimension), normals(3), np.empty((N_BYTES, 256, 4), np.float32)
 
 
+def packing_rows(_):
+    """The observations of a lock of 200 levels."""
+    return DRAW.integers(2, size=(ROWS, 203), dtype=np.uint8), np.empty((ROWS, 4), np.uint64)
+
+
 WORK = {
+    "bits: packing": Work(pack, naive.emission.pack, packing_rows, ROWS),
     "bits: scores of bytes": Work(packed_scores, naive.packed_scores, scoring(1, 8), SEEN),
     "bits: scores of four bits": Work(packed_scores, naive.packed_scores, scoring(LEVELS, 4), SEEN),
     "bits: labels": Work(packed_labels, naive.packed_labels, lambda _: labelling(1.0), SEEN),
