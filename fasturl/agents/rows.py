@@ -29,7 +29,10 @@ class Rows:
         self._size = end
 
     def thin(self) -> None:
-        """Drop every second row."""
-        remaining = self.rows[::2].copy()
-        self._array[: len(remaining)] = remaining
-        self._size = len(remaining)
+        """Drop every second row, in place: rows 2, 4, 6, ... move up by parts that do not overlap."""
+        n_left, first = -(-self._size // 2), 1
+        while first < n_left:
+            last = min(2 * first, n_left)
+            self._array[first:last] = self._array[2 * first : 2 * last : 2]
+            first = last
+        self._size = n_left
