@@ -9,7 +9,7 @@ import numpy as np
 
 from .compiling import count_ones, kernel
 
-_0 = np.uint64(0)
+_0, _NO_BITS = np.uint64(0), np.uint8(0)
 
 
 @kernel
@@ -17,11 +17,18 @@ def stack_bits(rows: np.ndarray, stacks: np.ndarray) -> None:
     """Fill stacks uint8[N, D] with the bits of eight of the rows uint8[n, D] each, the first row in the
     lowest bit; bits beyond the last row are 0."""
     n, dimension = rows.shape
-    stacks[:] = 0
-    for i in range(n):
-        shift = np.uint8(i & 7)
+    for k in range(stacks.shape[0]):
+        first = 8 * k
         for j in range(dimension):
-            stacks[i >> 3, j] |= rows[i, j] << shift
+            stack = _NO_BITS
+            # eight rows by themselves: a loop of a fixed length becomes vector instructions
+            if first + 8 <= n:
+                for i in range(7, -1, -1):
+                    stack = np.uint8(stack + stack + rows[first + i, j])
+            else:
+                for i in range(n - 1, first - 1, -1):
+                    stack = np.uint8(stack + stack + rows[i, j])
+            stacks[k, j] = stack
 
 
 @kernel
