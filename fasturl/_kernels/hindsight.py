@@ -25,12 +25,14 @@ def count_outcomes(
     gains[:] = 0.0
     followers[:] = 0.0
     for i in range(first, actions.shape[0], step):
+        z = labels[i, first_level]
         for level in range(gains.shape[0]):
             h = first_level + level
-            z, a, reward = labels[i, h], actions[i, h], rewards[i, h]
-            followers[level, z, a, labels[i, h + 1]] += 1.0
+            a, reward, next_z = actions[i, h], rewards[i, h], labels[i, h + 1]
+            followers[level, z, a, next_z] += 1.0
             if reward != 0.0:
                 gains[level, z, a] += reward
+            z = next_z
 
 
 @inlined
@@ -81,11 +83,18 @@ def least_returns(rewards: np.ndarray, first: int, step: int, least: np.ndarray)
     """least[h] = the least sum of the rewards float64[n, H] of a trajectory from level h on, of `first` and
     every `step`-th one after it."""
     least[:] = np.inf
-    for i in range(first, rewards.shape[0], step):
-        ahead = 0.0
+    n = rewards.shape[0]
+    for i0 in range(first, n, 4 * step):
+        # four trajectories at a time, since each sum waits for the one before; in the end some are the same
+        i1, i2, i3 = i0 + step, i0 + 2 * step, i0 + 3 * step
+        i1, i2, i3 = i1 if i1 < n else i0, i2 if i2 < n else i0, i3 if i3 < n else i0
+        ahead0 = ahead1 = ahead2 = ahead3 = 0.0
         for h in range(rewards.shape[1] - 1, -1, -1):
-            ahead += rewards[i, h]
-            least[h] = min(least[h], ahead)
+            ahead0 += rewards[i0, h]
+            ahead1 += rewards[i1, h]
+            ahead2 += rewards[i2, h]
+            ahead3 += rewards[i3, h]
+            least[h] = min(least[h], min(min(ahead0, ahead1), min(ahead2, ahead3)))
 
 
 @kernel
