@@ -52,12 +52,11 @@ def test_standardised_rows_equal_their_reference(n):
     draw = np.random.default_rng(n)
     rows = draw.normal(size=(n, 5)).astype(np.float32)
     centre, scale = draw.normal(size=5).astype(np.float32), draw.uniform(1, 2, 5).astype(np.float32)
-    expected, found = ((np.empty_like(rows), np.empty(n, np.float32), np.empty(5)) for _ in range(2))
+    expected, found = ((np.empty_like(rows), np.empty(5)) for _ in range(2))
     naive.splitting.find_residuals(rows, centre, scale, *expected)
     splitting.find_residuals(rows, centre, scale, *found)
     np.testing.assert_array_equal(found[0], expected[0])
-    for one, other in zip(found[1:], expected[1:], strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-6)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("n", [2, 3, 40])

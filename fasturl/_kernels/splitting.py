@@ -36,11 +36,10 @@ def find_residuals(
     centre: np.ndarray,
     scale: np.ndarray,
     residuals: np.ndarray,
-    norms: np.ndarray,
     squares: np.ndarray,
 ) -> None:
-    """residuals = (rows - centre) / scale, all float32[n, D], centre and scale float32[D]; the sums of their
-    squares by row, norms float32[n], and by coordinate, squares float64[D]."""
+    """residuals = (rows - centre) / scale, all float32[n, D], centre and scale float32[D]; and the sums of
+    their squares by coordinate, squares float64[D]."""
     n, dimension = rows.shape
     squares[:] = 0.0
     for i in range(n):
@@ -48,10 +47,6 @@ def find_residuals(
             residual = (rows[i, d] - centre[d]) / scale[d]
             residuals[i, d] = residual
             squares[d] += np.float64(residual) * np.float64(residual)
-        norm = 0.0
-        for d in range(dimension):
-            norm += residuals[i, d] * residuals[i, d]
-        norms[i] = norm
 
 
 @kernel

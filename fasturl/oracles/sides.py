@@ -27,13 +27,9 @@ class Sample(NamedTuple):
     @classmethod
     def around(cls, rows: Reals, centre: Floats, scale: Floats, *, of_bits: bool) -> Sample:
         """Rows [n, D] of a whole cluster, around its centre [D] and divided by the scale [D]."""
-        residuals, norms, squares = (
-            np.empty_like(rows),
-            np.empty(len(rows), np.float32),
-            np.empty(centre.size),
-        )
-        find_residuals(rows, centre.astype(np.float32), scale.astype(np.float32), residuals, norms, squares)
-        total = residuals.sum(axis=0)
+        residuals, squares = np.empty_like(rows), np.empty(centre.size)
+        find_residuals(rows, centre.astype(np.float32), scale.astype(np.float32), residuals, squares)
+        norms, total = np.einsum("nd,nd->n", residuals, residuals), residuals.sum(axis=0)
         return cls(residuals, norms, squares, of_bits, total, residuals @ total)
 
     def part(self, chosen: NDArray[np.int64]) -> Sample:

@@ -9,10 +9,9 @@ def mean_row(rows, mean):
     mean[:] = sum(row.astype(np.float64) for row in rows) / len(rows)
 
 
-def find_residuals(rows, centre, scale, residuals, norms, squares):
+def find_residuals(rows, centre, scale, residuals, squares):
     residuals[:] = [(row - centre) / scale for row in rows]
-    exact = np.square(residuals.astype(np.float64))
-    norms[:], squares[:] = exact.sum(axis=1), exact.sum(axis=0)
+    squares[:] = sum(np.square(row.astype(np.float64)) for row in residuals)
 
 
 def divide_sums(groups, total, means, products):
