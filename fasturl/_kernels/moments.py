@@ -5,8 +5,6 @@ depend on a library or its number of threads; those of bytes may be whole number
 are the fastest axis: sums of all of them are made side by side.
 """
 
-import math
-
 import numpy as np
 
 from .compiling import kernel
@@ -82,18 +80,9 @@ def error_around(
 
 
 @kernel
-def standardise(
-    rows: np.ndarray, centre: np.ndarray, scale: np.ndarray, by_length: bool, out: np.ndarray
-) -> None:
-    """out (reals [n, D]) = z, or |z| z, where z = (x - centre) * scale, for rows[n, D] and centre and scale
-    float64[D]."""
+def standardise(rows: np.ndarray, centre: np.ndarray, scale: np.ndarray, out: np.ndarray) -> None:
+    """out (reals [n, D]) = (x - centre) * scale for rows[n, D], in the precision of centre and scale, reals
+    [D]."""
     for i in range(rows.shape[0]):
-        square = 0.0
         for j in range(rows.shape[1]):
-            z = (np.float64(rows[i, j]) - centre[j]) * scale[j]
-            out[i, j] = z
-            square += z * z
-        if by_length:
-            length = math.sqrt(square)
-            for j in range(rows.shape[1]):
-                out[i, j] *= length
+            out[i, j] = (centre.dtype.type(rows[i, j]) - centre[j]) * scale[j]

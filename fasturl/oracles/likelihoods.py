@@ -26,7 +26,7 @@ from .._kernels.mixtures import share_rows
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
-from .projection import Floats, Observations, are_bits, sums_around, without_false_alarms
+from .projection import Floats, Observations, are_bits, sums_around, sums_of, without_false_alarms
 
 Reals = NDArray[np.float32]
 RowLabels = NDArray[np.int64]
@@ -45,17 +45,10 @@ _MOST_ITERATIONS = 30
 
 
 class Clusters:
-    """What scores need to know of clusters: their sizes [K], and the sums of their rows [K, D].
+    """What scores need to know of clusters of n rows: their sizes [K], and the sums of their rows [K, D]."""
 
-    rows, members
-        Float arrays [n, D] and [n, K]: how much of a row each cluster has.
-    sizes
-        The sums of the latter, [K].
-    """
-
-    def __init__(self, rows: Reals, members: Reals, sizes: Floats, *, of_bits: bool) -> None:
-        self._n, self._of_bits, self.sizes = len(rows), of_bits, sizes
-        self.sums = (members.T @ rows).astype(np.float64)
+    def __init__(self, sums: Floats, sizes: Floats, n: int, *, of_bits: bool) -> None:
+        self.sums, self.sizes, self._n, self._of_bits = sums, sizes, n, of_bits
 
     @property
     def frequencies(self) -> Floats:
@@ -102,10 +95,9 @@ class Clusters:
         return weights, bias
 
 
-def clusters_of(rows: Reals, labels: RowLabels, n_clusters: int, *, of_bits: bool) -> Clusters:
+def clusters_of(rows: Observations, labels: RowLabels, n_clusters: int, *, of_bits: bool) -> Clusters:
     """Clusters that have each row whole."""
-    sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
-    return Clusters(rows, np.eye(n_clusters, dtype=np.float32)[labels], sizes, of_bits=of_bits)
+    return Clusters(*sums_of(rows, labels, n_clusters), len(rows), of_bits=of_bits)
 
 
 def numbered(labels: NDArray[np.integer]) -> RowLabels:
@@ -130,6 +122,8 @@ class CentredRows:
 
     rows, centre
         Float arrays [n, D] and [D]. Bits stay as they are, and 0 stands for their mean.
+    compact_rows
+        The same rows, as bytes where they are bits.
     of_bits
         Whether they are bits.
     matrix
@@ -141,10 +135,15 @@ class CentredRows:
         self.matrix: Floats | None = None
         self.centre: Reals = np.zeros(observations.shape[1], np.float32)
         if self.of_bits:
-            self.rows: Reals = np.asarray(observations, np.float32)
+            self.compact_rows: Observations = np.ascontiguousarray(observations, np.uint8)
             return
         self.centre = observations.mean(axis=0, dtype=np.float64).astype(np.float32)
         self.rows = np.subtract(observations, self.centre).astype(np.float32, copy=False)
+        self.compact_rows = self.rows
+
+    @cached_property
+    def rows(self) -> Reals:
+        return self.compact_rows.astype(np.float32)
 
     def sphered(self, labels: RowLabels) -> CentredRows:
         """The same reals in coordinates in which their noise around the means of labels 0, 1, ... [n] is as
@@ -165,7 +164,7 @@ class CentredRows:
         correlations = (1.0 - shrinkage) * correlations + shrinkage * np.eye(dimension)
         other = copy.copy(self)
         other.matrix = np.linalg.inv(np.linalg.cholesky(correlations)) / units
-        other.rows = self.rows @ other.matrix.T.astype(np.float32)
+        other.rows = other.compact_rows = self.rows @ other.matrix.T.astype(np.float32)
         other.__dict__.pop("second_moments", None)
         return other
 
@@ -198,14 +197,17 @@ class CentredRows:
 def refined(observations: CentredRows, labels: RowLabels) -> Decoder:
     """The decoder of the mixture that starts from labels 0, 1, ... [n] of observations [n, D]."""
     rows, of_bits, moments = observations.rows, observations.of_bits, observations.second_moments
-    clusters = clusters_of(rows, labels, int(labels.max()) + 1, of_bits=of_bits)
+    clusters = clusters_of(observations.compact_rows, labels, int(labels.max()) + 1, of_bits=of_bits)
     labels = labels.copy()
     for _ in range(_MOST_ITERATIONS):
         weights, bias = clusters.scores(moments)
         bias += np.log(clusters.frequencies)
         shares, sizes = rows @ weights.T.astype(np.float32), np.empty(bias.size)
         n_moved = share_rows(shares, bias.astype(np.float32), labels, sizes)
-        clusters = Clusters(rows, shares, sizes, of_bits=of_bits)
+        if of_bits and np.count_nonzero(shares) == len(rows):  # bits of whole rows are counted
+            clusters = clusters_of(observations.compact_rows, labels, sizes.size, of_bits=True)
+        else:
+            clusters = Clusters((shares.T @ rows).astype(np.float64), sizes, len(rows), of_bits=of_bits)
         if n_moved == 0:
             break
     weights, bias = clusters.scores(moments)

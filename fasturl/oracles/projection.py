@@ -15,7 +15,7 @@ moments is taken out of them.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # whose parts load when they are used
@@ -32,7 +32,7 @@ without_false_alarms = np.errstate(invalid="ignore")
 """For functions that multiply matrices of float32: some processors call a product invalid that is finite."""
 KINDS = ("moments", "pca")
 
-_PIECE = 4096
+_PIECE = 8192
 """Rows per chunk."""
 _MOST_ROWS = 8192
 _FEW_ROWS = 256
@@ -74,8 +74,9 @@ class Projection:
         axes = leading_eigenvectors(moments, n_axes)
         self.matrix = axes / spread
         self.offset = -self.matrix @ centre
-        pieces = [rows[first : first + _PIECE] for first in range(0, n, _PIECE)]
-        self.points = np.concatenate([piece @ self.matrix.T for piece in pieces]) + self.offset
+        matrix = self.matrix.astype(np.float32) if rows.dtype == np.uint8 else self.matrix
+        pieces = [_reals(rows[first : first + _PIECE]) for first in range(0, n, _PIECE)]
+        self.points = np.concatenate([piece @ matrix.T for piece in pieces]) + self.offset
         self.weights = None if kind == "pca" else np.square(self.points).sum(axis=1)
 
 
@@ -109,6 +110,11 @@ def _summable(data: Observations) -> Observations:
     return np.ascontiguousarray(data, kind)
 
 
+def _reals(rows: Observations) -> NDArray[Any]:
+    """Rows as products of matrices take them: bytes in single precision, which holds them as they are."""
+    return rows.astype(np.float32) if rows.dtype == np.uint8 else rows
+
+
 class Sums(NamedTuple):
     """What rows add up to, by label."""
 
@@ -125,7 +131,9 @@ def sums_of(rows: Observations, labels: NDArray[np.int64], n_labels: int) -> Sum
     n, dimension = rows.shape
     if rows.dtype != np.uint8 or n > _MOST_COUNTED:
         return sums_around(rows, labels, n_labels, np.zeros(dimension))[0]
-    counts, sizes = np.empty((1, n_labels, dimension), np.int32), np.empty((1, n_labels))
+    # the smaller the numbers, the more of them are added at a time
+    kind = np.uint16 if n * int(rows.max(initial=0)) < 2**16 else np.int32
+    counts, sizes = np.empty((1, n_labels, dimension), kind), np.empty((1, n_labels))
     _moments.count_by_label(np.ascontiguousarray(rows)[:, None], labels[:, None], 0, 1, counts, sizes)
     return Sums(counts[0].astype(np.float64), sizes[0])
 
@@ -143,24 +151,33 @@ def sums_around(
 @without_false_alarms
 def _products(rows: Observations, centre: Floats, scale: Floats, *, by_length: bool) -> Floats:
     """The sum of z z', or of |z|^2 z z', where z = (x - centre) * scale: [D, D]."""
-    products = np.zeros((centre.size, centre.size))
     # fourth moments need not be as exact as principal components, which are to be those of scikit-learn
     kind = np.float32 if by_length else np.float64
+    precision = kind if rows.dtype == np.uint8 else np.float64
+    shift, factor = centre.astype(precision), scale.astype(precision)
+    # eigenvectors of single precision would lose what lies beside an outlier
+    products = np.zeros((centre.size, centre.size))
     piece = np.empty((min(len(rows), _PIECE), centre.size), kind)
     for first in range(0, len(rows), _PIECE):
         standard = piece[: len(rows) - first]
-        _moments.standardise(rows[first : first + _PIECE], centre, scale, by_length, standard)
+        _moments.standardise(rows[first : first + _PIECE], shift, factor, standard)
+        if by_length:
+            standard *= np.sqrt(np.einsum("nd,nd->n", standard, standard))[:, None]
         products += standard.T @ standard
     return products
 
 
+@without_false_alarms
 def merged(rows: Observations, labels: NDArray[np.int64], n_clusters: int, least: float) -> NDArray[np.int64]:
     """A renaming of the clusters of rows [n, D] with labels [n] that gives one name to those that lie less
     than `least` standard deviations apart, the nearest first (see `merging`)."""
     rows = _summable(rows)
     sums, names = sums_of(rows, labels, n_clusters), np.empty(n_clusters, np.int64)
-    axis, apart = np.empty(rows.shape[1]), np.empty((n_clusters, n_clusters))
-    _merging.merge_clusters(rows, labels, sums.rows, sums.sizes, least, axis, apart, names)
+    # of bytes they are whole numbers, which single precision holds, or nearly where they are beyond 2^24
+    kind = np.float32 if rows.dtype == np.uint8 else np.float64
+    products = _reals(rows) @ sums.rows.T.astype(kind)
+    mean_products, squares = np.empty((2, n_clusters, n_clusters))
+    _merging.merge_clusters(products, labels, sums.rows, sums.sizes, least, mean_products, squares, names)
     return np.unique(names, return_inverse=True)[1]
 
 

@@ -23,8 +23,7 @@ def error_around(sums, sizes, priors, other_sums, other_sizes):
     return (other_sizes * np.square(means).sum(axis=2)).sum() - 2.0 * (other_sums * means).sum()
 
 
-def standardise(rows, centre, scale, by_length, out):
+def standardise(rows, centre, scale, out):
     """One row at a time."""
     for row, z in zip(rows, out, strict=True):
-        z[:] = (row.astype(np.float64) - centre) * scale
-        z *= np.linalg.norm(z) if by_length else 1.0
+        z[:] = (row.astype(centre.dtype) - centre) * scale
