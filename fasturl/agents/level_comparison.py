@@ -43,10 +43,10 @@ def unexplained(observations: NDArray[np.generic], labels: NDArray[np.integer], 
     stride = -(-len(labels) // max(_MOST_COMPARED // labels.shape[1], _ENOUGH_TRAJECTORIES))
     numbers = labels.astype(np.int64)
     halves = [_sums(observations, numbers, slice(first, None, 2 * stride), n_labels) for first in (0, stride)]
-    together = apart = 0.0
-    for training, test in (halves, halves[::-1]):
-        together += test.of_all_levels().error_around(training.of_all_levels())
-        apart += test.error_around(training)
+    pooled_halves = [half.of_all_levels() for half in halves]
+    together, apart = (
+        first.error_around(second) + second.error_around(first) for first, second in (pooled_halves, halves)
+    )
     return Unexplained(together, apart, observations.shape[-1])
 
 
@@ -60,13 +60,15 @@ class _Sums(NamedTuple):
 
     def of_all_levels(self) -> _Sums:
         """What they add up to, as if there were one level."""
-        rows = self.rows.sum(axis=0, keepdims=True, dtype=np.float64)
+        kind = np.uint32 if self.rows.dtype == np.uint16 else np.float64
+        rows = self.rows.sum(axis=0, keepdims=True, dtype=kind).astype(np.float64)
         return _Sums(rows, self.sizes.sum(axis=0, keepdims=True), self.squares)
 
     def error_around(self, training: _Sums) -> float:
         """The sum of squared distances from the means of labels in other observations, as if the mean of
         their level had been observed once more with each label."""
-        rows, sizes = training.rows.sum(axis=1, dtype=np.float64), training.sizes.sum(axis=1)
+        # no overflow: all bits of a level are no more than its trajectories, whatever their labels
+        rows, sizes = training.rows.sum(axis=1, dtype=training.rows.dtype), training.sizes.sum(axis=1)
         mean = rows.sum(axis=0) / max(sizes.sum(), 1.0)
         priors = (rows + mean) / (sizes[:, None] + 1.0)
         error = _moments.error_around(training.rows, training.sizes, priors, self.rows, self.sizes)
