@@ -166,11 +166,11 @@ def _may_be_two(rows: NDArray[np.generic]) -> bool:
     """Whether observations [n, D] may be two clusters: those vary most along the line between their means,
     where the best cut leaves two sides that lie far apart. To look so takes a tenth of the time of a test."""
     around_mean = rows - rows.mean(axis=0, dtype=np.float32)
-    largest = np.abs(around_mean).max()
+    largest = max(around_mean.max(), -around_mean.min())
     if len(rows) < _LEAST_SCREENED or largest == 0.0:
         return False
     around_mean /= largest
-    direction = around_mean[np.square(around_mean).sum(axis=1).argmax()]
+    direction = around_mean[np.einsum("nd,nd->n", around_mean, around_mean).argmax()]
     for _ in range(_POWER_STEPS):
         direction = (around_mean @ (direction / np.linalg.norm(direction))) @ around_mean
     scores = np.sort(around_mean @ direction).astype(np.float64)
