@@ -23,7 +23,7 @@ from ..description import ObservationSpace
 
 N_RNGS = 4
 """Number of generators side by side in an emission stream."""
-_BLOCK_BYTES = 1 << 21  # two of a usual L2 cache; from there on, larger blocks are no faster
+_BLOCK_BYTES = 1 << 22  # more than an L2 cache holds; from there on, larger blocks are no faster
 MOST_EPISODES = 2048
 """Upper limit on the episodes of a block: long against the microseconds of a kernel call, short for a
 person."""
