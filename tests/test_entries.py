@@ -80,7 +80,7 @@ def test_a_table_with_gaps_is_refused():
         read(np.zeros((4, 4))[:, ::2], np.uint64(0))
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="Python cuts a fraction off")
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
 @pytest.mark.parametrize("function", [read, total_of_row, ask_for])
 def test_a_place_between_two_entries_is_refused(function):
     with pytest.raises(numba.TypingError, match="a place must be a whole number, got float64"):
