@@ -91,6 +91,32 @@ def test_clusters_that_are_two_are_split_and_those_that_lie_together_are_one(mak
     assert LabelCriterion(rows)(decoder.decode(rows)) < LabelCriterion(rows)(wrong)
 
 
+@pytest.mark.parametrize("n", [200, 3000])
+@pytest.mark.parametrize("make", [reals, bits])
+def test_a_decoder_whose_clusters_are_found_again_stays(make, n):
+    """Where all labels that there may be are in use; elsewhere there may be one more state, and where other
+    clusters are found a new decoder takes its place. 3,000 of each state are more than a fit samples."""
+    rows, states = make([3 * n, n, n], 0.05)
+    present = refined(CentredRows(rows), states)
+    labels = present.decode(rows)
+    assert fit_and_refine(KMeans(3), rows, labels, 0, 3, present) is present
+    assert fit_and_refine(KMeans(3), rows, labels, 0, 4, present) is not present
+    assert fit_and_refine(KMeans(3), rows, labels, 0, 3) is not present
+    confused = np.roll(labels, 5)
+    better = fit_and_refine(KMeans(3), rows, confused, 0, 3, present)
+    assert better is not present
+    assert same_clusters(better.decode(rows), labels)
+
+
+def test_a_decoder_stays_where_clusters_are_found_again_by_refining():
+    """What k-means finds among these bits is not quite what a mixture makes of it."""
+    rows, states = bits([600, 300, 200], 0.2)
+    present = refined(CentredRows(rows), states)
+    labels = present.decode(rows)
+    assert not same_clusters(KMeans(3, random_state=0).fit(rows).predict(rows), labels)
+    assert fit_and_refine(KMeans(3), rows, labels, 0, 3, present) is present
+
+
 @pytest.mark.parametrize("make", [reals, bits])
 def test_a_label_with_a_few_observations_of_another_is_not_missing_a_state(make):
     """Eight of state 2 have the label of state 0. Where state 2 has no label of its own, it is missed."""

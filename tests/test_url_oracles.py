@@ -1,5 +1,7 @@
 """URL with any oracle: ours, scikit-learn's, a user's own, and those that cannot be used."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans as SklearnKMeans
@@ -234,9 +236,9 @@ def test_decoders_are_made_from_more_observations_where_labels_overlap(
             seen_by_oracles.append(len(X))
             return super().fit(X)
 
-    def record(self, rows, old_labels, seed):
+    def record(self, rows, *arguments):
         seen_by_decoders.append(len(rows))
-        return fitted(self, rows, old_labels, seed)
+        return fitted(self, rows, *arguments)
 
     monkeypatch.setattr(PooledDecoding, "fitted", record)
     agent = fu.URL(Records(**oracle.get_params()), levels="pooled")
@@ -244,6 +246,34 @@ def test_decoders_are_made_from_more_observations_where_labels_overlap(
     last = run.diagnostics[0]["oracle_fits"] - 1  # those that see whether labels move come later
     assert decoder_sizes[0] < seen_by_decoders[last] < decoder_sizes[1]
     assert oracle_sizes[0] < seen_by_oracles[last] < oracle_sizes[1]
+
+
+@pytest.mark.parametrize(
+    "env", [fu.LockBernoulli(20, 0.2), fu.LockGaussian(20, 0.2)], ids=lambda env: env.name
+)
+def test_a_decoder_that_a_fit_confirms_stays_and_so_do_its_labels(env, monkeypatch):
+    """It may stay where a fit has no more observations than it had, 4,096 of them in the end."""
+    decoders, may_stay, refit, fitted = [], [], PooledDecoding.refit, PooledDecoding.fitted
+
+    def record_decoder(self, history):
+        changed = refit(self, history)
+        if len(may_stay) > len(decoders):
+            decoders.append(self.decoder)
+        rows = history.observations.reshape(-1, history.observations.shape[-1])
+        np.testing.assert_array_equal(history.observed_labels.ravel(), self.decoder.decode(rows))
+        return changed
+
+    def record_present(self, rows, old_labels, seed, present=None):
+        may_stay.append(present is not None)
+        return fitted(self, rows, old_labels, seed, present)
+
+    monkeypatch.setattr(PooledDecoding, "refit", record_decoder)
+    monkeypatch.setattr(PooledDecoding, "fitted", record_present)
+    run = fu.train(env, fu.URL(levels="pooled"), 8_000)
+    assert run.success_rate == 1.0
+    # after 25, 38, 114, 456, 1,824 and 7,296 trajectories
+    assert may_stay == [False] * 4 + [True] * 2
+    assert [new is old for old, new in pairwise(decoders)] == may_stay[1:]
 
 
 # --- oracles that do not say how many labels they give ---

@@ -82,8 +82,9 @@ class ChosenDecoding(LevelDecoding):
                 return False
             separate_labels = history.observed_labels
         else:
-            decoder, pooled_labels = self._pooled.fitted_on_history(history)
-            history.make_room(decoder.n_labels)
+            fit = self._pooled.fitted_on_history(history)
+            history.make_room(fit.decoder.n_labels)
+            pooled_labels = fit.labels
             separate_labels = present_labels
         observations, n_labels = history.observations, history.n_labels
         errors = Unexplained(
@@ -98,6 +99,6 @@ class ChosenDecoding(LevelDecoding):
             return False
         if better is self._pooled:
             names, agreement = history.relabel(pooled_labels)
-            self._pooled.adopt(decoder.relabelled(names), agreement, history)
+            self._pooled.adopt(fit, names, agreement, history)
         self._present, self._switched_at = better, played
         return True

@@ -2,14 +2,15 @@
 
 The oracle is fitted again when the number of trajectories has grown by half. Where two decoders in a row
 agree, the next fit waits twice as long, up to a fourfold growth: what has not changed is not looked at again
-and again, and yet a state that turns up late is found.
+and again, and yet a state that turns up late is found. A decoder stays where the next fit finds its clusters
+again and has no more observations to draw the borders between them with.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,21 @@ _SAMPLE_SIZE = 2**12
 """Upper limit on the observations in a sample."""
 
 
+class HistoryFit(NamedTuple):
+    """What a fit on the observations of a history gives.
+
+    decoder, labels
+        A decoder, which may be the present one, and the labels [n, H+1] that it gives to the observations of
+        whole trajectories.
+    n_rows
+        Upper limit on the observations of the fit that the decoder comes from: about as many were drawn.
+    """
+
+    decoder: Decoder
+    labels: NDArray[np.integer]
+    n_rows: int
+
+
 class PooledDecoding(LevelDecoding):
     """All levels decoded alike."""
 
@@ -52,7 +68,11 @@ class PooledDecoding(LevelDecoding):
         self._further_labels = FurtherLabels(n_states) if open_ended else None
         self.decoder: Decoder = ConstantDecoder(n_states)
         self._next, self._growth = batch, GROWTH
-        self._fitted, self._share_moved = False, 1.0
+        self._n_rows, self._share_moved = 0, 1.0
+
+    @property
+    def _fitted(self) -> bool:
+        return self._n_rows > 0
 
     def until_due(self, played: int) -> int:
         return max(self._next - played, 1)
@@ -62,19 +82,22 @@ class PooledDecoding(LevelDecoding):
             return False
         before = history.observed_labels
         old_labels = np.concatenate([before.ravel(), history.rare_labels]) if self._fitted else None
-        decoder, labels = self._fit_on_history(history, old_labels, further=self._further_labels)
-        history.make_room(decoder.n_labels)
-        names, agreement = history.relabel(labels)
-        self.adopt(decoder.relabelled(names), agreement, history)
-        after = names[labels]
+        fit = self._fit_on_history(history, old_labels, further=self._further_labels)
+        if fit.decoder is self.decoder:
+            self._share_moved = 0.0
+            self._wait(1.0, history)
+            return False
+        history.make_room(fit.decoder.n_labels)
+        names, agreement = history.relabel(fit.labels)
+        self.adopt(fit, names, agreement, history)
+        after = names[fit.labels]
         self._share_moved = float(np.mean(before != after))
         if labels_differ(before.ravel(), after.ravel(), history.n_labels):
             self.last_change = len(history.labels)
         return self._share_moved > 0.0
 
-    def fitted_on_history(self, history: History) -> tuple[Decoder, Ints]:
-        """A decoder for all observations of the history, whoever gave them their labels, and its labels [n,
-        H+1] of those of whole trajectories."""
+    def fitted_on_history(self, history: History) -> HistoryFit:
+        """A decoder for all observations of the history, whoever gave them their labels."""
         if not self._fitted:
             return self._fit_on_history(history, None)
         old_labels = [_decoded(self.decoder, part) for part in _observation_parts(history)]
@@ -85,11 +108,12 @@ class PooledDecoding(LevelDecoding):
         history: History,
         old_labels: NDArray[np.integer] | None,
         further: FurtherLabels | None = None,
-    ) -> tuple[Decoder, Ints]:
+    ) -> HistoryFit:
         """As `fitted_on_history`, where the present decoder gives all observations `old_labels` [m]; None
         where there is none. There may be a search for further labels."""
         parts, seed = _observation_parts(history), self._draw_seed()
         most, generator = self._n_fitted(history.observations.shape[-1]), np.random.default_rng(seed)
+        n_rows = min(sum(map(len, parts)), most)
         if old_labels is None:
             chosen = balanced_choice(np.zeros(len(parts[0]), np.uint8), most, generator)
             rows = _chosen_rows(parts, chosen)
@@ -97,10 +121,16 @@ class PooledDecoding(LevelDecoding):
         else:
             chosen = balanced_choice(old_labels, most, generator)
             rows = _chosen_rows(parts, chosen)
-            decoder = self.fitted(rows, old_labels[chosen].astype(np.int64), seed)
+            # more observations than the present decoder had may draw better borders
+            present = self.decoder if self._n_rows >= n_rows else None
+            decoder = self.fitted(rows, old_labels[chosen].astype(np.int64), seed, present)
         if further is not None:
             decoder = further.added(decoder, rows, history.observations, len(history.labels), generator)
-        return decoder, _decoded(decoder, parts[0]).reshape(history.observations.shape[:2])
+        if old_labels is not None and decoder is self.decoder:
+            labels, n_rows = old_labels[: len(parts[0])], self._n_rows
+        else:
+            labels = _decoded(decoder, parts[0])
+        return HistoryFit(decoder, labels.reshape(history.observations.shape[:2]), n_rows)
 
     def _n_fitted(self, dimension: int) -> int:
         """Upper limit on the observations of so many coordinates that a decoder is fitted on."""
@@ -108,14 +138,20 @@ class PooledDecoding(LevelDecoding):
         enough = max(_ENOUGH, _ENOUGH_PER_COORDINATE * dimension, _ENOUGH_PER_STATE * self._n_states)
         return min(most, enough) if self._share_moved <= _FEW_MOVED else most
 
-    def fitted(self, rows: NDArray[np.generic], old_labels: Ints | None, seed: int) -> Decoder:
+    def fitted(
+        self,
+        rows: NDArray[np.generic],
+        old_labels: Ints | None,
+        seed: int,
+        present: Decoder | None = None,
+    ) -> Decoder:
         from ..oracles.refinement import fit_and_refine
 
         if self._further_labels is not None:
             symbols = symbol_decoder(rows, self._n_states)
             if symbols is not None:
                 return symbols
-        return fit_and_refine(self._oracle, rows, old_labels, seed, self._n_states)
+        return fit_and_refine(self._oracle, rows, old_labels, seed, self._n_states, present)
 
     def samples(self, history: History) -> Iterator[LabelledSample]:
         observations, labels = history.observations, history.observed_labels.ravel()
@@ -124,14 +160,19 @@ class PooledDecoding(LevelDecoding):
         have_moved = self.fits < 2 or self._share_moved > 0.0
         yield LabelledSample(rows, labels[chosen].astype(np.int64), have_moved)
 
-    def adopt(self, decoder: Decoder, agreement: float, history: History) -> None:
-        """Make this the present decoder; `agreement` is the share on which it agrees with the one before."""
-        self.decoder, self._fitted, played = decoder, True, len(history.labels)
+    def adopt(self, fit: HistoryFit, names: NDArray[np.uint8], agreement: float, history: History) -> None:
+        """Make this the present decoder, with these names of its labels; `agreement` is the share on which it
+        agrees with the one before."""
+        self.decoder, self._n_rows = fit.decoder.relabelled(names), fit.n_rows
         self._share_moved = 1.0  # as long as nobody has compared the two
         if len(history.rare):
-            history.set_rare_labels(_decoded(decoder, history.rare.observations))
+            history.set_rare_labels(_decoded(self.decoder, history.rare.observations))
+        self._wait(agreement, history)
+
+    def _wait(self, agreement: float, history: History) -> None:
+        """Say when the next fit is due, after one whose decoder agrees so well with the one before."""
         self._growth = next_growth(self._growth, agreement)
-        self._next = math.ceil(self._growth * played)
+        self._next = math.ceil(self._growth * len(history.labels))
 
 
 def _observation_parts(history: History) -> list[NDArray[np.generic]]:

@@ -4,11 +4,12 @@ Clusters are found in a projection, from a random start, among states of which o
 times as often as another. Where an oracle believes in clusters with centres (`clusters_have_centres`), so
 that observations are normals of one covariance or independent bits given the label, its answer is compared
 with the labels that observations had before: each is refined (`likelihoods`), and the labels of least
-criterion are kept (`counting.LabelCriterion`). So a cluster is not lost where one fit misses it. Last, labels
-that lie together become one, and where there are then fewer than states may be, clusters are split for as
-long as the data say that they are two (`splitting`); that is kept where the criterion is less. Where there
-are still fewer, the same is done in coordinates in which noise is as large in one direction as in any other:
-whatever the units of the observations, and whatever their noise has in common.
+criterion are kept (`counting.LabelCriterion`). So a cluster is not lost where one fit misses it, and the
+decoder of the labels before may stay where the fit finds the same clusters. Last, labels that lie together
+become one, and where there are then fewer than states may be, clusters are split for as long as the data say
+that they are two (`splitting`); that is kept where the criterion is less. Where there are still fewer, the
+same is done in coordinates in which noise is as large in one direction as in any other: whatever the units of
+the observations, and whatever their noise has in common.
 
 The answer of any other oracle is taken as it is.
 """
@@ -61,10 +62,19 @@ from the rest of them."""
 
 
 def fit_and_refine(
-    oracle: Any, observations: Observations, old_labels: RowLabels | None, random_state: int, n_labels: int
+    oracle: Any,
+    observations: Observations,
+    old_labels: RowLabels | None,
+    random_state: int,
+    n_labels: int,
+    present: Decoder | None = None,
 ) -> Decoder:
     """A decoder for observations [n, D], which had `old_labels` [n] so far, if any. It has n_labels labels at
-    most, unless the oracle itself says otherwise."""
+    most, unless the oracle itself says otherwise.
+
+    `present` is the decoder that gave the old labels, if it was fitted on at least as many observations. It
+    is returned as it is where the fit finds the same clusters and there may be no more of them.
+    """
     n, generator = len(observations), np.random.default_rng(random_state)
     if not getattr(oracle, "clusters_have_centres", False):
         some = observations[random_choice(n, _MOST_FITTED, generator)]
@@ -73,15 +83,10 @@ def fit_and_refine(
     most = max(_SAMPLE_SIZE, _SAMPLE_SIZE_PER_LABEL * n_labels)
     comparison = _Comparison(observations, random_choice(n, most, generator))
     best = comparison.candidate(fit_if_clusters(oracle, comparison.sample, random_state, n_labels))
-    labels, centred = comparison.all_labels(best), CentredRows(observations)
-    starts = [labels]
-    if old_labels is not None and not same_clusters(labels, old_labels):
-        starts.append(old_labels)
-    for start in map(numbered, starts):
-        if start.max() > 0:
-            candidate = comparison.candidate(refined(centred, start))
-            if candidate.criterion <= best.criterion:
-                best = candidate
+    centred = CentredRows(observations)
+    if old_labels is None or np.count_nonzero(np.bincount(old_labels)) < n_labels:
+        present = None
+    best = _refined_or_present(centred, comparison, best, old_labels, present)
     labels = numbered(comparison.all_labels(best))
     split_labels = _merged_and_split(centred, comparison.sampled, labels, n_labels, random_state)
     if split_labels.max() > 0 and not np.array_equal(split_labels, labels):
@@ -90,6 +95,31 @@ def fit_and_refine(
             best, labels = candidate, numbered(comparison.all_labels(candidate))
     sphered = _split_where_sphered(centred, comparison, labels, n_labels, random_state)
     return best.decoder if sphered is None else sphered
+
+
+def _refined_or_present(
+    observations: CentredRows,
+    comparison: _Comparison,
+    found: _Candidate,
+    old_labels: RowLabels | None,
+    present: Decoder | None,
+) -> _Candidate:
+    """The best of what was found, of that refined, and of the old labels [n] refined; or the present decoder,
+    if any, as soon as the best has its clusters."""
+    labels, best = comparison.all_labels(found), found
+    starts = [labels]
+    if old_labels is not None and not same_clusters(labels, old_labels):
+        starts.append(old_labels)
+    while True:
+        if present is not None and old_labels is not None and same_clusters(labels, old_labels):
+            return _Candidate(present, old_labels[comparison.sampled], best.criterion)
+        if not starts:
+            return best
+        start = numbered(starts.pop(0))
+        if start.max() > 0:
+            candidate = comparison.candidate(refined(observations, start))
+            if candidate.criterion <= best.criterion:
+                best, labels = candidate, comparison.all_labels(candidate)
 
 
 class _Candidate(NamedTuple):
@@ -173,14 +203,15 @@ def labels_that_split(
     reason with a probability of at most `error_rate`. A few observations of a state that has a label of its
     own do not count."""
     rows, rule = np.asarray(observations, np.float32), SplitRule(error_rate, _DOUBTED_SEPARATION)
-    of_bits, groups = are_bits(rows), [rows[labels == label] for label in np.unique(labels)]
+    of_bits, groups = are_bits(observations), [rows[labels == label] for label in np.unique(labels)]
+    splits = [best_split(group, of_bits=of_bits, rule=rule, generator=generator) for group in groups]
+    if not any(splits):
+        return 0
     means = np.stack([group.mean(axis=0, dtype=np.float64) for group in groups])
-    n_splitting = 0
-    for k, group in enumerate(groups):
-        split = best_split(group, of_bits=of_bits, rule=rule, generator=generator)
-        if split is not None and not _has_a_label(group, split.means, np.delete(means, k, axis=0)):
-            n_splitting += 1
-    return n_splitting
+    return sum(
+        split is not None and not _has_a_label(group, split.means, np.delete(means, k, axis=0))
+        for k, (group, split) in enumerate(zip(groups, splits, strict=True))
+    )
 
 
 def parts_of_label(observations: Observations, most: int, generator: np.random.Generator) -> RowLabels:
@@ -222,7 +253,9 @@ def _merged_and_split(
     """Labels 0, 1, ... [n] of observations [n, D] after labels that lie together among the sampled ones are
     merged, and then split."""
     rows, n_clusters = observations.rows, int(labels.max()) + 1
-    names = merged(rows[sampled], labels[sampled], n_clusters, _SPLIT_RULE.min_separation)
+    names = merged(
+        observations.compact_rows[sampled], labels[sampled], n_clusters, _SPLIT_RULE.min_separation
+    )
     labels = numbered(names[labels])
     if labels.max() + 1 == n_labels:
         return labels
