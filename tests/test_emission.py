@@ -52,9 +52,8 @@ def two_sided(distribution, value):
 
 def normals(seed, episodes, pairs, deviation=1.0, fill=emission.fill_normals):
     """float32[E, 2, pairs] from a kernel or its reference."""
-    bits = np.empty((pairs // 4, 4), np.uint64)
     out = np.full((episodes, 2, pairs), np.nan, np.float32)
-    fill(seed, bits, bits.view(np.uint32).reshape(2, pairs), np.float32(deviation), out)
+    fill(seed, np.empty((2, pairs), np.float32), np.float32(deviation), out)
     return out
 
 
@@ -94,6 +93,16 @@ def test_normals_equal_their_reference_to_the_precision_of_float32(states, episo
     assert streams.tolist() == states
 
 
+@hypothesis.given(LANES, st.integers(0, 4), st.integers(0, 4), st.integers(1, 6))
+def test_blocks_of_any_size_have_the_same_normals(states, first, second, quads):
+    """The bits of an episode are drawn while those of the one before are in use, in a block alone."""
+    together, apart = row(states), row(states)
+    whole = normals(together, first + second, 4 * quads)
+    parts = [normals(apart, episodes, 4 * quads) for episodes in (first, second)]
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
+    np.testing.assert_array_equal(together, apart)
+
+
 def test_the_greatest_radius_is_that_of_the_smallest_uniform():
     """32 zero bits stand for u = 2^-33: the radius is sqrt(66 log 2), beyond 6.7."""
     zeros_first = row([[0, 1, 0, 0]] * 4)
@@ -107,10 +116,19 @@ def test_the_smallest_radius_is_zero_and_not_a_root_of_a_negative_number():
     assert np.all(normals(ones_first, 1, 8) == 0.0)
 
 
+def normals_of(radius_bits, angle_bits):
+    """The normals float32[2, n] that these bits uint32[n] stand for; of generators nobody asks anything."""
+    bits = np.stack(np.broadcast_arrays(radius_bits, angle_bits)).view(np.float32)
+    out, generators = np.full_like(bits, np.nan), rngs(0)
+    emission.make_normals(bits, np.float32(1.0), out, generators, np.empty_like(bits), False)
+    np.testing.assert_array_equal(generators, rngs(0))
+    return out
+
+
 def test_radii_near_zero_are_never_nan():
     """The 2,000 greatest uniforms below 1 that float32 knows, 2^-24 apart."""
     top = np.uint32(2**32 - 1) - np.uint32(256) * np.arange(2_000, dtype=np.uint32)
-    radii = np.array([emission._box_muller(word, np.uint32(0), np.float32(1.0))[1] for word in top])
+    radii = normals_of(top, np.uint32(0))[1]
     expected = np.sqrt(
         -2 * np.log(np.minimum(1.0, (top.astype(np.float64) + 0.5).astype(np.float32) / 2.0**32))
     )
@@ -119,10 +137,8 @@ def test_radii_near_zero_are_never_nan():
 
 def test_angles_go_round_the_whole_circle():
     angles = (np.arange(64, dtype=np.uint64) * 2**26 + 2**25).astype(np.uint32)
-    points = np.array(
-        [emission._box_muller(np.uint32(2**30), angle, np.float32(1.0)) for angle in angles], np.float64
-    )
-    turns = np.sort(np.arctan2(points[:, 1], points[:, 0]))
+    sines, cosines = normals_of(np.uint32(2**30), angles).astype(np.float64)
+    turns = np.sort(np.arctan2(cosines, sines))
     np.testing.assert_allclose(np.diff(turns), 2 * np.pi / 64, atol=1e-5)
 
 

@@ -72,16 +72,13 @@ def normals(means, deviation, n_envs):
     coordinates = dimension
     while coordinates * n_levels % 8:
         coordinates += 1
-    pairs = coordinates * n_levels // 2
-    bits, drawn = np.empty((pairs // 4, 4), np.uint64), np.empty((1, 2, pairs), np.float32)
+    grid = np.empty((2, coordinates, n_levels), np.float32)
     noise = np.zeros((n_levels, n_envs, dimension), np.float32)
     informative = np.flatnonzero(means.any(axis=(0, 1)))
     return Normals(
         np.float32(deviation),
-        bits,
-        bits.view(np.uint32).reshape(2, pairs),
-        drawn,
-        drawn.reshape(coordinates, n_levels),
+        grid.reshape(2, 2, -1),
+        grid,
         noise,
         noise.reshape(n_levels, -1),
         means.astype(np.float32),

@@ -59,7 +59,9 @@ def _fma_instruction(_context, a, b, c):
 
 @overload(fma, jit_options={"forceinline": True})
 def _compiled_fma(a, b, c):
-    return lambda a, b, c: _fma_instruction(a, b, c)
+    if isinstance(a, types.Number) and isinstance(b, types.Number):
+        return lambda a, b, c: _fma_instruction(a, b, c)
+    return None
 
 
 def add_square(total: float, gap: float) -> float:

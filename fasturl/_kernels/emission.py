@@ -17,7 +17,8 @@ import numpy as np
 
 from .compiling import fma, inlined, kernel
 from .entries import set_entry
-from .rng import fill_bits_in_lanes
+from .fours import FOUR, as_reals, read_four, same_bits, square_roots, write_four
+from .rng import fill_bits_in_lanes, fill_four, keep_states, states_of
 
 _F = np.float32
 _HALF, _ONE = _F(0.5), _F(1.0)
@@ -51,50 +52,82 @@ _CROSS_TWO, _CROSS_FOUR, _CROSS_EIGHT = (
 
 
 @inlined
-def _box_muller(
-    radius_bits: np.uint32, angle_bits: np.uint32, variance: np.float32
-) -> tuple[np.float32, np.float32]:
-    """Two independent normals (Box and Muller, 1958), without branches.
+def _box_muller(radius_bits: np.ndarray, angle_bits: np.ndarray, variance: np.float32) -> tuple:
+    """Two independent normals (Box and Muller, 1958), without branches, from each of four pairs.
 
     32 bits give the radius sqrt(-2 log u), which reaches 6.7; 31 bits give an angle in [-pi/2, pi/2), one its
     half-plane.
     """
-    u = fma(_F(radius_bits), _TWO_M32, _TWO_M33)
-    bits = _F(u).view(np.int32)
-    exponent = np.int32(np.int32(bits - _MANTISSA_SPLIT) & _EXPONENT)
-    m = np.int32(bits - exponent).view(np.float32) - _ONE
+    u = fma(as_reals(radius_bits), _TWO_M32, _TWO_M33)
+    bits = same_bits(u, np.int32)
+    exponent = (bits - _MANTISSA_SPLIT) & _EXPONENT
+    m = same_bits(bits - exponent, np.float32) - _ONE
     z = m * m
     p = fma(z * z, fma(_P5, m, _P4), fma(z, fma(_P3, m, _P2), fma(_P1, m, _P0)))
-    log_u = fma(z, fma(m, p, -_HALF), _F(exponent) * _LOG2_PER_EXPONENT + m)
-    radius = _F(math.sqrt(_F(-2.0) * variance * log_u))
-    t = _F(np.uint32(angle_bits << _1).view(np.int32)) * _HALF_TURN
+    log_u = fma(z, fma(m, p, -_HALF), as_reals(exponent) * _LOG2_PER_EXPONENT + m)
+    radius = square_roots(_F(-2.0) * variance * log_u)
+    t = as_reals(same_bits(angle_bits << _1, np.int32)) * _HALF_TURN
     v = t * t
     sine = fma(t * v, fma(fma(fma(_S3, v, _S2), v, _S1), v, _S0), t)
     cosine = fma(v, fma(fma(fma(_C3, v, _C2), v, _C1), v, _C0), _ONE)
-    flipped = np.uint32(_F(radius * cosine).view(np.uint32) ^ (angle_bits & _SIGN)).view(np.float32)
+    flipped = same_bits(same_bits(radius * cosine, np.uint32) ^ (angle_bits & _SIGN), np.float32)
     return radius * sine, flipped
 
 
-@kernel
-def fill_normals(
-    rngs: np.ndarray, bits: np.ndarray, halves: np.ndarray, deviation: np.float32, out: np.ndarray
+@inlined
+def _make_four(source: np.ndarray, i: int, variance: np.float32, out: np.ndarray) -> None:
+    """Fill out[:, i : i + 4]."""
+    sines, cosines = _box_muller(read_four(source[0], i), read_four(source[1], i), variance)
+    write_four(sines, out[0], i)
+    write_four(cosines, out[1], i)
+
+
+@inlined
+def draw_bits(rngs: np.ndarray, room: np.ndarray) -> None:
+    """Fill `room` (float32[2, n]) with fresh bits."""
+    fill_bits_in_lanes(rngs, room.view(np.uint64).reshape(room.size // 8, 4))
+
+
+@inlined
+def make_normals(
+    bits: np.ndarray,
+    deviation: np.float32,
+    out: np.ndarray,
+    rngs: np.ndarray,
+    room: np.ndarray,
+    has_next: bool,
 ) -> None:
+    """Fill `out` with the normals of mean 0 that `bits` stand for, and meanwhile `room` with the bits of the
+    next ones, if there are any; all of them are float32[2, n]. `out` may be the place of the bits.
+
+    A processor has other parts for whole numbers than for reals, so that to draw bits takes little time
+    beside normals.
+    """
+    source, words = bits.view(np.uint32), room.reshape(room.size).view(np.uint64)
+    variance, states = deviation * deviation, states_of(rngs)
+    n_beside = words.size if has_next else 0
+    for i in range(0, n_beside, FOUR):
+        _make_four(source, i, variance, out)
+        states = fill_four(states, words, i)
+    for i in range(n_beside, words.size, FOUR):
+        _make_four(source, i, variance, out)
+    keep_states(states, rngs)
+
+
+@kernel
+def fill_normals(rngs: np.ndarray, scratch: np.ndarray, deviation: np.float32, out: np.ndarray) -> None:
     """Fill `out` (float32[E, 2, n]) with normals of mean 0, episode by episode.
 
-    `bits` is uint64[n / 4, 4] of scratch, `halves` the same memory as uint32[2, n]; n is a multiple of
-    4, so that its two halves are all of it.
+    n is a multiple of 4. While the bits of an episode are in use, those of the next one are drawn: into
+    `scratch` (float32[2, n]) and into the episode's own place by turns.
     """
-    variance = deviation * deviation
-    middle = halves.shape[1] // 2
-    for e in range(out.shape[0]):
-        fill_bits_in_lanes(rngs, bits)
-        for i in range(middle):
-            # two pairs side by side: one is computed while the other waits
-            j = i + middle
-            first_pair = _box_muller(halves[0, i], halves[1, i], variance)
-            second_pair = _box_muller(halves[0, j], halves[1, j], variance)
-            out[e, 0, i], out[e, 1, i] = first_pair
-            out[e, 0, j], out[e, 1, j] = second_pair
+    last = out.shape[0] - 1
+    if last >= 0:
+        draw_bits(rngs, scratch)
+    for e in range(last + 1):
+        following = out[min(e + 1, last)]
+        bits, room = (scratch, following) if e % 2 == 0 else (out[e], scratch)
+        make_normals(bits, deviation, out[e], rngs, room, e < last)
 
 
 @kernel

@@ -107,14 +107,12 @@ class Coins(NamedTuple):
 
 
 class Normals(NamedTuple):
-    """The noise of episodes under way, and scratch for drawing one episode: each pair is the same memory
+    """The noise of episodes under way, and scratch for drawing two episodes: each pair is the same memory
     under two shapes."""
 
     deviation: np.float32
-    bits: np.ndarray  # uint64[n, 4]
-    halves: np.ndarray  # uint32[2, 4 n]
-    drawn: np.ndarray  # float32[1, 2, 4 n]
-    grid: np.ndarray  # float32[coordinates, L]
+    drawn: np.ndarray  # float32[2, 2, n]
+    grid: np.ndarray  # float32[2, coordinates, L]
     noise: np.ndarray  # float32[L, N, D]
     flat: np.ndarray  # float32[L, N D]
     means: np.ndarray  # float32[L, S, D]

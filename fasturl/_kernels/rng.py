@@ -8,6 +8,7 @@ import numpy as np
 
 from .compiling import inlined, kernel
 
+_1, _2, _3 = np.uint64(1), np.uint64(2), np.uint64(3)
 _17 = np.uint64(17)
 _19 = np.uint64(19)
 _23 = np.uint64(23)
@@ -75,24 +76,46 @@ def fill_bits(rng: np.ndarray, out: np.ndarray) -> None:
 
 
 @inlined
-def fill_bits_in_lanes(rngs: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` (uint64[n, 4]), a column from each of the four generators of `rngs` (uint64[4, 4]).
+def states_of(rngs: np.ndarray) -> tuple:
+    """The states of four generators, uint64[4, 4], as numbers."""
+    return (
+        (rngs[0, 0], rngs[0, 1], rngs[0, 2], rngs[0, 3]),
+        (rngs[1, 0], rngs[1, 1], rngs[1, 2], rngs[1, 3]),
+        (rngs[2, 0], rngs[2, 1], rngs[2, 2], rngs[2, 3]),
+        (rngs[3, 0], rngs[3, 1], rngs[3, 2], rngs[3, 3]),
+    )
+
+
+@inlined
+def keep_states(states: tuple, rngs: np.ndarray) -> None:
+    """Put the states of four generators back into their rows."""
+    for lane in range(4):
+        rngs[lane, 0], rngs[lane, 1], rngs[lane, 2], rngs[lane, 3] = states[lane]
+
+
+@inlined
+def fill_four(states: tuple, out: np.ndarray, i: int) -> tuple:
+    """Fill out[i], ..., out[i + 3] (uint64) with a draw of each of four generators, and return their next
+    states.
 
     One generator's next state depends on the last; four that run side by side keep the processor busy.
     """
-    a0, b0, c0, d0 = rngs[0, 0], rngs[0, 1], rngs[0, 2], rngs[0, 3]
-    a1, b1, c1, d1 = rngs[1, 0], rngs[1, 1], rngs[1, 2], rngs[1, 3]
-    a2, b2, c2, d2 = rngs[2, 0], rngs[2, 1], rngs[2, 2], rngs[2, 3]
-    a3, b3, c3, d3 = rngs[3, 0], rngs[3, 1], rngs[3, 2], rngs[3, 3]
+    (a0, b0, c0, d0), (a1, b1, c1, d1), (a2, b2, c2, d2), (a3, b3, c3, d3) = states
+    first = np.uint64(i)  # so that nobody asks whether it counts from the end
+    a0, b0, c0, d0, out[first] = advance(a0, b0, c0, d0)
+    a1, b1, c1, d1, out[first + _1] = advance(a1, b1, c1, d1)
+    a2, b2, c2, d2, out[first + _2] = advance(a2, b2, c2, d2)
+    a3, b3, c3, d3, out[first + _3] = advance(a3, b3, c3, d3)
+    return (a0, b0, c0, d0), (a1, b1, c1, d1), (a2, b2, c2, d2), (a3, b3, c3, d3)
+
+
+@inlined
+def fill_bits_in_lanes(rngs: np.ndarray, out: np.ndarray) -> None:
+    """Fill `out` (uint64[n, 4]), a column from each of the four generators of `rngs` (uint64[4, 4])."""
+    states = states_of(rngs)
     for i in range(out.shape[0]):
-        a0, b0, c0, d0, out[i, 0] = advance(a0, b0, c0, d0)
-        a1, b1, c1, d1, out[i, 1] = advance(a1, b1, c1, d1)
-        a2, b2, c2, d2, out[i, 2] = advance(a2, b2, c2, d2)
-        a3, b3, c3, d3, out[i, 3] = advance(a3, b3, c3, d3)
-    rngs[0, 0], rngs[0, 1], rngs[0, 2], rngs[0, 3] = a0, b0, c0, d0
-    rngs[1, 0], rngs[1, 1], rngs[1, 2], rngs[1, 3] = a1, b1, c1, d1
-    rngs[2, 0], rngs[2, 1], rngs[2, 2], rngs[2, 3] = a2, b2, c2, d2
-    rngs[3, 0], rngs[3, 1], rngs[3, 2], rngs[3, 3] = a3, b3, c3, d3
+        states = fill_four(states, out[i], 0)
+    keep_states(states, rngs)
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from .compiling import inlined, kernel
 from .dynamics import random_reward, start_state, step
-from .emission import fill_normals, show_word
+from .emission import draw_bits, make_normals, show_word
 from .entries import get_entry, place_of, small_product
 from .rng import fill_bits_in_lanes, shuffle, uniform
 
@@ -171,20 +171,32 @@ def _show_reals(normals: tuple, players: tuple, out: np.ndarray, flat: np.ndarra
                 out[e, j] = normals.noise[h, e, j] + normals.means[h, s, j]
 
 
+@inlined
+def _first_of(mask: np.ndarray, e: int) -> int:
+    """The first environment of the mask from e on; their number where there is none."""
+    while e < mask.size and not mask[e]:
+        e += 1
+    return e
+
+
 @kernel
 def begin_reals(
     tables: tuple, players: tuple, mask: np.ndarray, normals: tuple, out: np.ndarray, flat: np.ndarray
 ) -> None:
     """out float32[N, D], flat float32[N D] the same memory."""
-    for e in range(mask.size):
-        if mask[e]:
-            fill_normals(
-                players.emission_rngs[e], normals.bits, normals.halves, normals.deviation, normals.drawn
-            )
-            for h in range(normals.noise.shape[0]):
-                for j in range(normals.noise.shape[2]):
-                    normals.noise[h, e, j] = normals.grid[j, h]
-            _start(tables, players, e)
+    n_envs = mask.size
+    turn, e = 0, _first_of(mask, 0)
+    if e < n_envs:
+        draw_bits(players.emission_rngs[e], normals.drawn[turn])
+    while e < n_envs:
+        drawn, room, following = normals.drawn[turn], normals.drawn[1 - turn], _first_of(mask, e + 1)
+        next_rngs = players.emission_rngs[min(following, n_envs - 1)]
+        make_normals(drawn, normals.deviation, drawn, next_rngs, room, following < n_envs)
+        for h in range(normals.noise.shape[0]):
+            for j in range(normals.noise.shape[2]):
+                normals.noise[h, e, j] = normals.grid[turn, j, h]
+        _start(tables, players, e)
+        turn, e = 1 - turn, following
     _show_reals(normals, players, out, flat)
 
 

@@ -90,16 +90,12 @@ class NormalsAroundMeans(ObservationBuffer):
 
     def __init__(self, block: RealBlock, deviation: float, n_envs: int) -> None:
         coordinates, levels = block.noise.shape[1:]
-        pairs = coordinates * levels // 2
-        bits = np.empty((pairs // 4, 4), np.uint64)
-        normals = np.empty((1, 2, pairs), np.float32)
+        grid = np.empty((2, coordinates, levels), np.float32)
         noise = np.zeros((levels, n_envs, block.dimension), np.float32)
         self._normals = Normals(
             deviation=np.float32(deviation),
-            bits=bits,
-            halves=bits.view(np.uint32).reshape(2, pairs),
-            drawn=normals,
-            grid=normals.reshape(coordinates, levels),
+            drawn=grid.reshape(2, 2, -1),
+            grid=grid,
             noise=noise,
             flat=noise.reshape(levels, -1),
             means=np.ascontiguousarray(block.means.transpose(2, 0, 1)),

@@ -18,10 +18,12 @@ def _word_of(bits, w):
     return sum(bit << j for j, bit in enumerate(bits[64 * w : 64 * (w + 1)]))
 
 
-def fill_normals(rngs, bits, halves, deviation, out):
+def fill_normals(rngs, scratch, deviation, out):
     """Box and Muller: the first half of an episode's bits gives radii, the second half angles."""
+    bits = np.empty((scratch.size // 8, 4), np.uint64)
     for e in range(len(out)):
         fill_bits_in_lanes(rngs, bits)
+        halves = bits.view(np.uint32).reshape(2, -1)
         for i in range(halves.shape[1]):
             u = (int(halves[0, i]) + 0.5) / 2**32
             radius = float(deviation) * math.sqrt(-2 * math.log(u))

@@ -100,8 +100,8 @@ def _show_reals(players, normals, out):
 def begin_reals(tables, players, mask, normals, out, flat):
     for e in np.flatnonzero(mask):
         with _generator(players.emission_rngs[e]) as rngs:
-            fill_normals(rngs, normals.bits, normals.halves, normals.deviation, normals.drawn)
-        normals.noise[:, e] = normals.grid[: normals.noise.shape[2]].T
+            fill_normals(rngs, normals.drawn[1], normals.deviation, normals.drawn[:1])
+        normals.noise[:, e] = normals.grid[0, : normals.noise.shape[2]].T
     begin_latent(tables, players, mask, np.empty_like(players.states))
     _show_reals(players, normals, out)
 

@@ -137,11 +137,9 @@ def gaussian_noise(
         )
     )
     if status == OK:
-        bits, halves = view(scratch, (pairs // 4, 4)), view_halves(scratch, (2, pairs))
         emission.fill_normals(
             view(emission_rngs, (4, 4)),
-            bits,
-            halves,
+            view_halves(scratch, (2, pairs)).view(np.float32),
             noise,
             view(field(b, "noise"), (field(b, "episodes"), 2, pairs)),
         )

@@ -61,10 +61,9 @@ class Gaussian(Emission):
     def draw(self, rngs: Rngs, episodes: int) -> RealBlock:
         block = self._empty_block(episodes)
         pairs = math.prod(block.noise.shape[1:]) // 2
-        bits = np.empty((pairs // N_RNGS, N_RNGS), np.uint64)
-        halves = bits.view(np.uint32).reshape(2, pairs)
+        scratch = np.empty((2, pairs), np.float32)
         normals = block.noise.reshape(episodes, 2, pairs)
-        _emission.fill_normals(rngs, bits, halves, np.float32(self.noise), normals)
+        _emission.fill_normals(rngs, scratch, np.float32(self.noise), normals)
         return block
 
     def bounds(self) -> tuple[float, float]:

@@ -112,11 +112,8 @@ class MappedGaussian(Emission):
             rows += 1
         normals = np.empty((episodes, rows, self.n_levels), np.float32)
         pairs = rows * self.n_levels // 2
-        bits = np.empty((pairs // N_RNGS, N_RNGS), np.uint64)
-        halves = bits.view(np.uint32).reshape(2, pairs)
-        _emission.fill_normals(
-            rngs, bits, halves, np.float32(self.noise), normals.reshape(episodes, 2, pairs)
-        )
+        scratch = np.empty((2, pairs), np.float32)
+        _emission.fill_normals(rngs, scratch, np.float32(self.noise), normals.reshape(episodes, 2, pairs))
         return normals
 
     def _episode_bytes(self) -> int:
