@@ -91,3 +91,16 @@ def test_numbers_of_two_kinds_are_refused(other):
 
     with pytest.raises(numba.TypingError):
         work(np.zeros(8, np.float32), other)
+
+
+@kernel
+def move_four(row, source, target):
+    write_four(read_four(row, source), row, target)
+
+
+@pytest.mark.bounds
+@pytest.mark.skipif(not numba.config.BOUNDSCHECK, reason="indices are not checked in this pass")
+@pytest.mark.parametrize(("source", "target"), [(5, 0), (-1, 0), (0, 5), (0, -4)])
+def test_four_entries_beyond_a_row_are_refused(source, target):
+    with pytest.raises(IndexError):
+        move_four(np.zeros(8, np.float32), source, target)

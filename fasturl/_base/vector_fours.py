@@ -15,6 +15,7 @@ from numba.extending import intrinsic, models, overload, register_model
 
 from .._kernels.compiling import fma
 from .._kernels.fours import FOUR, as_reals, read_four, same_bits, square_roots, write_four
+from .numba_internals import check_place
 
 _INSTRUCTIONS = {
     operator.add: ("fadd", "add"),
@@ -97,7 +98,10 @@ def _compiled_operation(of_reals: str, of_integers: str) -> Callable[[Any, Any],
 
 def _place(target: Any, builder: Any, row: Any, array: Any, i: Any) -> Any:
     """Where four entries begin, as a pointer to four numbers."""
-    start = builder.gep(target.make_array(row)(target, builder, array).data, [i])
+    entries = target.make_array(row)(target, builder, array)
+    for place in (i, builder.add(i, i.type(FOUR - 1))):
+        check_place(target, builder, place, builder.extract_value(entries.shape, 0))
+    start = builder.gep(entries.data, [i])
     return builder.bitcast(start, ir.VectorType(start.type.pointee, FOUR).as_pointer())
 
 
