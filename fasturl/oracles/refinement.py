@@ -87,6 +87,8 @@ def fit_and_refine(
     if old_labels is None or np.count_nonzero(np.bincount(old_labels)) < n_labels:
         present = None
     best = _refined_or_present(centred, comparison, best, old_labels, present)
+    if best.decoder is present:
+        return best.decoder
     labels = numbered(comparison.all_labels(best))
     split_labels = _merged_and_split(centred, comparison.sampled, labels, n_labels, random_state)
     if split_labels.max() > 0 and not np.array_equal(split_labels, labels):
