@@ -66,7 +66,10 @@ class RareObservations:
     ) -> None:
         """Keep what is rare in observations [n, H+1, D] with labels [n, H+1] of trajectories that have these
         numbers [n] in the run; `counts` is as in `keep_of_trajectories`."""
-        rows, levels = np.nonzero(_is_rare(counts, observations.shape[-1])[labels])
+        rare = _is_rare(counts, observations.shape[-1])
+        if not rare.any():
+            return
+        rows, levels = np.nonzero(rare[labels])
         self._keep(observations[rows, levels], np.stack([numbers[rows], levels], axis=1))
 
     def _keep(self, observations: NDArray[np.generic], cells: Ints) -> None:
