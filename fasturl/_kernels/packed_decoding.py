@@ -108,6 +108,24 @@ def _find_ranges(tables: np.ndarray, ranges: np.ndarray) -> None:
 
 
 @inlined
+def _may_decide(tables: np.ndarray, g: int, ranges: np.ndarray) -> bool:
+    """Whether some value of a group may decide for a label: what it adds to a score beyond score 0 outweighs
+    all that other groups can add, or there is one score alone."""
+    n_groups, _, n_scores = tables.shape
+    is_alone = True
+    for k in range(1, n_scores):
+        if _is_label(tables, k):
+            is_alone = False
+            low, high = ranges[_LOW, g, k], ranges[_HIGH, g, k]
+            if (
+                low + (ranges[_HIGH, n_groups, k] - high) < 0.0
+                or high + (ranges[_LOW, n_groups, k] - low) > 0.0
+            ):
+                return True
+    return is_alone
+
+
+@inlined
 def _decide(tables: np.ndarray, g: int, ranges: np.ndarray, decided: np.ndarray) -> int:
     """Fill in the labels that the values of one group decide for; returns how many do."""
     n_groups, n_values, n_scores = tables.shape
@@ -141,9 +159,10 @@ def find_deciding_group(tables: np.ndarray, ranges: np.ndarray, decided: np.ndar
     whose entry for value 0 of the first group is minus infinity are those of no label.
     """
     _find_ranges(tables, ranges)
+    decided[:] = UNDECIDED
     best, most = tables.shape[0], 0
     for g in range(tables.shape[0]):
-        n_decided = _decide(tables, g, ranges, decided)
+        n_decided = _decide(tables, g, ranges, decided) if _may_decide(tables, g, ranges) else 0
         if n_decided > most:
             best, most = g, n_decided
     if most > 0:
