@@ -81,7 +81,7 @@ def test_symbol_scores_equal_their_reference(n_informative):
 
 @hypothesis.given(DRAWS, st.integers(0, 20), st.integers(1, 5), st.sampled_from([1.0, 30.0]))
 def test_shares_of_rows_equal_their_reference(draw, n, n_components, spread):
-    scores = (spread * draw.standard_normal((n, n_components))).astype(np.float32)
+    scores = (spread * draw.standard_normal((n_components, n))).astype(np.float32)
     bias = draw.standard_normal(n_components).astype(np.float32)
     bias[draw.random(n_components) < 0.2] = -np.inf
     bias[0] = 0.0

@@ -101,27 +101,27 @@ def symbol_scores(observations: tuple, tables: tuple, totals: np.ndarray, scores
 
 @kernel
 def share_rows(scores: np.ndarray, bias: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> int:
-    """Turn scores float32[n, K], to which bias float32[K] is added, into the probabilities of components, of
+    """Turn scores float32[K, n], to which bias float32[K] is added, into the probabilities of components, of
     which negligible ones become 0; sizes float64[K] are set to their sums, labels int64[n] to the first of
     the likeliest. Returns how many labels have changed."""
     n_changed = 0
     sizes[:] = 0.0
-    for i in range(scores.shape[0]):
-        greatest, likeliest = scores[i, 0] + bias[0], 0
+    for i in range(scores.shape[1]):
+        greatest, likeliest = scores[0, i] + bias[0], 0
         for k in range(bias.size):
-            scores[i, k] += bias[k]
-            if scores[i, k] > greatest:
-                greatest, likeliest = scores[i, k], k
+            scores[k, i] += bias[k]
+            if scores[k, i] > greatest:
+                greatest, likeliest = scores[k, i], k
         n_changed += labels[i] != likeliest
         labels[i] = likeliest
         total = _0F
         for k in range(bias.size):
-            gap = scores[i, k] - greatest
+            gap = scores[k, i] - greatest
             # most are 0 or 1, and calls of exp took most of the time
             share = _1F if gap == _0F else np.float32(math.exp(gap)) if gap > _NEGLIGIBLE else _0F
-            scores[i, k] = share
+            scores[k, i] = share
             total += share
         for k in range(bias.size):
-            scores[i, k] /= total
-            sizes[k] += np.float64(scores[i, k])
+            scores[k, i] /= total
+            sizes[k] += np.float64(scores[k, i])
     return n_changed

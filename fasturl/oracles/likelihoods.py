@@ -202,12 +202,12 @@ def refined(observations: CentredRows, labels: RowLabels) -> Decoder:
     for _ in range(_MOST_ITERATIONS):
         weights, bias = clusters.scores(moments)
         bias += np.log(clusters.frequencies)
-        shares, sizes = rows @ weights.T.astype(np.float32), np.empty(bias.size)
+        shares, sizes = weights.astype(np.float32) @ rows.T, np.empty(bias.size)
         n_moved = share_rows(shares, bias.astype(np.float32), labels, sizes)
         if of_bits and np.count_nonzero(shares) == len(rows):  # bits of whole rows are counted
             clusters = clusters_of(observations.compact_rows, labels, sizes.size, of_bits=True)
         else:
-            clusters = Clusters((shares.T @ rows).astype(np.float64), sizes, len(rows), of_bits=of_bits)
+            clusters = Clusters((shares @ rows).astype(np.float64), sizes, len(rows), of_bits=of_bits)
         if n_moved == 0:
             break
     weights, bias = clusters.scores(moments)

@@ -39,10 +39,10 @@ def symbol_scores(observations, tables, totals, scores):
 def share_rows(scores, bias, labels, sizes):
     """One row at a time, in double precision."""
     before = labels.copy()
-    for i, row in enumerate(scores):
+    for i, row in enumerate(scores.T):
         total = row + bias
         labels[i] = total.argmax()
         shares = np.exp(total.astype(np.float64) - total.max())
         row[:] = np.where(shares > 2.0**-25, shares, 0.0) / shares.sum()
-    sizes[:] = scores.sum(axis=0, dtype=np.float64)
+    sizes[:] = scores.sum(axis=1, dtype=np.float64)
     return int((labels != before).sum())
