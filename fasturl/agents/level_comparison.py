@@ -82,7 +82,8 @@ def _sums(observations: NDArray[np.generic], labels: Ints, chosen: slice, n_labe
     if observations.dtype == np.uint8:  # bits, which are their own squares
         counts = np.empty(shape, np.uint16)  # which holds more than are ever compared
         _moments.count_by_label(observations, labels, chosen.start, chosen.step, counts, sizes)
-        return _Sums(counts, sizes, float(counts.sum()))
+        # numbers of 32 bits are added several at a time
+        return _Sums(counts, sizes, float(counts.sum(axis=0, dtype=np.uint32).sum()))
     centre = observations[0].mean(axis=0, dtype=np.float64)
     rows, squares = np.empty(shape), np.empty(dimension)
     _moments.sum_by_label(observations, labels, chosen.start, chosen.step, centre, rows, sizes, squares)

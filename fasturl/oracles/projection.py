@@ -205,6 +205,6 @@ def dependence(bits: Observations, labels: NDArray[np.integer], n_clusters: int)
     mean = sums.rows.sum(axis=0) / n
     deviation = np.sqrt(mean * (1 - mean))
     deviation[deviation == 0] = 1.0
-    correlations = together / n / np.outer(deviation, deviation)
-    np.fill_diagonal(correlations, 0.0)
-    return float(n * np.square(correlations).sum() / max(1, dimension * (dimension - 1)))
+    together *= np.outer(1.0 / deviation, 1.0 / (n * deviation))  # which makes correlations of them
+    np.fill_diagonal(together, 0.0)
+    return float(n * np.vdot(together, together) / max(1, dimension * (dimension - 1)))
