@@ -1,5 +1,7 @@
 """Every function of the C face gives what Python gives, bit for bit."""
 
+import math
+
 import numpy as np
 import pytest
 from c_face import Training, call, done, dynamics, oracleq, qlearning, stream, struct
@@ -129,10 +131,13 @@ def test_bits_of_a_lock_are_those_of_a_run(horizon):
     assert status == lib.FASTURL_E_TOO_SMALL
 
 
-def gaussian_block(emission, episodes, seed):
-    """The same noise drawn twice: Python's block, and the struct and its array of the C face."""
+def gaussian_block(emission, episodes, seed, *, aligned=True):
+    """The same noise drawn twice: Python's block, and the struct and its array of the C face, which may be
+    aligned for words of 64 bits."""
     expected = emission.draw(emission_rngs(Streams(seed)), episodes)
-    noise = np.full(expected.noise.shape, np.nan, np.float32)
+    room = np.full(expected.noise.size + 2, np.nan, np.float32)
+    first = room.ctypes.data % 8 // 4 + (0 if aligned else 1)
+    noise = room[first : first + expected.noise.size].reshape(expected.noise.shape)
     sizes = {
         "episodes": episodes,
         "n_levels": expected.n_levels,
@@ -147,9 +152,17 @@ def gaussian_block(emission, episodes, seed):
         noise=noise,
         means=expected.means,
     )
-    scratch = np.empty(noise[0].size // 2, np.uint64)
+    scratch = np.empty(math.prod(noise.shape[1:]) // 2, np.uint64)
     done("gaussian_noise", stream(seed, 2, words=16), emission.noise, made, scratch)
     return expected, made, noise
+
+
+@pytest.mark.parametrize("episodes", [1, 2, 5])
+@pytest.mark.parametrize("aligned", [False, True])
+def test_noise_need_be_aligned_for_reals_alone(episodes, aligned):
+    expected, _, noise = gaussian_block(fu.LockGaussian(4, 0.2).emission, episodes, 5, aligned=aligned)
+    assert noise.ctypes.data % 8 == (0 if aligned else 4)
+    assert np.array_equal(noise, expected.noise)
 
 
 @pytest.mark.parametrize("horizon", [1, 4, 20])

@@ -93,6 +93,15 @@ def test_numbers_of_two_kinds_are_refused(other):
         work(np.zeros(8, np.float32), other)
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
+@pytest.mark.parametrize(
+    "row", [np.zeros(16, np.float32)[::2], np.zeros(8), np.zeros(8, np.uint8), np.zeros((2, 8), np.float32)]
+)
+def test_rows_with_gaps_or_of_other_kinds_are_refused(row):
+    with pytest.raises(numba.TypingError, match="a row must be of float32, int32 or uint32 without gaps"):
+        move_four(row, 0, 4)
+
+
 @kernel
 def move_four(row, source, target):
     write_four(read_four(row, source), row, target)

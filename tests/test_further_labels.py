@@ -5,7 +5,9 @@ import pytest
 from scipy.special import ndtri
 
 import fasturl as fu
+from fasturl.agents import further_labels, pooled_decoding
 from fasturl.agents.further_labels import FurtherLabels, _may_be_two, symbol_decoder
+from fasturl.agents.pooled_decoding import PooledDecoding, _observation_parts
 from fasturl.oracles.refinement import refined_decoder
 from fasturl.problems.blocks import ObservationBlock, packed
 
@@ -50,6 +52,30 @@ def test_states_with_two_looks_have_two_labels_each(discrete):
     assert run.success_rate == 1.0
     assert [max(diagnostics["labels_found"]) for diagnostics in run.diagnostics] == [6, 6, 6]
     assert run.warnings == {}
+
+
+def test_a_decoder_with_further_labels_stays_only_against_as_few_observations(monkeypatch):
+    """It is made from a sample of those of the fit, so a fit on more of them may draw better borders."""
+    added, fit, fits = FurtherLabels.added, PooledDecoding._fit_on_history, []
+
+    def record_added(self, decoder, *arguments):
+        found = added(self, decoder, *arguments)
+        fits.append([found is not decoder])
+        return found
+
+    def record_fit(self, *arguments, **settings):
+        result = fit(self, *arguments, **settings)
+        fits[-1] += [result.n_rows, sum(map(len, _observation_parts(arguments[0])))]
+        return result
+
+    monkeypatch.setattr(further_labels, "MOST_REFINED", 500)
+    monkeypatch.setattr(pooled_decoding, "MOST_REFINED", 500)
+    monkeypatch.setattr(FurtherLabels, "added", record_added)
+    monkeypatch.setattr(PooledDecoding, "_fit_on_history", record_fit)
+    fu.train(lock_with_looks(discrete=False), fu.URL(levels="pooled"), 500, seeds=1)
+    assert any(has_further and n_rows < n_observations for has_further, n_rows, n_observations in fits)
+    for has_further, n_rows, n_observations in fits:
+        assert n_rows == (min(500, n_observations) if has_further else n_observations)
 
 
 def test_a_bound_that_somebody_gave_is_kept():

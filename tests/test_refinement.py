@@ -108,6 +108,22 @@ def test_a_decoder_whose_clusters_are_found_again_stays(make, n):
     assert same_clusters(better.decode(rows), labels)
 
 
+def test_a_decoder_does_not_stay_where_uneven_noise_hides_a_late_state():
+    """A coordinate of three values, 100 apart, tells nothing; a decoder of these was fitted before the second
+    state was met, which the other coordinates show in units of noise."""
+    generator = np.random.default_rng(0)
+    values, states = generator.integers(3, size=4096), generator.integers(2, size=4096)
+    rows = generator.normal(size=(4096, 8))
+    rows[:, 0] += 100.0 * values
+    rows[:, 1] += 14.0 * states
+    rows = rows.astype(np.float32)
+    present = refined(CentredRows(rows[states == 0]), values[states == 0])
+    old_labels = present.decode(rows)
+    late = fit_and_refine(KMeans(3), rows, old_labels, 3, 3, present)
+    assert late is not present
+    assert same_clusters(late.decode(rows), fit_and_refine(KMeans(3), rows, old_labels, 3, 3).decode(rows))
+
+
 def test_a_decoder_stays_where_clusters_are_found_again_by_refining():
     """What k-means finds among these bits is not quite what a mixture makes of it."""
     rows, states = bits([600, 300, 200], 0.2)

@@ -166,6 +166,24 @@ def test_reals_equal_their_reference(draw, sizes, n_envs, dimension, own):
     play_both(draw, "reals", given, n_envs, (ref,), (comp,), empty, flat=True, close=1e-3)
 
 
+def test_noise_of_an_environment_does_not_depend_on_who_else_begins():
+    """The bits of one environment are drawn while the normals of another are made."""
+    draw, n_envs, horizon = np.random.default_rng(0), 7, 3
+    given, everyone = tables(draw, (horizon, 3, 2), n_envs), players(draw, n_envs)
+    alone, out = copied(everyone), np.empty((n_envs, 5), np.float32)
+    means = np.tile(np.eye(3, 5), (horizon + 1, 1, 1))
+    at_once, one_by_one, by_turns = (normals(means, 0.1, n_envs) for _ in range(3))
+    turns = copied(everyone)
+    vector.begin_reals(given, everyone, np.ones(n_envs, bool), at_once, out, out.reshape(-1))
+    for e in (3, 0, 6, 1, 2, 5, 4):
+        vector.begin_reals(given, alone, np.arange(n_envs) == e, one_by_one, out, out.reshape(-1))
+    for first in (1, 0):
+        vector.begin_reals(given, turns, np.arange(n_envs) % 2 == first, by_turns, out, out.reshape(-1))
+    for noise, there in ((one_by_one, alone), (by_turns, turns)):
+        np.testing.assert_array_equal(noise.noise, at_once.noise)
+        np.testing.assert_array_equal(there.emission_rngs, everyone.emission_rngs)
+
+
 def test_reals_are_the_noise_plus_the_mean_whether_levels_differ_or_not():
     """The two ways of showing them give the same bits, signs of zeros included."""
     draw, n_envs, horizon = np.random.default_rng(0), 4, 3

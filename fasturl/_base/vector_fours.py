@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import TypingError, types
 from numba.extending import intrinsic, models, overload, register_model
 
 from .._kernels.compiling import fma
@@ -26,6 +26,7 @@ _INSTRUCTIONS = {
     operator.lshift: ("", "shl"),
 }
 """Of an operation, for reals and for whole numbers; empty where there is none."""
+_KINDS = (types.float32, types.int32, types.uint32)
 _INLINED = {"forceinline": True}
 
 
@@ -65,8 +66,7 @@ def use_fours() -> None:
 def _common_kind(*operands: Any) -> Any:
     """The kind of what comes out of numbers of one kind, some of them fours; None for others."""
     fours = [kind for kind in operands if isinstance(kind, FourNumbers)]
-    same = fours and all(getattr(kind, "dtype", kind) == fours[0].dtype for kind in operands)
-    return fours[0] if same else None
+    return fours[0] if fours and all(kind in (fours[0], fours[0].dtype) for kind in operands) else None
 
 
 def _spread(builder: Any, kind: Any, value: Any) -> Any:
@@ -96,6 +96,13 @@ def _compiled_operation(of_reals: str, of_integers: str) -> Callable[[Any, Any],
     return lambda a, b: (lambda a, b: operate(a, b)) if _common_kind(a, b) else None
 
 
+def _four_of(row: Any) -> FourNumbers:
+    """The kind of four entries of a row, which lie side by side."""
+    if not (isinstance(row, types.Array) and row.ndim == 1 and row.layout == "C" and row.dtype in _KINDS):
+        raise TypingError(f"a row must be of float32, int32 or uint32 without gaps, got {row}")
+    return FourNumbers(row.dtype)
+
+
 def _place(target: Any, builder: Any, row: Any, array: Any, i: Any) -> Any:
     """Where four entries begin, as a pointer to four numbers."""
     entries = target.make_array(row)(target, builder, array)
@@ -110,7 +117,7 @@ def _read(_typing: Any, row: Any, i: Any) -> Any:
     def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.load(_place(target, builder, row, *arguments), align=row.dtype.bitwidth // 8)
 
-    return FourNumbers(row.dtype)(row, types.int64), generate
+    return _four_of(row)(row, types.int64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -120,7 +127,7 @@ def _write(_typing: Any, numbers: Any, row: Any, i: Any) -> Any:
         builder.store(arguments[0], place, align=row.dtype.bitwidth // 8)
         return target.get_dummy_value()
 
-    return types.void(FourNumbers(row.dtype), row, types.int64), generate
+    return types.void(_four_of(row), row, types.int64), generate
 
 
 def _call(builder: Any, name: str, operands: list[Any]) -> Any:
@@ -161,4 +168,6 @@ def _viewed(_typing: Any, numbers: Any, kind: Any) -> Any:
     def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
 
+    if kind.dtype not in _KINDS:
+        raise TypingError(f"a kind must be float32, int32 or uint32, got {kind.dtype}")
     return FourNumbers(kind.dtype)(numbers, kind), generate

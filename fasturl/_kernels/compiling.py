@@ -41,7 +41,8 @@ def inlined(function):
 
 
 def fma(a: np.float32, b: np.float32, c: np.float32) -> np.float32:
-    """a * b + c with one rounding where it is compiled, by the same instruction on every machine.
+    """a * b + c with one rounding where it is compiled, by the same instruction on every machine; of four
+    numbers at a time too (see `fours`).
 
     Plain Python has no such operation for float32: here the sum is rounded to float64 first, which all but
     never matters.
@@ -59,7 +60,7 @@ def _fma_instruction(_context, a, b, c):
 
 @overload(fma, jit_options={"forceinline": True})
 def _compiled_fma(a, b, c):
-    if isinstance(a, types.Number) and isinstance(b, types.Number):
+    if all(isinstance(kind, types.Number) for kind in (a, b, c)):
         return lambda a, b, c: _fma_instruction(a, b, c)
     return None
 

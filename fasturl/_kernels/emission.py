@@ -118,8 +118,8 @@ def make_normals(
 def fill_normals(rngs: np.ndarray, scratch: np.ndarray, deviation: np.float32, out: np.ndarray) -> None:
     """Fill `out` (float32[E, 2, n]) with normals of mean 0, episode by episode.
 
-    n is a multiple of 4. While the bits of an episode are in use, those of the next one are drawn: into
-    `scratch` (float32[2, n]) and into the episode's own place by turns.
+    n is a multiple of 4. While the bits of an episode are in use, those of the next one are drawn, by turns
+    into `scratch` (float32[2, n]) and into the place where the normals of that next one go.
     """
     last = out.shape[0] - 1
     if last >= 0:

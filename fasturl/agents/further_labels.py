@@ -27,8 +27,9 @@ from .label_matching import have_moved, moved_labels
 
 _MOST_LOOKS = 8
 """Upper limit on the labels, for each state that a level may have."""
-_SAMPLE_SIZE = 2**12
-"""Upper limit on the observations that both halves have together."""
+MOST_REFINED = 2**12
+"""Upper limit on the observations that both halves have together, which a decoder with further labels is made
+from."""
 _FEW = 64
 """Observations that mostly tell that they are no symbols."""
 _LEAST_SCREENED, _SCREENED = 64, 512
@@ -90,7 +91,7 @@ class FurtherLabels:
 
         if played < self._next:
             return decoder
-        rows = rows[random_choice(len(rows), _SAMPLE_SIZE, generator)]
+        rows = rows[random_choice(len(rows), MOST_REFINED, generator)]
         labels = decoder.decode(rows)
         n_labels = np.unique(labels).size
         if n_labels < self._n_states:

@@ -19,7 +19,7 @@ from .._base.sampling import balanced_choice
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
-from .further_labels import FurtherLabels, symbol_decoder
+from .further_labels import MOST_REFINED, FurtherLabels, symbol_decoder
 from .history import History
 from .label_matching import labels_differ
 from .level_decoding import GROWTH, POOLED, LabelledSample, LevelDecoding, next_growth
@@ -125,7 +125,10 @@ class PooledDecoding(LevelDecoding):
             present = self.decoder if self._n_rows >= n_rows else None
             decoder = self.fitted(rows, old_labels[chosen].astype(np.int64), seed, present)
         if further is not None:
-            decoder = further.added(decoder, rows, history.observations, len(history.labels), generator)
+            found = decoder
+            decoder = further.added(found, rows, history.observations, len(history.labels), generator)
+            if decoder is not found:
+                n_rows = min(n_rows, MOST_REFINED)
         if old_labels is not None and decoder is self.decoder:
             labels, n_rows = old_labels[: len(parts[0])], self._n_rows
         else:

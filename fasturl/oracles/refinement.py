@@ -73,7 +73,8 @@ def fit_and_refine(
     most, unless the oracle itself says otherwise.
 
     `present` is the decoder that gave the old labels, if it was fitted on at least as many observations. It
-    is returned as it is where the fit finds the same clusters and there may be no more of them.
+    is returned as it is where the fit finds the same clusters, there may be no more of them, and uneven noise
+    hides none.
     """
     n, generator = len(observations), np.random.default_rng(random_state)
     if not getattr(oracle, "clusters_have_centres", False):
@@ -87,14 +88,15 @@ def fit_and_refine(
     if old_labels is None or np.count_nonzero(np.bincount(old_labels)) < n_labels:
         present = None
     best = _refined_or_present(centred, comparison, best, old_labels, present)
-    if best.decoder is present:
-        return best.decoder
-    labels = numbered(comparison.all_labels(best))
-    split_labels = _merged_and_split(centred, comparison.sampled, labels, n_labels, random_state)
-    if split_labels.max() > 0 and not np.array_equal(split_labels, labels):
-        candidate = comparison.candidate(refined(centred, split_labels))
-        if candidate.criterion < best.criterion:
-            best, labels = candidate, numbered(comparison.all_labels(candidate))
+    if old_labels is not None and best.decoder is present:
+        labels = numbered(old_labels)
+    else:
+        labels = numbered(comparison.all_labels(best))
+        split_labels = _merged_and_split(centred, comparison.sampled, labels, n_labels, random_state)
+        if split_labels.max() > 0 and not np.array_equal(split_labels, labels):
+            candidate = comparison.candidate(refined(centred, split_labels))
+            if candidate.criterion < best.criterion:
+                best, labels = candidate, numbered(comparison.all_labels(candidate))
     sphered = _split_where_sphered(centred, comparison, labels, n_labels, random_state)
     return best.decoder if sphered is None else sphered
 

@@ -10,7 +10,7 @@ from ..._kernels import decoding, emission
 from ..._kernels.compiling import inlined
 from ..._kernels.records import RealObservations
 from ...problems.emissions import LARGEST as LARGEST_NOISE
-from ..access import field, offset, view, view_halves
+from ..access import address, field, offset, view, view_halves
 from ..checks import (
     ANY,
     MANY,
@@ -137,12 +137,13 @@ def gaussian_noise(
         )
     )
     if status == OK:
-        emission.fill_normals(
-            view(emission_rngs, (4, 4)),
-            view_halves(scratch, (2, pairs)).view(np.float32),
-            noise,
-            view(field(b, "noise"), (field(b, "episodes"), 2, pairs)),
-        )
+        rngs, room = view(emission_rngs, (4, 4)), view_halves(scratch, (2, pairs)).view(np.float32)
+        # several at once draw words of 64 bits into the place of reals, which need not be aligned for them
+        episodes, out = field(b, "episodes"), field(b, "noise")
+        at_once = 1 if address(out) & 7 else max(episodes, 1)
+        for first in range(0, episodes, at_once):
+            part = view(offset(out, first * numbers), (at_once, 2, pairs))
+            emission.fill_normals(rngs, room, noise, part)
     return status
 
 
