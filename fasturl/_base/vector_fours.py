@@ -30,7 +30,7 @@ _KINDS = (types.float32, types.int32, types.uint32)
 _INLINED = {"forceinline": True}
 
 
-class FourNumbers(types.Type):  # type: ignore[misc]  # of Numba, which carries no types, as below
+class FourNumbers(types.Type):  # type: ignore[misc]  # Numba carries no types
     """Four numbers of one kind."""
 
     def __init__(self, dtype: Any) -> None:
@@ -39,7 +39,7 @@ class FourNumbers(types.Type):  # type: ignore[misc]  # of Numba, which carries 
 
 
 @register_model(FourNumbers)
-class _Register(models.PrimitiveModel):  # type: ignore[misc]
+class _Register(models.PrimitiveModel):  # type: ignore[misc]  # Numba carries no types
     def __init__(self, manager: Any, kind: FourNumbers) -> None:
         number = manager.lookup(kind.dtype).get_value_type()
         super().__init__(manager, kind, ir.VectorType(number, FOUR))
@@ -63,6 +63,11 @@ def use_fours() -> None:
         overload(operation, jit_options=_INLINED)(_compiled_operation(of_reals, of_integers))
 
 
+def _instruction(function: Any) -> Any:
+    """A function that says of which types an instruction is, and how LLVM makes it."""
+    return intrinsic(function)
+
+
 def _common_kind(*operands: Any) -> Any:
     """The kind of what comes out of numbers of one kind, some of them fours; None for others."""
     fours = [kind for kind in operands if isinstance(kind, FourNumbers)]
@@ -82,7 +87,7 @@ def _spread(builder: Any, kind: Any, value: Any) -> Any:
 def _compiled_operation(of_reals: str, of_integers: str) -> Callable[[Any, Any], Any]:
     """What Numba asks for how to compile an operation of two operands."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @_instruction
     def operate(_typing: Any, a: Any, b: Any) -> Any:
         kind = _common_kind(a, b)
         name = of_reals if isinstance(kind.dtype, types.Float) else of_integers
@@ -112,7 +117,7 @@ def _place(target: Any, builder: Any, row: Any, array: Any, i: Any) -> Any:
     return builder.bitcast(start, ir.VectorType(start.type.pointee, FOUR).as_pointer())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_instruction
 def _read(_typing: Any, row: Any, i: Any) -> Any:
     def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.load(_place(target, builder, row, *arguments), align=row.dtype.bitwidth // 8)
@@ -120,7 +125,7 @@ def _read(_typing: Any, row: Any, i: Any) -> Any:
     return _four_of(row)(row, types.int64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_instruction
 def _write(_typing: Any, numbers: Any, row: Any, i: Any) -> Any:
     def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         place = _place(target, builder, row, *arguments[1:])
@@ -137,7 +142,7 @@ def _call(builder: Any, name: str, operands: list[Any]) -> Any:
     return builder.call(builder.module.declare_intrinsic(f"llvm.{name}.v{FOUR}f32", (), kind), operands)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_instruction
 def _fma(_typing: Any, a: Any, b: Any, c: Any) -> Any:
     def generate(_target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         operands = [_spread(builder, *pair) for pair in zip(signature.args, arguments, strict=True)]
@@ -146,7 +151,7 @@ def _fma(_typing: Any, a: Any, b: Any, c: Any) -> Any:
     return FourNumbers(types.float32)(a, b, c), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_instruction
 def _roots(_typing: Any, numbers: Any) -> Any:
     def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return _call(builder, "sqrt", list(arguments))
@@ -154,7 +159,7 @@ def _roots(_typing: Any, numbers: Any) -> Any:
     return FourNumbers(types.float32)(FourNumbers(types.float32)), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_instruction
 def _converted(_typing: Any, integers: Any) -> Any:
     def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         convert = builder.sitofp if integers.dtype.signed else builder.uitofp
@@ -163,7 +168,7 @@ def _converted(_typing: Any, integers: Any) -> Any:
     return FourNumbers(types.float32)(integers), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_instruction
 def _viewed(_typing: Any, numbers: Any, kind: Any) -> Any:
     def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
