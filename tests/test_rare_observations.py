@@ -52,6 +52,16 @@ def test_enough_observations_of_a_label_are_kept_and_no_more_than_a_block_beyond
     assert len(history.observations) <= 4
 
 
+def test_what_is_rare_in_trajectories_that_are_let_go_is_kept():
+    """Ten trajectories come at once, of which every second is let go until there are four or fewer. Labels 0
+    and 2 are met often enough in what is left of the first halving, label 1 is not."""
+    history = filled(1)
+    assert len(history.observations) == 3
+    dropped = np.setdiff1d(np.arange(BLOCK), history.observed)
+    kept = history.rare.cells[history.rare_labels == 1]
+    assert sorted(kept.tolist()) == [[number, 4] for number in dropped]
+
+
 def test_an_observation_is_that_of_its_cell():
     history = filled()
     np.testing.assert_array_equal(history.rare.observations[:, :2], history.rare.cells)
