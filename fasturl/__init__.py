@@ -18,7 +18,7 @@ from ._base.names import on_register as _on_register
 from ._base.names import register
 from ._base.schema import Declared, Range, setting
 from ._base.vector_dots import use_vectors as _use_vectors
-from ._base.vector_fours import use_fours as _use_fours
+from ._base.vector_registers import use_registers as _use_registers
 from ._version import __version__ as __version__
 from .agents.guarantee import required_sizes
 from .agents.pcid import PCID
@@ -53,7 +53,7 @@ CACHE_FOLDER = _compile_cache.folder()
 _compile_cache.keep_kernels()
 _use_flat_entries()
 _use_vectors()
-_use_fours()
+_use_registers()
 
 __all__ = [
     "OPSRL",

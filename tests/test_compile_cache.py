@@ -219,7 +219,7 @@ KERNEL_SOURCES = [
     "_base/plugin_loops.py",
     "_base/numba_internals.py",
     "_base/vector_dots.py",
-    "_base/vector_fours.py",
+    "_base/vector_registers.py",
 ]
 
 

@@ -33,7 +33,7 @@ _KERNELS = (
     "_base/c_signatures.py",
     "_base/flat_entries.py",
     "_base/vector_dots.py",
-    "_base/vector_fours.py",
+    "_base/vector_registers.py",
 )
 
 

@@ -41,8 +41,8 @@ def inlined(function):
 
 
 def fma(a: np.float32, b: np.float32, c: np.float32) -> np.float32:
-    """a * b + c with one rounding where it is compiled, by the same instruction on every machine; of four
-    numbers at a time too (see `fours`).
+    """a * b + c with one rounding where it is compiled, by the same instruction on every machine; of several
+    numbers at a time too (see `registers`).
 
     Plain Python has no such operation for float32: here the sum is rounded to float64 first, which all but
     never matters.

@@ -17,8 +17,8 @@ import numpy as np
 
 from .compiling import fma, inlined, kernel
 from .entries import set_entry
-from .fours import FOUR, as_reals, read_four, same_bits, square_roots, write_four
-from .rng import fill_bits_in_lanes, fill_four, keep_states, states_of
+from .registers import FOUR, as_reals, read_four, read_wide, same_bits, square_roots, wide, write_numbers
+from .rng import draw_four, fill_bits_in_lanes, keep_states, states_of
 
 _F = np.float32
 _HALF, _ONE = _F(0.5), _F(1.0)
@@ -53,7 +53,7 @@ _CROSS_TWO, _CROSS_FOUR, _CROSS_EIGHT = (
 
 @inlined
 def _box_muller(radius_bits: np.ndarray, angle_bits: np.ndarray, variance: np.float32) -> tuple:
-    """Two independent normals (Box and Muller, 1958), without branches, from each of four pairs.
+    """Two independent normals (Box and Muller, 1958), without branches, from each of several pairs.
 
     32 bits give the radius sqrt(-2 log u), which reaches 6.7; 31 bits give an angle in [-pi/2, pi/2), one its
     half-plane.
@@ -72,14 +72,6 @@ def _box_muller(radius_bits: np.ndarray, angle_bits: np.ndarray, variance: np.fl
     cosine = fma(v, fma(fma(fma(_C3, v, _C2), v, _C1), v, _C0), _ONE)
     flipped = same_bits(same_bits(radius * cosine, np.uint32) ^ (angle_bits & _SIGN), np.float32)
     return radius * sine, flipped
-
-
-@inlined
-def _make_four(source: np.ndarray, i: int, variance: np.float32, out: np.ndarray) -> None:
-    """Fill out[:, i : i + 4]."""
-    sines, cosines = _box_muller(read_four(source[0], i), read_four(source[1], i), variance)
-    write_four(sines, out[0], i)
-    write_four(cosines, out[1], i)
 
 
 @inlined
@@ -105,12 +97,20 @@ def make_normals(
     """
     source, words = bits.view(np.uint32), room.reshape(room.size).view(np.uint64)
     variance, states = deviation * deviation, states_of(rngs)
-    n_beside = words.size if has_next else 0
-    for i in range(0, n_beside, FOUR):
-        _make_four(source, i, variance, out)
-        states = fill_four(states, words, i)
-    for i in range(n_beside, words.size, FOUR):
-        _make_four(source, i, variance, out)
+    end = words.size - words.size % wide()
+    for i in range(0, end, wide()):
+        sines, cosines = _box_muller(read_wide(source[0], i), read_wide(source[1], i), variance)
+        write_numbers(sines, out[0], i)
+        write_numbers(cosines, out[1], i)
+        if has_next:
+            for k in range(i, i + wide(), FOUR):
+                states = draw_four(states, words, k)
+    for i in range(end, words.size, FOUR):
+        sines, cosines = _box_muller(read_four(source[0], i), read_four(source[1], i), variance)
+        write_numbers(sines, out[0], i)
+        write_numbers(cosines, out[1], i)
+        if has_next:
+            states = draw_four(states, words, i)
     keep_states(states, rngs)
 
 

@@ -7,8 +7,8 @@ All shifts are uint64: a bare Python integer would turn the arithmetic into int6
 import numpy as np
 
 from .compiling import inlined, kernel
+from .registers import apart, side_by_side, write_numbers
 
-_1, _2, _3 = np.uint64(1), np.uint64(2), np.uint64(3)
 _17 = np.uint64(17)
 _19 = np.uint64(19)
 _23 = np.uint64(23)
@@ -25,16 +25,15 @@ _ULP_53 = 2.0**-53
 def advance(
     a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]:
-    """The next state, and 64 fresh bits."""
+    """The next state, and 64 fresh bits; of several generators too, whose words are side by side."""
     mixed = a + d
     result = ((mixed << _23) | (mixed >> _41)) + a
     shifted = b << _17
-    c ^= a
-    d ^= b
-    b ^= c
-    a ^= d
-    c ^= shifted
-    return a, b, c, (d << _45) | (d >> _19), result
+    c = c ^ a
+    d = d ^ b
+    b = b ^ c
+    a = a ^ d
+    return a, b, c ^ shifted, (d << _45) | (d >> _19), result
 
 
 @inlined
@@ -77,36 +76,32 @@ def fill_bits(rng: np.ndarray, out: np.ndarray) -> None:
 
 @inlined
 def states_of(rngs: np.ndarray) -> tuple:
-    """The states of four generators, uint64[4, 4], as numbers."""
+    """The states of four generators, uint64[4, 4], each word of all four side by side."""
     return (
-        (rngs[0, 0], rngs[0, 1], rngs[0, 2], rngs[0, 3]),
-        (rngs[1, 0], rngs[1, 1], rngs[1, 2], rngs[1, 3]),
-        (rngs[2, 0], rngs[2, 1], rngs[2, 2], rngs[2, 3]),
-        (rngs[3, 0], rngs[3, 1], rngs[3, 2], rngs[3, 3]),
+        side_by_side(rngs[0, 0], rngs[1, 0], rngs[2, 0], rngs[3, 0]),
+        side_by_side(rngs[0, 1], rngs[1, 1], rngs[2, 1], rngs[3, 1]),
+        side_by_side(rngs[0, 2], rngs[1, 2], rngs[2, 2], rngs[3, 2]),
+        side_by_side(rngs[0, 3], rngs[1, 3], rngs[2, 3], rngs[3, 3]),
     )
 
 
 @inlined
 def keep_states(states: tuple, rngs: np.ndarray) -> None:
     """Put the states of four generators back into their rows."""
-    for lane in range(4):
-        rngs[lane, 0], rngs[lane, 1], rngs[lane, 2], rngs[lane, 3] = states[lane]
+    for word in range(4):
+        rngs[0, word], rngs[1, word], rngs[2, word], rngs[3, word] = apart(states[word])
 
 
 @inlined
-def fill_four(states: tuple, out: np.ndarray, i: int) -> tuple:
+def draw_four(states: tuple, out: np.ndarray, i: int) -> tuple:
     """Fill out[i], ..., out[i + 3] (uint64) with a draw of each of four generators, and return their next
     states.
 
     One generator's next state depends on the last; four that run side by side keep the processor busy.
     """
-    (a0, b0, c0, d0), (a1, b1, c1, d1), (a2, b2, c2, d2), (a3, b3, c3, d3) = states
-    first = np.uint64(i)  # so that nobody asks whether it counts from the end
-    a0, b0, c0, d0, out[first] = advance(a0, b0, c0, d0)
-    a1, b1, c1, d1, out[first + _1] = advance(a1, b1, c1, d1)
-    a2, b2, c2, d2, out[first + _2] = advance(a2, b2, c2, d2)
-    a3, b3, c3, d3, out[first + _3] = advance(a3, b3, c3, d3)
-    return (a0, b0, c0, d0), (a1, b1, c1, d1), (a2, b2, c2, d2), (a3, b3, c3, d3)
+    a, b, c, d, bits = advance(states[0], states[1], states[2], states[3])
+    write_numbers(bits, out, i)
+    return a, b, c, d
 
 
 @inlined
@@ -114,7 +109,7 @@ def fill_bits_in_lanes(rngs: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` (uint64[n, 4]), a column from each of the four generators of `rngs` (uint64[4, 4])."""
     states = states_of(rngs)
     for i in range(out.shape[0]):
-        states = fill_four(states, out[i], 0)
+        states = draw_four(states, out[i], 0)
     keep_states(states, rngs)
 
 

@@ -1,0 +1,59 @@
+"""Several numbers side by side, as one value of a kernel.
+
+LLVM makes vectors of a plain loop by itself, but not of one that does something else besides, such as to draw
+the bits of the numbers that come next. There a kernel takes several numbers at a time from a row, four or as
+many as a register of the machine holds, computes with all of them as with one, and puts them into a row. In
+plain Python they are an array, which has all of its operations; compiled, they are a register
+(`_base.vector_registers`): sums, differences, products, `&`, `|`, `^`, `<<`, `>>`, also with a single number
+of their kind, `fma`, and the functions below.
+"""
+
+import numpy as np
+
+FOUR = 4
+
+
+def wide() -> int:
+    """How many numbers of 32 bits `read_wide` takes: what the machine computes with at a time where it is
+    compiled, a multiple of four."""
+    return 8
+
+
+def read_four(row: np.ndarray, i: int) -> np.ndarray:
+    """The entries i, ..., i + 3 of a row."""
+    return row[i : i + FOUR].copy()
+
+
+def read_wide(row: np.ndarray, i: int) -> np.ndarray:
+    """The entries of a row from i on, as many as `wide` says."""
+    return row[i : i + wide()].copy()
+
+
+def write_numbers(numbers: np.ndarray, row: np.ndarray, i: int) -> None:
+    """Make the entries of a row from i on these numbers."""
+    row[i : i + numbers.size] = numbers
+
+
+def side_by_side(a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64) -> np.ndarray:
+    """Four numbers of one kind."""
+    return np.array([a, b, c, d])
+
+
+def apart(numbers: np.ndarray) -> tuple:
+    """Each of the numbers alone."""
+    return tuple(numbers)
+
+
+def square_roots(numbers: np.ndarray) -> np.ndarray:
+    """Of numbers of float32."""
+    return np.sqrt(numbers)
+
+
+def as_reals(integers: np.ndarray) -> np.ndarray:
+    """Whole numbers as those of float32 that are nearest."""
+    return integers.astype(np.float32)
+
+
+def same_bits(numbers: np.ndarray, kind: type) -> np.ndarray:
+    """The bits of numbers, as those of another kind of 32 bits."""
+    return numbers.view(kind)

@@ -1,0 +1,219 @@
+"""Several numbers at a time: compiled to registers, they are what arrays are in plain Python."""
+
+import operator
+import os
+import subprocess
+import sys
+
+import hypothesis
+import hypothesis.strategies as st
+import numba
+import numpy as np
+import pytest
+from llvmlite import binding
+
+from fasturl._kernels.compiling import fma, inlined, kernel
+from fasturl._kernels.registers import (
+    FOUR,
+    apart,
+    as_reals,
+    read_four,
+    read_wide,
+    same_bits,
+    side_by_side,
+    square_roots,
+    wide,
+    write_numbers,
+)
+
+pytestmark = pytest.mark.kernel
+
+N_WORDS = 2 * 16  # two registers of the widest machine
+WORDS = st.lists(st.integers(0, 2**32 - 1), min_size=N_WORDS, max_size=N_WORDS).map(
+    lambda words: np.array(words, np.uint32)
+)
+LONG_WORDS = st.lists(st.integers(0, 2**64 - 1), min_size=8, max_size=8).map(
+    lambda words: np.array(words, np.uint64)
+)
+REALS = st.lists(st.floats(-1e6, 1e6, width=32), min_size=N_WORDS, max_size=N_WORDS).map(
+    lambda numbers: np.array(numbers, np.float32)
+)
+
+
+@inlined
+def work_on_reals(a, b, number, out):
+    write_numbers(a + b, out[0], 0)
+    write_numbers(a - number, out[1], 0)
+    write_numbers(number * b, out[2], 0)
+    write_numbers(fma(a, number, b), out[3], 0)
+    write_numbers(fma(number, a, number), out[4], 0)
+    write_numbers(square_roots(a * a), out[5], 0)
+
+
+@kernel
+def work_on_four_reals(row, number, out):
+    work_on_reals(read_four(row, 1), read_four(row, 5), number, out)
+    return FOUR
+
+
+@kernel
+def work_on_wide_reals(row, number, out):
+    work_on_reals(read_wide(row, 1), read_wide(row, 5), number, out)
+    return wide()
+
+
+@pytest.mark.parametrize("work", [work_on_four_reals, work_on_wide_reals])
+@hypothesis.given(REALS, st.floats(-1e3, 1e3, width=32))
+def test_reals_are_computed_lane_by_lane(work, row, number):
+    out, number = np.empty((6, N_WORDS), np.float32), np.float32(number)
+    count = work(row, number, out)
+    a, b, out = row[1 : 1 + count], row[5 : 5 + count], out[:, :count]
+    with np.errstate(under="ignore"):
+        np.testing.assert_array_equal(out[:3], [a + b, a - number, number * b])
+        exact = a.astype(np.float64), np.float64(number), b.astype(np.float64)
+        np.testing.assert_array_equal(out[3], (exact[0] * exact[1] + exact[2]).astype(np.float32))
+        np.testing.assert_array_equal(out[4], (exact[0] * exact[1] + exact[1]).astype(np.float32))
+        np.testing.assert_array_equal(out[5], np.sqrt(a * a))
+
+
+@inlined
+def work_on_words(a, b, word, out):
+    write_numbers(a + b, out[0], 0)
+    write_numbers(a - word, out[1], 0)
+    write_numbers(a * b, out[2], 0)
+    write_numbers(a & word, out[3], 0)
+    write_numbers(word | a, out[4], 0)
+    write_numbers(a ^ b, out[5], 0)
+
+
+@inlined
+def work_on_bits(a, b, out, reals):
+    write_numbers(a << np.uint32(3), out[6], 0)
+    write_numbers(b >> np.uint32(7), out[7], 0)
+    write_numbers(same_bits(same_bits(a, np.float32), np.uint32), out[8], 0)
+    write_numbers(as_reals(a), reals[0], 0)
+    write_numbers(as_reals(same_bits(a, np.int32)), reals[1], 0)
+
+
+@kernel
+def work_on_four_words(row, word, out, reals):
+    work_on_words(read_four(row, 1), read_four(row, 4), word, out)
+    work_on_bits(read_four(row, 1), read_four(row, 4), out, reals)
+    return FOUR
+
+
+@kernel
+def work_on_wide_words(row, word, out, reals):
+    work_on_words(read_wide(row, 1), read_wide(row, 4), word, out)
+    work_on_bits(read_wide(row, 1), read_wide(row, 4), out, reals)
+    return wide()
+
+
+def results_of_words(a, b, word):
+    return [a + b, a - word, a * b, a & word, word | a, a ^ b]
+
+
+@pytest.mark.parametrize("work", [work_on_four_words, work_on_wide_words])
+@hypothesis.given(WORDS, st.integers(0, 2**32 - 1))
+def test_words_are_computed_lane_by_lane(work, row, word):
+    out, reals, word = np.empty((9, N_WORDS), np.uint32), np.empty((2, N_WORDS), np.float32), np.uint32(word)
+    count = work(row, word, out, reals)
+    a, b = row[1 : 1 + count], row[4 : 4 + count]
+    np.testing.assert_array_equal(out[:6, :count], results_of_words(a, b, word))
+    np.testing.assert_array_equal(out[6:, :count], [a << np.uint32(3), b >> np.uint32(7), a])
+    np.testing.assert_array_equal(
+        reals[:, :count], [a.astype(np.float32), a.view(np.int32).astype(np.float32)]
+    )
+
+
+@kernel
+def work_on_long_words(row, word, out):
+    a = side_by_side(row[1], row[2], row[3], row[4])
+    b = read_four(row, 4)
+    work_on_words(a, b, word, out)
+    write_numbers(a << np.uint64(35), out[6], 0)
+    write_numbers(b >> np.uint64(41), out[7], 0)
+    out[8, 0], out[8, 1], out[8, 2], out[8, 3] = apart(a)
+
+
+@hypothesis.given(LONG_WORDS, st.integers(0, 2**64 - 1))
+def test_words_of_64_bits_are_computed_lane_by_lane(row, word):
+    out, word = np.empty((9, 4), np.uint64), np.uint64(word)
+    work_on_long_words(row, word, out)
+    a, b = row[1:5], row[4:]
+    shifted = [a << np.uint64(35), b >> np.uint64(41)]
+    np.testing.assert_array_equal(out, [*results_of_words(a, b, word), *shifted, a])
+
+
+NORMALS_OF = """
+import sys
+import numpy as np
+import fasturl
+from fasturl._kernels.emission import fill_normals, fill_words
+
+rngs = np.arange(1, 17, dtype=np.uint64).reshape(4, 4)
+out, words = np.empty((3, 2, 44), np.float32), np.empty((2, 5, 4), np.uint64)
+fill_normals(rngs, np.empty((2, 44), np.float32), np.float32(0.5), out)
+fill_words(rngs, words)
+sys.stdout.write(out.tobytes().hex() + words.tobytes().hex() + rngs.tobytes().hex())
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain Python has no registers")
+@pytest.mark.parametrize("features", ["", "+avx,+avx2,+fma"])
+def test_registers_of_any_width_give_the_same_numbers(features, tmp_path):
+    """44 pairs are neither a whole number of wide registers nor of the widest ones, with some left over."""
+    host = binding.get_host_cpu_features().flatten()
+
+    def numbers(**settings):
+        environment = {**os.environ, "FASTURL_CACHE_DIR": str(tmp_path), **settings}
+        run = [sys.executable, "-c", NORMALS_OF]
+        return subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout
+
+    if not set(filter(None, features.split(","))) <= set(host.split(",")):
+        pytest.skip(f"this machine has no {features}")
+    assert numbers(NUMBA_CPU_FEATURES=features, NUMBA_CPU_NAME="generic") == numbers()
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
+@pytest.mark.parametrize("operation", [operator.and_, operator.xor, operator.lshift])
+def test_reals_have_no_bits_to_work_on(operation):
+    @kernel
+    def work(row):
+        write_numbers(operation(read_four(row, 0), read_four(row, 4)), row, 0)
+
+    with pytest.raises(numba.TypingError):
+        work(np.zeros(8, np.float32))
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
+@pytest.mark.parametrize("other", [np.float64(1.0), np.int32(1), 1])
+def test_numbers_of_two_kinds_are_refused(other):
+    @kernel
+    def work(row, other):
+        write_numbers(read_four(row, 0) * other, row, 0)
+
+    with pytest.raises(numba.TypingError):
+        work(np.zeros(8, np.float32), other)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
+@pytest.mark.parametrize(
+    "row", [np.zeros(16, np.float32)[::2], np.zeros(8), np.zeros(8, np.uint8), np.zeros((2, 8), np.float32)]
+)
+def test_rows_with_gaps_or_of_other_kinds_are_refused(row):
+    with pytest.raises(numba.TypingError, match=r"a row must be of float32, .* uint64 without gaps"):
+        move_numbers(row, 0, 4)
+
+
+@kernel
+def move_numbers(row, source, target):
+    write_numbers(read_four(row, source), row, target)
+
+
+@pytest.mark.bounds
+@pytest.mark.skipif(not numba.config.BOUNDSCHECK, reason="indices are not checked in this pass")
+@pytest.mark.parametrize(("source", "target"), [(5, 0), (-1, 0), (0, 5), (0, -4)])
+def test_four_entries_beyond_a_row_are_refused(source, target):
+    with pytest.raises(IndexError):
+        move_numbers(np.zeros(8, np.float32), source, target)
