@@ -79,7 +79,8 @@ int32_t affine(const float *, int64_t, int64_t, int64_t, int32_t *, void *);
 
 @pytest.fixture(scope="module")
 def guest(tmp_path_factory):
-    path = shared_library(tmp_path_factory.mktemp("guest"), SOURCE + AFFINE)
+    """Compiled for this machine, as kernels are."""
+    path = shared_library(tmp_path_factory.mktemp("guest"), SOURCE + AFFINE, "-march=native")
     own = cffi.FFI()
     own.cdef(DECLARATIONS)
     return own, own.dlopen(path)

@@ -6,38 +6,13 @@ import hypothesis.strategies as st
 import naive
 import numpy as np
 import pytest
+from real_observations import N_INFORMATIVE, SIZES, normal, reals, rubbish
 from strategies import DRAWS
 
 from fasturl._kernels import decoding
 from fasturl._kernels.records import QuadraticScores, RealObservations, SupportVectors, VotingWorkspace
 
 pytestmark = pytest.mark.kernel
-
-SIZES = st.tuples(
-    st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.integers(1, 12), st.integers(1, 4)
-)
-"""Episodes, states, labels, coordinates, levels."""
-N_INFORMATIVE = st.integers(0, 12)
-
-
-def reals(draw, sizes, n_informative):
-    """Observations whose noise has coordinates that nobody reads, and scores full of rubbish, twice."""
-    episodes, n_states, n_labels, dimension, n_levels = sizes
-    n_informative = min(n_informative, dimension)
-    noise = draw.standard_normal((episodes, dimension + 2, n_levels), np.float32)
-    noise[:, dimension:] = np.nan
-    means = draw.standard_normal((n_states, dimension, n_levels), np.float32)
-    means[:, n_informative:] = 0
-    ref, comp = np.full((2, episodes, n_labels, n_states, n_levels), np.nan, np.float32)
-    return RealObservations(noise, means, n_informative), ref, comp
-
-
-def normal(draw, *shape):
-    return draw.standard_normal(shape, np.float32)
-
-
-def rubbish(*shape):
-    return np.full(shape, np.nan, np.float32)
 
 
 @hypothesis.given(DRAWS, st.integers(0, 40), st.integers(0, 20))
@@ -46,34 +21,6 @@ def test_transpose_equals_its_reference(draw, n, dimension):
     ref, comp = rubbish(dimension, n), rubbish(dimension, n)
     naive.transpose(rows, ref)
     decoding.transpose(rows, comp)
-    np.testing.assert_array_equal(ref, comp)
-
-
-@hypothesis.given(DRAWS, SIZES, N_INFORMATIVE)
-@hypothesis.example(
-    np.random.default_rng(0), (2, 1, 3, 2, 5), 0
-)  # points in the plane have a loop of their own
-@hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 3)  # and so has the code of a lock
-def test_affine_scores_equal_their_reference(draw, sizes, n_informative):
-    observations, ref, comp = reals(draw, sizes, n_informative)
-    _, _, n_labels, dimension, n_levels = sizes
-    weights, bias = normal(draw, n_labels, dimension), normal(draw, n_labels)
-    naive.affine_scores(observations, weights, bias, None, ref)
-    decoding.affine_scores(observations, weights, bias, rubbish(n_labels, n_levels), comp)
-    np.testing.assert_array_equal(ref, comp)
-
-
-@hypothesis.given(DRAWS, SIZES, N_INFORMATIVE, st.integers(0, 4))
-@hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 3, 4)  # the code of a lock has its own loop
-@hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 4, 4)
-@hypothesis.example(np.random.default_rng(0), (2, 3, 3, 9, 5), 9, 4)
-def test_level_affine_scores_equal_their_reference(draw, sizes, n_informative, levels):
-    observations, ref, comp = reals(draw, sizes, n_informative)
-    _, _, n_labels, dimension, n_levels = sizes
-    ref, comp = (np.ascontiguousarray(scores[..., : min(levels, n_levels)]) for scores in (ref, comp))
-    weights, bias = normal(draw, n_labels, dimension, n_levels), normal(draw, n_labels, n_levels)
-    naive.level_affine_scores(observations, weights, bias, None, ref)
-    decoding.level_affine_scores(observations, weights, bias, rubbish(n_labels, comp.shape[3]), comp)
     np.testing.assert_array_equal(ref, comp)
 
 

@@ -16,14 +16,19 @@ from fasturl._kernels.compiling import fma, inlined, kernel
 from fasturl._kernels.registers import (
     FOUR,
     apart,
+    as_bytes,
     as_reals,
+    full_like,
     read_four,
+    read_one,
     read_wide,
     same_bits,
     side_by_side,
     square_roots,
+    where_greater,
     wide,
     write_numbers,
+    write_spread,
 )
 
 pytestmark = pytest.mark.kernel
@@ -48,6 +53,8 @@ def work_on_reals(a, b, number, out):
     write_numbers(fma(a, number, b), out[3], 0)
     write_numbers(fma(number, a, number), out[4], 0)
     write_numbers(square_roots(a * a), out[5], 0)
+    write_numbers(full_like(a, number), out[6], 0)
+    write_numbers(where_greater(a, b, b, a), out[7], 0)
 
 
 @kernel
@@ -62,10 +69,16 @@ def work_on_wide_reals(row, number, out):
     return wide()
 
 
-@pytest.mark.parametrize("work", [work_on_four_reals, work_on_wide_reals])
+@kernel
+def work_on_one_real(row, number, out):
+    work_on_reals(read_one(row, 1), read_one(row, 5), number, out)
+    return 1
+
+
+@pytest.mark.parametrize("work", [work_on_one_real, work_on_four_reals, work_on_wide_reals])
 @hypothesis.given(REALS, st.floats(-1e3, 1e3, width=32))
 def test_reals_are_computed_lane_by_lane(work, row, number):
-    out, number = np.empty((6, N_WORDS), np.float32), np.float32(number)
+    out, number = np.empty((8, N_WORDS), np.float32), np.float32(number)
     count = work(row, number, out)
     a, b, out = row[1 : 1 + count], row[5 : 5 + count], out[:, :count]
     with np.errstate(under="ignore"):
@@ -74,6 +87,8 @@ def test_reals_are_computed_lane_by_lane(work, row, number):
         np.testing.assert_array_equal(out[3], (exact[0] * exact[1] + exact[2]).astype(np.float32))
         np.testing.assert_array_equal(out[4], (exact[0] * exact[1] + exact[1]).astype(np.float32))
         np.testing.assert_array_equal(out[5], np.sqrt(a * a))
+        np.testing.assert_array_equal(out[6], number)
+        np.testing.assert_array_equal(out[7], np.where(a > b, b, a))
 
 
 @inlined
@@ -145,6 +160,19 @@ def test_words_of_64_bits_are_computed_lane_by_lane(row, word):
     np.testing.assert_array_equal(out, [*results_of_words(a, b, word), *shifted, a])
 
 
+@kernel
+def spread_bytes(row, step, out):
+    write_spread(as_bytes(read_four(row, 1)), out, 2, step)
+
+
+@hypothesis.given(st.lists(st.integers(0, 255), min_size=8, max_size=8), st.integers(1, 5))
+def test_numbers_are_spread_over_a_row_as_bytes(numbers, step):
+    out, expected = np.zeros((2, 20), np.uint8)
+    spread_bytes(np.array(numbers, np.float32), step, out)
+    expected[2 : 2 + 4 * step : step] = numbers[1:5]
+    np.testing.assert_array_equal(out, expected)
+
+
 NORMALS_OF = """
 import sys
 import numpy as np
@@ -199,10 +227,10 @@ def test_numbers_of_two_kinds_are_refused(other):
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
 @pytest.mark.parametrize(
-    "row", [np.zeros(16, np.float32)[::2], np.zeros(8), np.zeros(8, np.uint8), np.zeros((2, 8), np.float32)]
+    "row", [np.zeros(16, np.float32)[::2], np.zeros(8), np.zeros(8, np.int8), np.zeros((2, 8), np.float32)]
 )
 def test_rows_with_gaps_or_of_other_kinds_are_refused(row):
-    with pytest.raises(numba.TypingError, match=r"a row must be of float32, .* uint64 without gaps"):
+    with pytest.raises(numba.TypingError, match=r"a row must be of float32, .* uint8 without gaps"):
         move_numbers(row, 0, 4)
 
 
@@ -217,3 +245,10 @@ def move_numbers(row, source, target):
 def test_four_entries_beyond_a_row_are_refused(source, target):
     with pytest.raises(IndexError):
         move_numbers(np.zeros(8, np.float32), source, target)
+
+
+@pytest.mark.bounds
+@pytest.mark.skipif(not numba.config.BOUNDSCHECK, reason="indices are not checked in this pass")
+def test_numbers_spread_beyond_a_row_are_refused():
+    with pytest.raises(IndexError):
+        spread_bytes(np.zeros(8, np.float32), 6, np.zeros(20, np.uint8))

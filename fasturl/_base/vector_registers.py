@@ -31,7 +31,7 @@ _INSTRUCTIONS = {
     operator.rshift: ("", "lshr"),
 }
 """Of an operation, for reals and for whole numbers; empty where there is none."""
-_KINDS = (types.float32, types.int32, types.uint32, types.uint64)
+_KINDS = (types.float32, types.int32, types.uint32, types.uint64, types.uint8)
 
 
 def _register_bits() -> int:
@@ -71,9 +71,14 @@ def use_registers() -> None:
     _define(registers.wide, lambda: types.intp, _count_wide)
     _define(registers.read_four, lambda row, i: _type_of_reading(row, registers.FOUR), _read)
     _define(registers.read_wide, lambda row, i: _type_of_reading(row, _WIDE), _read)
+    _define(registers.read_one, lambda row, i: _type_of_reading(row, 1), _read)
     _define(registers.write_numbers, _type_of_writing, _write)
+    _define(registers.write_spread, _type_of_spreading, _spread)
     _define(registers.side_by_side, lambda a, b, c, d: Register(a, 4)(a, a, a, a), _put_side_by_side)
     _define(registers.apart, lambda numbers: types.UniTuple(numbers.dtype, numbers.count), _take_apart)
+    _define(registers.full_like, _type_of_repeating, _repeat)
+    _define(registers.where_greater, lambda a, b, chosen, other: _common_kind(chosen, other), _choose)
+    _define(registers.as_bytes, lambda numbers: Register(types.uint8, numbers.count), _shorten)
     _define(registers.square_roots, lambda numbers: numbers, _take_roots)
     _define(registers.as_reals, lambda integers: Register(types.float32, integers.count), _convert)
     _define(registers.same_bits, _type_of_bits, _keep_bits)
@@ -169,6 +174,24 @@ def _convert(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return convert(arguments[0], target.get_value_type(signature.return_type))
 
 
+def _type_of_repeating(numbers: Any, number: Any) -> Any:
+    return Register(types.float32, numbers.count)(numbers, types.float32)
+
+
+def _repeat(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    blank = target.get_value_type(signature.return_type)(ir.Undefined)
+    return _joined(builder, blank, [arguments[1]] * signature.return_type.count)
+
+
+def _choose(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    a, b, chosen, other = arguments
+    return builder.select(builder.fcmp_ordered(">", a, b), chosen, other)
+
+
+def _shorten(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.fptoui(arguments[0], target.get_value_type(signature.return_type))
+
+
 def _type_of_bits(numbers: Any, kind: Any) -> Any:
     if kind.dtype not in _KINDS or kind.dtype.bitwidth != numbers.dtype.bitwidth:
         raise TypingError(f"a kind must be as wide as {numbers.dtype}, got {kind.dtype}")
@@ -209,26 +232,45 @@ def _type_of_writing(numbers: Any, row: Any, i: Any) -> Any:
     return types.void(_register_of(row, numbers.count), row, types.intp)
 
 
-def _place(target: Any, builder: Any, row: Any, array: Any, i: Any, count: int) -> Any:
-    """Where entries begin."""
+def _type_of_spreading(numbers: Any, row: Any, i: Any, step: Any) -> Any:
+    return types.void(_register_of(row, numbers.count), row, types.intp, types.intp)
+
+
+def _place(target: Any, builder: Any, row: Any, array: Any, first: Any, last: Any) -> Any:
+    """Where entries begin that end at the last."""
     entries = target.make_array(row)(target, builder, array)
-    for place in (i, builder.add(i, i.type(count - 1))):
+    for place in (first, last):
         check_place(target, builder, place, builder.extract_value(entries.shape, 0))
-    return builder.gep(entries.data, [i])
+    return builder.gep(entries.data, [first])
+
+
+def _place_of_all(target: Any, builder: Any, row: Any, array: Any, i: Any, kind: Any) -> Any:
+    """Where entries begin that lie side by side, as those of a register do."""
+    start = _place(target, builder, row, array, i, builder.add(i, i.type(kind.count - 1)))
+    return builder.bitcast(start, target.get_value_type(kind).as_pointer())
 
 
 def _read(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    kind, row = signature.return_type, signature.args[0]
+    row = signature.args[0]
     array, i = arguments
-    start = _place(target, builder, row, array, i, kind.count)
-    place = builder.bitcast(start, target.get_value_type(kind).as_pointer())
+    place = _place_of_all(target, builder, row, array, i, signature.return_type)
     return builder.load(place, align=row.dtype.bitwidth // 8)
 
 
 def _write(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, row, _ = signature.args
     numbers, array, i = arguments
-    start = _place(target, builder, row, array, i, kind.count)
-    place = builder.bitcast(start, target.get_value_type(kind).as_pointer())
+    place = _place_of_all(target, builder, row, array, i, kind)
     builder.store(numbers, place, align=row.dtype.bitwidth // 8)
+    return target.get_dummy_value()
+
+
+def _spread(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind, row, _, _ = signature.args
+    numbers, array, i, step = arguments
+    last = builder.add(i, builder.mul(step, step.type(kind.count - 1)))
+    place = _place(target, builder, row, array, i, last)
+    for part in _parts(builder, numbers):
+        builder.store(part, place)
+        place = builder.gep(place, [step])
     return target.get_dummy_value()

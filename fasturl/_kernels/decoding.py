@@ -3,8 +3,9 @@
 A decoder computes `scores`, float32[E, K, S, L] with the level fastest, and the label of an observation is
 the first k of greatest score, passed through `relabel` (uint8[K]): `best_labels`, for all decoders but those
 that vote. Where fewer than K labels are possible at a level, the scores of the others are minus infinity.
-Scores are affine or quadratic in real observations (`RealObservations`, see `emission`), affine in packed
-bits (see `packed_decoding`), or mixtures of logistic units whose arguments are such scores:
+Scores are affine (see `affine_decoding`) or quadratic in real observations (`RealObservations`, see
+`emission`), affine in packed bits (see `packed_decoding`), or mixtures of logistic units whose arguments are
+such scores:
 
     z[j] = 1 / (1 + exp(-scores[j])),   score of label k = mixing[k, K, h] + sum over j of mixing[k, j, h]
     z[j].
@@ -23,11 +24,6 @@ from .compiling import inlined, kernel
 from .networks import logistic
 
 _0F = np.float32(0.0)
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_2 = np.uint64(2)
-_3 = np.uint64(3)
-_4 = np.uint64(4)
 _HALF = np.float32(0.5)
 _LOG2_E = 1.0 / math.log(2.0)
 _LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2
@@ -48,139 +44,6 @@ def transpose(rows: np.ndarray, columns: np.ndarray) -> None:
         for j in range(dimension):
             for i in range(first, min(first + _TILE, n)):
                 columns[j, i] = rows[i, j]
-
-
-@inlined
-def _add_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, sums: np.ndarray) -> None:
-    """sums[k, h] += weights[k, j] * noise[e, j, h] for j from the last down to `first`.
-
-    Four coordinates at a time: a sum is then loaded and stored once for four products, which are still added
-    one by one.
-    """
-    n_scores, dimension = weights.shape
-    j, end = np.uint64(dimension), np.uint64(first)
-    while j >= end + _4:
-        j0, j1, j2, j3 = j - _1, j - _2, j - _3, j - _4
-        for k in range(n_scores):
-            w0, w1, w2, w3 = weights[k, j0], weights[k, j1], weights[k, j2], weights[k, j3]
-            for h in range(sums.shape[1]):
-                total = sums[k, h] + w0 * noise[e, j0, h]
-                total += w1 * noise[e, j1, h]
-                total += w2 * noise[e, j2, h]
-                sums[k, h] = total + w3 * noise[e, j3, h]
-        j -= _4
-    while j > end:
-        j -= _1
-        for k in range(n_scores):
-            w0 = weights[k, j]
-            for h in range(sums.shape[1]):
-                sums[k, h] += w0 * noise[e, j, h]
-
-
-@inlined
-def _add_level_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, sums: np.ndarray) -> None:
-    """sums[k, h] += weights[k, j, h] * noise[e, j, h] for j from the last down to `first`, four at a time as
-    above."""
-    n_scores, dimension, _ = weights.shape
-    j, end = np.uint64(dimension), np.uint64(first)
-    while j >= end + _4:
-        j0, j1, j2, j3 = j - _1, j - _2, j - _3, j - _4
-        for k in range(n_scores):
-            for h in range(sums.shape[1]):
-                total = sums[k, h] + weights[k, j0, h] * noise[e, j0, h]
-                total += weights[k, j1, h] * noise[e, j1, h]
-                total += weights[k, j2, h] * noise[e, j2, h]
-                sums[k, h] = total + weights[k, j3, h] * noise[e, j3, h]
-        j -= _4
-    while j > end:
-        j -= _1
-        for k in range(n_scores):
-            for h in range(sums.shape[1]):
-                sums[k, h] += weights[k, j, h] * noise[e, j, h]
-
-
-@kernel
-def affine_scores(
-    observations: tuple, weights: np.ndarray, bias: np.ndarray, tail: np.ndarray, scores: np.ndarray
-) -> None:
-    """scores[e, k, s, h] = bias[k] + weights[k] . x, for weights float32[K, D] and bias float32[K].
-
-    `tail` is float32[K, L] of scratch.
-    """
-    noise, means, n_informative = observations.noise, observations.means, observations.n_informative
-    n_scores, dimension = weights.shape
-    n_levels = means.shape[2]
-    for e in range(noise.shape[0]):
-        if n_informative == 0 and dimension == 2:  # the image of a lock, in one loop as below
-            for k in range(n_scores):
-                w1, w0, b = weights[k, 1], weights[k, 0], bias[k]
-                for s in range(means.shape[0]):
-                    for h in range(n_levels):
-                        scores[e, k, s, h] = (w1 * noise[e, 1, h] + w0 * noise[e, 0, h]) + b
-            continue
-        tail[:] = _0F
-        _add_products(weights, noise, e, n_informative, tail)
-        for s in range(means.shape[0]):
-            if n_informative == 3:  # the code of a lock, in one loop: many short ones take longer to start
-                for k in range(n_scores):
-                    w2, w1, w0, b = weights[k, 2], weights[k, 1], weights[k, 0], bias[k]
-                    for h in range(n_levels):
-                        total = tail[k, h] + w2 * (noise[e, 2, h] + means[s, 2, h])
-                        total += w1 * (noise[e, 1, h] + means[s, 1, h])
-                        total += w0 * (noise[e, 0, h] + means[s, 0, h])
-                        scores[e, k, s, h] = total + b
-                continue
-            for k in range(n_scores):
-                for h in range(n_levels):
-                    scores[e, k, s, h] = tail[k, h]
-            j = np.uint64(n_informative)
-            while j > _0:
-                j -= _1
-                for k in range(n_scores):
-                    w0 = weights[k, j]
-                    for h in range(n_levels):
-                        scores[e, k, s, h] += w0 * (noise[e, j, h] + means[s, j, h])
-            for k in range(n_scores):
-                for h in range(n_levels):
-                    scores[e, k, s, h] += bias[k]
-
-
-@kernel
-def level_affine_scores(
-    observations: tuple, weights: np.ndarray, bias: np.ndarray, tail: np.ndarray, scores: np.ndarray
-) -> None:
-    """scores[e, k, s, h] = bias[k, h] + weights[k, :, h] . x, for weights float32[K, D, L] and bias
-    float32[K, L].
-
-    Only the first levels are computed where `scores` has fewer than the observations; `tail` is float32 of
-    scratch, [K, levels of the scores].
-    """
-    noise, means, n_informative = observations.noise, observations.means, observations.n_informative
-    n_scores, n_levels = weights.shape[0], scores.shape[3]
-    for e in range(noise.shape[0]):
-        tail[:] = _0F
-        _add_level_products(weights, noise, e, n_informative, tail)
-        for s in range(means.shape[0]):
-            if n_informative == 3:  # the code of a lock, in one loop as above
-                for k in range(n_scores):
-                    for h in range(n_levels):
-                        total = tail[k, h] + weights[k, 2, h] * (noise[e, 2, h] + means[s, 2, h])
-                        total += weights[k, 1, h] * (noise[e, 1, h] + means[s, 1, h])
-                        total += weights[k, 0, h] * (noise[e, 0, h] + means[s, 0, h])
-                        scores[e, k, s, h] = total + bias[k, h]
-                continue
-            for k in range(n_scores):
-                for h in range(n_levels):
-                    scores[e, k, s, h] = tail[k, h]
-            j = np.uint64(n_informative)
-            while j > _0:
-                j -= _1
-                for k in range(n_scores):
-                    for h in range(n_levels):
-                        scores[e, k, s, h] += weights[k, j, h] * (noise[e, j, h] + means[s, j, h])
-            for k in range(n_scores):
-                for h in range(n_levels):
-                    scores[e, k, s, h] += bias[k, h]
 
 
 @kernel

@@ -127,6 +127,13 @@ class RealObservations(NamedTuple):
     n_informative: int  # coordinates from here on have mean 0 in every state
 
 
+class AffineScores(NamedTuple):
+    """Scores bias[k] + weights[k] . x, the same at every level or with numbers of each level."""
+
+    weights: np.ndarray  # float32[K, D] or float32[K, D, L]
+    bias: np.ndarray  # float32[K] or float32[K, L]
+
+
 class QuadraticScores(NamedTuple):
     """Scores bias[k] - |U_k x - centres[k]|^2 / 2 with upper triangular U_k = factors[k]."""
 

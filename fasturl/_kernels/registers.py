@@ -29,9 +29,19 @@ def read_wide(row: np.ndarray, i: int) -> np.ndarray:
     return row[i : i + wide()].copy()
 
 
+def read_one(row: np.ndarray, i: int) -> np.ndarray:
+    """The entry i of a row, as numbers side by side of which there is one."""
+    return row[i : i + 1].copy()
+
+
 def write_numbers(numbers: np.ndarray, row: np.ndarray, i: int) -> None:
     """Make the entries of a row from i on these numbers."""
     row[i : i + numbers.size] = numbers
+
+
+def write_spread(numbers: np.ndarray, row: np.ndarray, i: int, step: int) -> None:
+    """Make the entries i, i + step, i + 2 step, ... of a row these numbers."""
+    row[i : i + step * numbers.size : step] = numbers
 
 
 def side_by_side(a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64) -> np.ndarray:
@@ -42,6 +52,21 @@ def side_by_side(a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64) -> np.n
 def apart(numbers: np.ndarray) -> tuple:
     """Each of the numbers alone."""
     return tuple(numbers)
+
+
+def full_like(numbers: np.ndarray, number: float) -> np.ndarray:
+    """As many as the numbers, each of them this number of float32."""
+    return np.full(numbers.size, number, np.float32)
+
+
+def where_greater(a: np.ndarray, b: np.ndarray, chosen: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """What is chosen where a > b, and else the other."""
+    return np.where(a > b, chosen, other)
+
+
+def as_bytes(numbers: np.ndarray) -> np.ndarray:
+    """Numbers of float32 that are whole and less than 256, as such of uint8."""
+    return numbers.astype(np.uint8)
 
 
 def square_roots(numbers: np.ndarray) -> np.ndarray:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._kernels import affine_decoding as _affine
 from .._kernels import clustering as _clustering
 from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
-from .._kernels.records import kmeans_workspace
-from ..decoders.affine import best_of_bits, blank_tables, decide
+from .._kernels.records import AffineScores, kmeans_workspace
+from ..decoders.affine import best_of_bits, best_of_reals, blank_tables, decide
 from ..decoders.decoder import ByteLabels, Decoder, Reals, block_of, in_rows, observations_of, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
 
@@ -77,6 +78,10 @@ class PastDecoder(Decoder):
         if isinstance(block, BitBlock) and not self._logistic:
             labels[:, :levels] = best_of_bits(block.words, self._tables, self.relabel, levels)
             return labels
+        if isinstance(block, RealBlock) and not self._logistic:
+            affine = AffineScores(self._weights, self._bias)
+            labels[:, :levels] = best_of_reals(block, affine, self.relabel, levels)
+            return labels
         if isinstance(block, BitBlock):
             scores = self._room(block, levels)
             _packed.packed_scores(block.words, self._tables.scores, scores)
@@ -101,7 +106,7 @@ class PastDecoder(Decoder):
                 np.ascontiguousarray(self._weights[:, :, h]),
                 np.ascontiguousarray(self._bias[:, h]),
             )
-            _decoding.affine_scores(
+            _affine.affine_scores(
                 observations_of(real), weights, bias, np.empty_like(scores[0, :, 0]), scores
             )
         self._label(scores, np.repeat(self._mixing[:, :, h : h + 1], n, axis=2), labels)
@@ -112,7 +117,7 @@ class PastDecoder(Decoder):
 
     def _real_scores(self, real: RealBlock, levels: int) -> Reals:
         scores, tail = self._room(real, levels), np.empty((self.relabel.size, levels), np.float32)
-        _decoding.level_affine_scores(observations_of(real), self._weights, self._bias, tail, scores)
+        _affine.level_affine_scores(observations_of(real), self._weights, self._bias, tail, scores)
         return scores
 
     def _label(self, scores: Reals, mixing: Reals, labels: ByteLabels) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._kernels import affine_decoding as _affine
 from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
-from .._kernels.records import PackedTables
+from .._kernels.records import AffineScores, PackedTables
 from ..problems.blocks import BitBlock, Block, RealBlock
 from .decoder import ByteLabels, Decoder, Floats, Reals, in_rows, observations_of, real_blocks
 
@@ -69,6 +70,8 @@ class AffineDecoder(Decoder):
         self._check(block, self._image.dimension if self._image else self._scores.dimension)
         if self._image is None and isinstance(block, BitBlock):
             return best_of_bits(block.words, self._scores.tables, self.relabel, block.n_levels)
+        if self.weights_and_bias is not None and isinstance(block, RealBlock):
+            return best_of_reals(block, AffineScores(*self.weights_and_bias), self.relabel, block.n_levels)
         return self._best(block, self._scores(self._image.block(block) if self._image else block))
 
 
@@ -99,7 +102,7 @@ class AffineMap:
             return np.concatenate([self(real) for real in real_blocks(block)], axis=2)
         observations = observations_of(block)
         tail = np.empty((self.bias.size, block.n_levels), np.float32)
-        _decoding.affine_scores(observations, self.weights, self.bias, tail, scores)
+        _affine.affine_scores(observations, self.weights, self.bias, tail, scores)
         if self.curvature is not None:
             squares = np.empty((2, block.n_levels), np.float32)
             _decoding.add_squares(observations, self.curvature, squares, scores)
@@ -121,6 +124,14 @@ def best_of_bits(
     n_episodes, _, n_states, _ = words.shape
     labels = np.empty((n_episodes, n_levels, n_states), np.uint8)
     _packed.packed_labels(words, tables, relabel, np.empty(n_states, np.float32), labels)
+    return labels
+
+
+def best_of_reals(block: RealBlock, scores: AffineScores, relabel: ByteLabels, n_levels: int) -> ByteLabels:
+    """As `best_of_bits`, for reals."""
+    labels = np.empty((block.n_episodes, n_levels, block.n_states), np.uint8)
+    tail = np.empty((relabel.size, 2 * n_levels), np.float32)
+    _affine.affine_labels(observations_of(block), scores, relabel, tail, labels)
     return labels
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
-from .._kernels import decoding as _decoding
+from .._kernels.records import AffineScores
 from ..problems.blocks import Block, RealBlock
-from .affine import AffineDecoder
+from .affine import AffineDecoder, best_of_reals
 from .checked import check_decoder
 from .constant import ConstantDecoder
-from .decoder import ByteLabels, Decoder, Reals, in_rows, observations_of
+from .decoder import ByteLabels, Decoder
 
 
 class LevelDecoder(Decoder):
@@ -69,15 +69,15 @@ class LevelDecoder(Decoder):
 class _AffineLevels:
     """Affine scores of all levels side by side, which are summed several levels at a time.
 
-    weights, bias
-        [K, D, L] and [K, L], K being the greatest number of labels. The bias of a label that a level does not
-        have is minus infinity.
+    scores
+        Weights [K, D, L] and bias [K, L], K being the greatest number of labels. The bias of a label that a
+        level does not have is minus infinity.
     names
         What each level calls its labels: [L, K].
     """
 
-    def __init__(self, weights: Reals, bias: Reals, names: ByteLabels) -> None:
-        self._weights, self._bias, self._names = weights, bias, names
+    def __init__(self, scores: AffineScores, names: ByteLabels) -> None:
+        self._scores, self._names = scores, names
 
     @classmethod
     def of(cls, decoders: Sequence[Decoder]) -> _AffineLevels | None:
@@ -100,14 +100,11 @@ class _AffineLevels:
             names[h, : decoder.relabel.size] = decoder.relabel
         for h, (own_weights, own_bias) in scores.items():
             weights[h, : own_bias.size], bias[h, : own_bias.size] = own_weights, own_bias
-        return cls(np.ascontiguousarray(weights.transpose(1, 2, 0)), np.ascontiguousarray(bias.T), names)
+        by_score = np.ascontiguousarray(weights.transpose(1, 2, 0)), np.ascontiguousarray(bias.T)
+        return cls(AffineScores(*by_score), names)
 
     def table(self, block: RealBlock) -> ByteLabels:
-        n_scores, dimension, n_levels = self._weights.shape
+        n_scores, dimension, n_levels = self._scores.weights.shape
         Decoder._check(block, dimension)
-        scores = np.empty((block.n_episodes, n_scores, block.n_states, n_levels), np.float32)
-        tail = np.empty((n_scores, n_levels), np.float32)
-        _decoding.level_affine_scores(observations_of(block), self._weights, self._bias, tail, scores)
-        labels = np.empty((block.n_episodes, n_levels, block.n_states), np.uint8)
-        _decoding.best_labels(in_rows(scores), np.arange(n_scores, dtype=np.uint8), labels)
+        labels = best_of_reals(block, self._scores, np.arange(n_scores, dtype=np.uint8), n_levels)
         return np.asarray(self._names[np.arange(n_levels)[:, None], labels])

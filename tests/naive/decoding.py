@@ -11,7 +11,7 @@ import numpy as np
 ZERO = np.float32(0)
 
 
-def _each(observations):
+def each_observation(observations):
     """Every (e, s, h) with its observation, a list of float32."""
     noise, means, _ = observations
     n_states, dimension, n_levels = means.shape
@@ -21,7 +21,7 @@ def _each(observations):
                 yield e, s, h, [noise[e, j, h] + means[s, j, h] for j in range(dimension)]
 
 
-def _sum_from_the_last(terms):
+def sum_from_the_last(terms):
     total = ZERO
     for term in reversed(terms):
         total = total + term
@@ -34,39 +34,23 @@ def transpose(rows, columns):
         columns[j, i] = rows[i, j]
 
 
-def affine_scores(observations, weights, bias, tail, scores):
-    """bias + weights . x"""
-    for e, s, h, x in _each(observations):
-        for k in range(len(bias)):
-            scores[e, k, s, h] = _sum_from_the_last([weights[k, j] * x[j] for j in range(len(x))]) + bias[k]
-
-
 def add_squares(observations, curvature, squares, scores):
     """+ curvature |x|^2"""
-    for e, s, h, x in _each(observations):
+    for e, s, h, x in each_observation(observations):
         for k in range(len(curvature)):
-            scores[e, k, s, h] += curvature[k] * _sum_from_the_last([value * value for value in x])
+            scores[e, k, s, h] += curvature[k] * sum_from_the_last([value * value for value in x])
 
 
 def quadratic_scores(observations, mixture, tail, scores):
     """bias - |U x - centre|^2 / 2, U upper triangular"""
     factors, centres, bias = mixture
-    for e, s, h, x in _each(observations):
+    for e, s, h, x in each_observation(observations):
         for k in range(len(bias)):
             gaps = [
-                _sum_from_the_last([factors[k, i, j] * x[j] for j in range(i, len(x))]) - centres[k, i]
+                sum_from_the_last([factors[k, i, j] * x[j] for j in range(i, len(x))]) - centres[k, i]
                 for i in range(len(x))
             ]
-            scores[e, k, s, h] = bias[k] - np.float32(0.5) * _sum_from_the_last([gap * gap for gap in gaps])
-
-
-def level_affine_scores(observations, weights, bias, tail, scores):
-    """bias + weights . x, with weights of each level's own"""
-    for e, s, h, x in _each(observations):
-        if h < scores.shape[3]:
-            for k in range(len(bias)):
-                products = [weights[k, j, h] * x[j] for j in range(len(x))]
-                scores[e, k, s, h] = _sum_from_the_last(products) + bias[k, h]
+            scores[e, k, s, h] = bias[k] - np.float32(0.5) * sum_from_the_last([gap * gap for gap in gaps])
 
 
 def mix_units(scores, mixing, mixed):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .decoding import _each
+from .decoding import each_observation
 
 
 def expectation(statistics, weights, bias, shares, sizes, sums):
@@ -29,7 +29,7 @@ def symbol_scores(observations, tables, totals, scores):
         for j in range(len(least))
     ]
     nothing = np.zeros(len(bias), np.float32)
-    for e, s, h, x in _each(observations):
+    for e, s, h, x in each_observation(observations):
         total = bias.copy()
         for j in reversed(range(len(x))):
             total += known[j].get(math.floor(x[j] + np.float32(0.5)), nothing)

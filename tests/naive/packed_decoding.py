@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .decoding import _sum_from_the_last, best_labels
+from .decoding import best_labels, sum_from_the_last
 
 
 def fill_packed_tables(weights, bias, tables):
@@ -51,9 +51,7 @@ def packed_scores(words, tables, scores):
         table = tables[h if n_tables > 1 else 0]
         bits = n_values.bit_length() - 1
         values = [packed >> bits * group & n_values - 1 for group in range(n_groups)]
-        scores[e, k, s, h] = _sum_from_the_last(
-            [table[group, value, k] for group, value in enumerate(values)]
-        )
+        scores[e, k, s, h] = sum_from_the_last([table[group, value, k] for group, value in enumerate(values)])
 
 
 def packed_labels(words, tables, relabel, greatest, labels):

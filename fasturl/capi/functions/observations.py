@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._kernels import decoding, emission
+from ..._kernels import affine_decoding, emission
 from ..._kernels.compiling import inlined
-from ..._kernels.records import RealObservations
+from ..._kernels.records import AffineScores, RealObservations
 from ...problems.emissions import LARGEST as LARGEST_NOISE
 from ..access import address, field, offset, view, view_halves
 from ..checks import (
@@ -218,20 +218,12 @@ def decode_affine(
         return status
     coordinates = field(b, "coordinates")
     means = view(field(b, "means"), (n_states, dimension, n_levels))
-    tail = view(scratch, (n_labels, n_levels))
-    rest = offset(scratch, n_labels * n_levels)
-    scores, flat = (
-        view(rest, (1, n_labels, n_states, n_levels)),
-        view(rest, (1, n_labels, n_states * n_levels)),
-    )
-    matrix, shifts, names = (
-        view(weights, (n_labels, dimension)),
-        view(bias, (n_labels,)),
-        view(relabel, (n_labels,)),
-    )
+    tail = view(scratch, (n_labels, 2 * n_levels))  # there is room for n_states + 1 times the levels
+    scores = AffineScores(view(weights, (n_labels, dimension)), view(bias, (n_labels,)))
+    names = view(relabel, (n_labels,))
     for e in range(episodes):
         noise = view(offset(field(b, "noise"), e * coordinates * n_levels), (1, coordinates, n_levels))
         observations = RealObservations(noise, means, field(b, "n_informative"))
-        decoding.affine_scores(observations, matrix, shifts, tail, scores)
-        decoding.best_labels(flat, names, view(offset(out, e * n_levels * n_states), (1, n_levels, n_states)))
+        labels = view(offset(out, e * n_levels * n_states), (1, n_levels, n_states))
+        affine_decoding.affine_labels(observations, scores, names, tail, labels)
     return OK
