@@ -8,6 +8,7 @@ from strategies import filling, filling_rows, latent_labels
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._kernels import (
+    affine_decoding,
     decoding,
     dynamics,
     emission,
@@ -228,6 +229,12 @@ def affine_by_level(_):
     return observations_of(REALS), weights, bias, normals(3, LEVELS), scores()
 
 
+def affine_labels(_):
+    affine_scores = records.AffineScores(normals(3, DIMENSION), normals(3))
+    names, tail = np.arange(3, dtype=np.uint8), normals(3, 2 * LEVELS)
+    return observations_of(REALS), affine_scores, names, tail, np.empty((BLOCK, LEVELS, 3), np.uint8)
+
+
 def squares(_):
     return observations_of(REALS), normals(3), normals(2, LEVELS), scores()
 
@@ -337,11 +344,14 @@ WORK = {
     "emission: reals along a path": Work(
         emission.observe_reals, naive.observe_reals, observing, BLOCK * LEVELS
     ),
-    "decoding: affine scores": Work(decoding.affine_scores, naive.affine_scores, affine, SEEN),
+    "decoding: affine scores": Work(affine_decoding.affine_scores, naive.affine_scores, affine, SEEN),
+    "decoding: labels of affine scores": Work(
+        affine_decoding.affine_labels, naive.affine_labels, affine_labels, SEEN
+    ),
     "decoding: squares": Work(decoding.add_squares, naive.add_squares, squares, SEEN),
     "decoding: quadratic scores": Work(decoding.quadratic_scores, naive.quadratic_scores, quadratic, SEEN),
     "decoding: affine scores by level": Work(
-        decoding.level_affine_scores, naive.level_affine_scores, affine_by_level, SEEN
+        affine_decoding.level_affine_scores, naive.level_affine_scores, affine_by_level, SEEN
     ),
     "decoding: mixtures of units": Work(decoding.mix_units, naive.mix_units, mixing_units, SEEN),
     "decoding: best labels": Work(decoding.best_labels, naive.best_labels, best, SEEN),

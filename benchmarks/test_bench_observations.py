@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._kernels import emission, labels
+from fasturl.decoders.affine import AffineMap
 from fasturl.oracles import GMM, KMeans
 from fasturl.problems.environment import emission_rngs
 
@@ -164,3 +165,27 @@ def test_decoding_by_label_table(benchmark, reference_rates, kind):
         lambda: oracle.decoder_.table(block),
         200 * (HORIZON + 1) * 3,
     )
+
+
+# --- labels of reals: what is gained where no score is stored ---
+
+REAL_LABELS = "labels of LockGaussian, horizon 20"
+REALS = fu.LockGaussian(HORIZON, 0.2).emission.draw(LANES, 500)
+AFFINE = fu.decoders.AffineDecoder(np.eye(3, HORIZON + 3), np.zeros(3))
+
+
+def test_labels_of_scores_that_are_stored(benchmark, reference_rates):
+    every_score = AffineMap(*AFFINE.weights_and_bias)
+    compare(
+        benchmark,
+        reference_rates,
+        REAL_LABELS,
+        lambda: AFFINE._best(REALS, every_score(REALS)),
+        500 * (HORIZON + 1) * 3,
+        rounds=200,
+    )
+
+
+def test_labels_of_scores_that_are_not(benchmark, reference_rates):
+    work = partial(AFFINE.table, REALS)
+    compare(benchmark, reference_rates, REAL_LABELS, work, 500 * (HORIZON + 1) * 3, rounds=200)
