@@ -86,14 +86,16 @@ def guest(tmp_path_factory):
     return own, own.dlopen(path)
 
 
-def best(play, rounds=ROUNDS):
-    """The fastest of several rounds, in seconds."""
-    seconds = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        play()
-        seconds.append(time.perf_counter() - begin)
-    return min(seconds)
+def best(*plays, rounds=ROUNDS):
+    """The fastest of several rounds of each, in seconds. They take turns, so that what slows the machine down
+    for a while slows down all of them."""
+    seconds = np.full((len(plays), rounds), np.inf)
+    for k in range(rounds):
+        for row, play in zip(seconds, plays, strict=True):
+            begin = time.perf_counter()
+            play()
+            row[k] = time.perf_counter() - begin
+    return seconds.min(axis=1)
 
 
 def test_a_call(benchmark, guest):
@@ -138,7 +140,7 @@ def test_a_step(benchmark, guest):
 
     benchmark.pedantic(seconds, (1,), rounds=ROUNDS, warmup_rounds=1)
     one, many = (min(seconds(together) for _ in range(1_000)) / n * 1e9 for together in (1, n))
-    work = best(bare, 50) / long * 1e9
+    (work,) = best(bare, rounds=50) / long * 1e9
     report(
         benchmark,
         ns_per_call=one,
@@ -173,7 +175,7 @@ def test_training(benchmark):
             memory.learn_episodes(model.dynamics, labels[: part.size], streams.row("dynamics"), part)
 
     benchmark.pedantic(in_c, rounds=ROUNDS, warmup_rounds=1)
-    seconds, reference = best(in_c), best(in_python)
+    seconds, reference = best(in_c, in_python)
     assert np.array_equal(training.returns, returns)
     report(
         benchmark,
@@ -193,7 +195,7 @@ def test_a_decoder_in_c(benchmark, guest, horizon):
     block = emission.draw(emission_rngs(Streams(0)), emission.block_episodes)
     assert np.array_equal(in_c.table(block), built_in.table(block))
     benchmark.pedantic(in_c.table, (block,), rounds=200, warmup_rounds=1)
-    seconds, reference = best(lambda: in_c.table(block), 300), best(lambda: built_in.table(block), 300)
+    seconds, reference = best(lambda: in_c.table(block), lambda: built_in.table(block), rounds=300)
     steps = block.n_episodes * block.n_levels
     report(
         benchmark,
@@ -224,7 +226,7 @@ def test_a_learner_by_name(benchmark):
             memory.learn_episodes(model.dynamics, labels[: part.size], dynamics_rng, part)
 
     benchmark.pedantic(in_c, rounds=ROUNDS, warmup_rounds=1)
-    seconds, reference = best(in_c), best(in_python)
+    seconds, reference = best(in_c, in_python)
     assert np.array_equal(returns, expected)
     report(
         benchmark,
