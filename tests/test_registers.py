@@ -106,6 +106,7 @@ def work_on_bits(a, b, out, reals):
     write_numbers(a << np.uint32(3), out[6], 0)
     write_numbers(b >> np.uint32(7), out[7], 0)
     write_numbers(same_bits(same_bits(a, np.float32), np.uint32), out[8], 0)
+    write_numbers(same_bits(same_bits(b, np.int32) >> np.int32(7), np.uint32), out[9], 0)
     write_numbers(as_reals(a), reals[0], 0)
     write_numbers(as_reals(same_bits(a, np.int32)), reals[1], 0)
 
@@ -131,11 +132,13 @@ def results_of_words(a, b, word):
 @pytest.mark.parametrize("work", [work_on_four_words, work_on_wide_words])
 @hypothesis.given(WORDS, st.integers(0, 2**32 - 1))
 def test_words_are_computed_lane_by_lane(work, row, word):
-    out, reals, word = np.empty((9, N_WORDS), np.uint32), np.empty((2, N_WORDS), np.float32), np.uint32(word)
+    out, reals, word = np.empty((10, N_WORDS), np.uint32), np.empty((2, N_WORDS), np.float32), np.uint32(word)
     count = work(row, word, out, reals)
     a, b = row[1 : 1 + count], row[4 : 4 + count]
     np.testing.assert_array_equal(out[:6, :count], results_of_words(a, b, word))
-    np.testing.assert_array_equal(out[6:, :count], [a << np.uint32(3), b >> np.uint32(7), a])
+    np.testing.assert_array_equal(
+        out[6:, :count], [a << np.uint32(3), b >> np.uint32(7), a, (b.view(np.int32) >> 7).view(np.uint32)]
+    )
     np.testing.assert_array_equal(
         reals[:, :count], [a.astype(np.float32), a.view(np.int32).astype(np.float32)]
     )

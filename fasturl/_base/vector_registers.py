@@ -21,16 +21,16 @@ from .._kernels.compiling import fma
 from .numba_internals import check_place
 
 _INSTRUCTIONS = {
-    operator.add: ("fadd", "add"),
-    operator.sub: ("fsub", "sub"),
-    operator.mul: ("fmul", "mul"),
-    operator.and_: ("", "and_"),
-    operator.or_: ("", "or_"),
-    operator.xor: ("", "xor"),
-    operator.lshift: ("", "shl"),
-    operator.rshift: ("", "lshr"),
+    operator.add: ("fadd", "add", "add"),
+    operator.sub: ("fsub", "sub", "sub"),
+    operator.mul: ("fmul", "mul", "mul"),
+    operator.and_: ("", "and_", "and_"),
+    operator.or_: ("", "or_", "or_"),
+    operator.xor: ("", "xor", "xor"),
+    operator.lshift: ("", "shl", "shl"),
+    operator.rshift: ("", "ashr", "lshr"),
 }
-"""Of an operation, for reals and for whole numbers; empty where there is none."""
+"""Of an operation, for reals, for whole numbers and for those without a sign; empty where there is none."""
 _KINDS = (types.float32, types.int32, types.uint32, types.uint64, types.uint8)
 
 
@@ -65,8 +65,8 @@ class _Model(models.PrimitiveModel):  # type: ignore[misc]  # Numba carries no t
 
 def use_registers() -> None:
     """Let kernels compile with them. Call it once, before the first is compiled."""
-    for operation, (of_reals, of_integers) in _INSTRUCTIONS.items():
-        _define(operation, *_compiled_operation(of_reals, of_integers), _OPERANDS)
+    for operation, names in _INSTRUCTIONS.items():
+        _define(operation, *_compiled_operation(*names), _OPERANDS)
     _define(fma, lambda a, b, c: _common_kind(a, b, c), _multiply_and_add)
     _define(registers.wide, lambda: types.intp, _count_wide)
     _define(registers.read_four, lambda row, i: _type_of_reading(row, registers.FOUR), _read)
@@ -77,7 +77,7 @@ def use_registers() -> None:
     _define(registers.side_by_side, lambda a, b, c, d: Register(a, 4)(a, a, a, a), _put_side_by_side)
     _define(registers.apart, lambda numbers: types.UniTuple(numbers.dtype, numbers.count), _take_apart)
     _define(registers.full_like, _type_of_repeating, _repeat)
-    _define(registers.where_greater, lambda a, b, chosen, other: _common_kind(chosen, other), _choose)
+    _define(registers.where_greater, _type_of_choice, _choose)
     _define(registers.as_bytes, lambda numbers: Register(types.uint8, numbers.count), _shorten)
     _define(registers.square_roots, lambda numbers: numbers, _take_roots)
     _define(registers.as_reals, lambda integers: Register(types.float32, integers.count), _convert)
@@ -132,11 +132,13 @@ def _joined(builder: Any, numbers: Any, parts: list[Any]) -> Any:
     return numbers
 
 
-def _compiled_operation(of_reals: str, of_integers: str) -> tuple[Any, Any]:
+def _compiled_operation(of_reals: str, of_integers: str, of_unsigned: str) -> tuple[Any, Any]:
     """The type of an operation of two operands, and how it is made."""
 
     def name_of(kind: Any) -> str:
-        return of_reals if isinstance(kind.dtype, types.Float) else of_integers
+        if isinstance(kind.dtype, types.Float):
+            return of_reals
+        return of_integers if kind.dtype.signed else of_unsigned
 
     def find_type(a: Any, b: Any) -> Any:
         kind = _common_kind(a, b)
@@ -181,6 +183,11 @@ def _type_of_repeating(numbers: Any, number: Any) -> Any:
 def _repeat(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     blank = target.get_value_type(signature.return_type)(ir.Undefined)
     return _joined(builder, blank, [arguments[1]] * signature.return_type.count)
+
+
+def _type_of_choice(a: Any, b: Any, chosen: Any, other: Any) -> Any:
+    comparable = a == b == Register(types.float32, a.count)
+    return chosen if comparable and chosen == other and chosen.count == a.count else None
 
 
 def _choose(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
