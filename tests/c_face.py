@@ -209,12 +209,12 @@ AFFINE = r"""
 #include <string.h>
 #include "fasturl.h"
 
-/* context: n_labels, then for each label its weights and its bias, all float.
-   Sums run from the last coordinate, as in fasturl; those of three labels are made in one go, so that an
-   observation is read once for all of them. Beyond the last label the last one is scored again. */
 typedef float eight_floats __attribute__((vector_size(32)));
 typedef int32_t eight_labels __attribute__((vector_size(32)));
 
+/* context: n_labels, then for each label its weights and its bias, all float.
+   Sums run from the last coordinate, as in fasturl; those of three labels are made in one go, so that an
+   observation is read once for all of them. Beyond the last label the last one is scored again. */
 static void label_eight(const float *x, int64_t n, int64_t dimension, const float *numbers, int32_t *labels)
 {
     const int n_labels = (int)numbers[0];

@@ -67,6 +67,8 @@ def labelled(draw, sizes, n_informative, levels, by_level):
 @hypothesis.example(np.random.default_rng(0), (2, 3, 3, 23, 21), 3, 21, False)
 @hypothesis.example(np.random.default_rng(0), (1, 2, 5, 70, 37), 0, 37, False)  # coordinates in several turns
 @hypothesis.example(np.random.default_rng(0), (1, 2, 5, 70, 37), 35, 20, True)
+@hypothesis.example(np.random.default_rng(0), (2, 2, 6, 9, 150), 3, 150, False)  # more than some registers
+@hypothesis.example(np.random.default_rng(0), (2, 2, 6, 9, 150), 3, 101, True)
 @hypothesis.example(np.random.default_rng(0), (2, 2, 4, 5, 3), 5, 3, False)  # fewer levels than a register
 def test_affine_labels_equal_their_reference(draw, sizes, n_informative, levels, by_level):
     np.testing.assert_array_equal(*labelled(draw, sizes, n_informative, levels, by_level))

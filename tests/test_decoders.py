@@ -18,6 +18,7 @@ from fasturl.decoders import (
     SupportVectorDecoder,
     check_decoder,
 )
+from fasturl.problems.blocks import RealBlock
 from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian
 from fasturl.problems.environment import emission_rngs
 from fasturl.problems.locks import LockBits
@@ -167,6 +168,25 @@ def test_a_label_table_equals_decoding_all_observations_of_a_level(make, emissio
         labels = decoder.decode(seen[:, h].reshape(-1, seen.shape[-1]), h + 1)
         assert labels.dtype == np.int64
         np.testing.assert_array_equal(table[:, h].ravel(), labels)
+
+
+LAYOUTS = {
+    "of another order": np.asfortranarray,
+    "read backwards": lambda table: table[::-1].copy()[::-1],
+    "cut out of a larger one": lambda table: np.pad(table, ((0, 0), (0, 0), (0, 2)))[:, :, :-2],
+    "read only": lambda table: np.frombuffer(table.tobytes(), np.float32).reshape(table.shape),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "make", ["affine", "an affine one or none for each level"], indirect=True, ids=["all", "each level"]
+)
+def test_blocks_of_any_layout_have_the_same_labels(make, layout):
+    emission = EMISSIONS["lock of reals"]
+    decoder, block = make(emission), emission.draw(emission_rngs(Streams(1)), 6)
+    other = RealBlock(LAYOUTS[layout](block.noise), LAYOUTS[layout](block.means), block.n_informative)
+    np.testing.assert_array_equal(decoder.table(other), decoder.table(block))
 
 
 def test_close_calls_are_close():

@@ -176,29 +176,42 @@ def test_numbers_are_spread_over_a_row_as_bytes(numbers, step):
     np.testing.assert_array_equal(out, expected)
 
 
-NORMALS_OF = """
+NUMBERS_OF = """
 import sys
 import numpy as np
 import fasturl
+from fasturl._kernels.affine_decoding import affine_labels
 from fasturl._kernels.emission import fill_normals, fill_words
+from fasturl._kernels.records import AffineScores, RealObservations
 
 rngs = np.arange(1, 17, dtype=np.uint64).reshape(4, 4)
-out, words = np.empty((3, 2, 44), np.float32), np.empty((2, 5, 4), np.uint64)
-fill_normals(rngs, np.empty((2, 44), np.float32), np.float32(0.5), out)
+normals, words = np.empty((3, 2, 44), np.float32), np.empty((2, 5, 4), np.uint64)
+fill_normals(rngs, np.empty((2, 44), np.float32), np.float32(0.5), normals)
 fill_words(rngs, words)
-sys.stdout.write(out.tobytes().hex() + words.tobytes().hex() + rngs.tobytes().hex())
+results = [normals, words, rngs]
+draw = np.random.default_rng(0)
+for n_levels in (3, 7, 21, 40, 150):
+    noise, means = draw.normal(size=(4, 9, n_levels)), draw.normal(size=(2, 9, n_levels))
+    means[:, 5:] = 0.0
+    observations = RealObservations(noise.astype(np.float32), means.astype(np.float32), 5)
+    scores = AffineScores(draw.normal(size=(5, 9)).astype(np.float32), np.zeros(5, np.float32))
+    labels = np.empty((4, n_levels, 2), np.uint8)
+    tail = np.empty((5, 2 * n_levels), np.float32)
+    affine_labels(observations, scores, np.arange(5, dtype=np.uint8), tail, labels)
+    results.append(labels)
+sys.stdout.write("".join(result.tobytes().hex() for result in results))
 """
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain Python has no registers")
 @pytest.mark.parametrize("features", ["", "+avx,+avx2,+fma"])
 def test_registers_of_any_width_give_the_same_numbers(features, tmp_path):
-    """44 pairs are neither a whole number of wide registers nor of the widest ones, with some left over."""
+    """44 pairs of normals leave some over of registers of eight and of sixteen."""
     host = binding.get_host_cpu_features().flatten()
 
     def numbers(**settings):
         environment = {**os.environ, "FASTURL_CACHE_DIR": str(tmp_path), **settings}
-        run = [sys.executable, "-c", NORMALS_OF]
+        run = [sys.executable, "-c", NUMBERS_OF]
         return subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout
 
     if not set(filter(None, features.split(","))) <= set(host.split(",")):
@@ -207,7 +220,9 @@ def test_registers_of_any_width_give_the_same_numbers(features, tmp_path):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
-@pytest.mark.parametrize("operation", [operator.and_, operator.xor, operator.lshift])
+@pytest.mark.parametrize(
+    "operation", [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
+)
 def test_reals_have_no_bits_to_work_on(operation):
     @kernel
     def work(row):
@@ -215,6 +230,21 @@ def test_reals_have_no_bits_to_work_on(operation):
 
     with pytest.raises(numba.TypingError):
         work(np.zeros(8, np.float32))
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
+def test_words_have_no_roots():
+    @kernel
+    def take_root(row):
+        write_numbers(square_roots(read_four(row, 0)), row, 0)
+
+    @kernel
+    def multiply_and_add(row):
+        write_numbers(fma(read_four(row, 0), read_four(row, 0), read_four(row, 4)), row, 0)
+
+    for work in (take_root, multiply_and_add):
+        with pytest.raises(numba.TypingError):
+            work(np.zeros(8, np.uint32))
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")

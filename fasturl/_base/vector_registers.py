@@ -35,7 +35,10 @@ _KINDS = (types.float32, types.int32, types.uint32, types.uint64, types.uint8)
 
 
 def _register_bits() -> int:
-    """The width of the vectors of the machine that kernels are compiled for."""
+    """The width of the vectors of the machine that kernels are compiled for. Where it is not known for sure,
+    LLVM makes several registers of one, or one of several."""
+    if not numba.config.ENABLE_AVX:
+        return 128
     features = numba.config.CPU_FEATURES
     if features is None:
         features = "" if numba.config.CPU_NAME == "generic" else binding.get_host_cpu_features().flatten()
@@ -67,7 +70,7 @@ def use_registers() -> None:
     """Let kernels compile with them. Call it once, before the first is compiled."""
     for operation, names in _INSTRUCTIONS.items():
         _define(operation, *_compiled_operation(*names), _OPERANDS)
-    _define(fma, lambda a, b, c: _common_kind(a, b, c), _multiply_and_add)
+    _define(fma, lambda a, b, c: _if_real(_common_kind(a, b, c)), _multiply_and_add)
     _define(registers.wide, lambda: types.intp, _count_wide)
     _define(registers.read_four, lambda row, i: _type_of_reading(row, registers.FOUR), _read)
     _define(registers.read_wide, lambda row, i: _type_of_reading(row, _WIDE), _read)
@@ -79,7 +82,7 @@ def use_registers() -> None:
     _define(registers.full_like, _type_of_repeating, _repeat)
     _define(registers.where_greater, _type_of_choice, _choose)
     _define(registers.as_bytes, lambda numbers: Register(types.uint8, numbers.count), _shorten)
-    _define(registers.square_roots, lambda numbers: numbers, _take_roots)
+    _define(registers.square_roots, lambda numbers: _if_real(numbers), _take_roots)
     _define(registers.as_reals, lambda integers: Register(types.float32, integers.count), _convert)
     _define(registers.same_bits, _type_of_bits, _keep_bits)
 
@@ -102,6 +105,11 @@ def _common_kind(*operands: Any) -> Any:
     """The kind of what comes out of numbers of one kind, some of them in registers; None for others."""
     kinds = [kind for kind in operands if isinstance(kind, Register)]
     return kinds[0] if kinds and all(kind in (kinds[0], kinds[0].dtype) for kind in operands) else None
+
+
+def _if_real(kind: Any) -> Any:
+    """The kind, where there is one and it is of reals, else None."""
+    return kind if kind is not None and kind.dtype == types.float32 else None
 
 
 def _in_registers(target: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:

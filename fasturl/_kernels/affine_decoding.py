@@ -1,8 +1,8 @@
 """Decoders whose scores are affine in real observations: see `decoding` for what a decoder computes.
 
-Scores of all labels are made for mixtures of logistic units and for those with a quadratic part. Where the
-label of the greatest is all that is wanted, no score is stored: levels are taken as many at a time as a
-register holds (see `registers`), and the greatest score so far stays in one.
+`affine_scores` and `level_affine_scores` store the scores of all labels, for those who do more with them.
+Where the label of the greatest is all that is wanted, `affine_labels` stores none: levels are taken as many
+at a time as a register holds (see `registers`), and the greatest score so far stays in one.
 """
 
 from typing import Any
@@ -26,13 +26,18 @@ from .registers import (
 _0F = np.float32(0.0)
 _0, _1, _2, _3, _4 = np.arange(5, dtype=np.uint64)
 
+_FEW_REGISTERS = 6
+"""Registers of levels up to which those that plain loops would leave over take longer than the rest."""
 _NEAR_ROWS = np.uint64(32)
 """Coordinates whose noise stays in the nearest cache while it is read some levels at a time."""
 
 
 @inlined
-def _add_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, sums: np.ndarray) -> None:
-    """sums[k, h] += weights[k, j] * noise[e, j, h] for j from the last down to `first`.
+def _add_products(
+    weights: np.ndarray, noise: np.ndarray, e: int, first: int, sums: np.ndarray, n_levels: int
+) -> None:
+    """sums[k, h] += weights[k, j] * noise[e, j, h] for the first levels h and j from the last down to
+    `first`.
 
     Four coordinates at a time: a sum is then loaded and stored once for four products, which are still added
     one by one.
@@ -43,7 +48,7 @@ def _add_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, su
         j0, j1, j2, j3 = j - _1, j - _2, j - _3, j - _4
         for k in range(n_scores):
             w0, w1, w2, w3 = weights[k, j0], weights[k, j1], weights[k, j2], weights[k, j3]
-            for h in range(sums.shape[1]):
+            for h in range(n_levels):
                 total = sums[k, h] + w0 * noise[e, j0, h]
                 total += w1 * noise[e, j1, h]
                 total += w2 * noise[e, j2, h]
@@ -53,20 +58,21 @@ def _add_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, su
         j -= _1
         for k in range(n_scores):
             w0 = weights[k, j]
-            for h in range(sums.shape[1]):
+            for h in range(n_levels):
                 sums[k, h] += w0 * noise[e, j, h]
 
 
 @inlined
-def _add_level_products(weights: np.ndarray, noise: np.ndarray, e: int, first: int, sums: np.ndarray) -> None:
-    """sums[k, h] += weights[k, j, h] * noise[e, j, h] for j from the last down to `first`, four at a time as
-    above."""
+def _add_level_products(
+    weights: np.ndarray, noise: np.ndarray, e: int, first: int, sums: np.ndarray, n_levels: int
+) -> None:
+    """sums[k, h] += weights[k, j, h] * noise[e, j, h] likewise, four coordinates at a time as above."""
     n_scores, dimension, _ = weights.shape
     j, end = np.uint64(dimension), np.uint64(first)
     while j >= end + _4:
         j0, j1, j2, j3 = j - _1, j - _2, j - _3, j - _4
         for k in range(n_scores):
-            for h in range(sums.shape[1]):
+            for h in range(n_levels):
                 total = sums[k, h] + weights[k, j0, h] * noise[e, j0, h]
                 total += weights[k, j1, h] * noise[e, j1, h]
                 total += weights[k, j2, h] * noise[e, j2, h]
@@ -75,7 +81,7 @@ def _add_level_products(weights: np.ndarray, noise: np.ndarray, e: int, first: i
     while j > end:
         j -= _1
         for k in range(n_scores):
-            for h in range(sums.shape[1]):
+            for h in range(n_levels):
                 sums[k, h] += weights[k, j, h] * noise[e, j, h]
 
 
@@ -99,7 +105,7 @@ def affine_scores(
                         scores[e, k, s, h] = (w1 * noise[e, 1, h] + w0 * noise[e, 0, h]) + b
             continue
         tail[:] = _0F
-        _add_products(weights, noise, e, n_informative, tail)
+        _add_products(weights, noise, e, n_informative, tail, n_levels)
         for s in range(means.shape[0]):
             if n_informative == 3:  # the code of a lock, in one loop: many short ones take longer to start
                 for k in range(n_scores):
@@ -139,7 +145,7 @@ def level_affine_scores(
     n_scores, n_levels = weights.shape[0], scores.shape[3]
     for e in range(noise.shape[0]):
         tail[:] = _0F
-        _add_level_products(weights, noise, e, n_informative, tail)
+        _add_level_products(weights, noise, e, n_informative, tail, n_levels)
         for s in range(means.shape[0]):
             if n_informative == 3:  # the code of a lock, in one loop as above
                 for k in range(n_scores):
@@ -222,6 +228,19 @@ def _sum_tails(
 
 
 @inlined
+def _sum_long_tails(
+    observations: tuple, e: int, weights: np.ndarray, tail: np.ndarray, n_levels: int
+) -> None:
+    """tail[k, h] = the same at level h, row after row: where rows are long, what is left over of them is
+    little, and memory is read in its order."""
+    tail[:] = _0F
+    if weights.ndim == 2:
+        _add_products(weights, observations.noise, e, observations.n_informative, tail, n_levels)
+    else:
+        _add_level_products(weights, observations.noise, e, observations.n_informative, tail, n_levels)
+
+
+@inlined
 def _better(score: Any, name: np.uint8, greatest: Any, label: Any) -> tuple:
     """The greatest scores and their labels, among those so far and one more."""
     names = full_like(score, np.float32(name))
@@ -243,17 +262,22 @@ def _label_episode(
     noise, means, n_informative = observations.noise, observations.means, observations.n_informative
     weights, bias = scores.weights, scores.bias
     n_levels, n_states, n_scores = labels.shape[1], labels.shape[2], np.uint64(weights.shape[0])
-    _sum_tails(read, width, observations, e, weights, tail, n_levels)
+    is_long = n_levels > _FEW_REGISTERS * wide()
+    if is_long:
+        _sum_long_tails(observations, e, weights, tail, n_levels)
+    else:
+        _sum_tails(read, width, observations, e, weights, tail, n_levels)
     row = labels[e].reshape(n_levels * n_states)
     for start in range(0, n_levels, width):
         h = min(start, n_levels - width)  # the last levels again, where fewer are left
+        place = h if is_long else start
         for s in range(np.uint64(n_states)):
-            greatest = read(tail[0], start)
+            greatest = read(tail[0], place)  # until the first score is there
             label = full_like(greatest, np.float32(relabel[0]))
             for k in range(_0, n_scores, _4):
                 k0, k1, k2, k3 = _four_from(k, n_scores)
-                a, b = read(tail[k0], start), read(tail[k1], start)
-                c, d = read(tail[k2], start), read(tail[k3], start)
+                a, b = read(tail[k0], place), read(tail[k1], place)
+                c, d = read(tail[k2], place), read(tail[k3], place)
                 j = np.uint64(n_informative)
                 while j > _0:
                     j -= _1
@@ -279,7 +303,7 @@ def affine_labels(
     """Labels uint8[E, L, S] of greatest score, for `AffineScores` that are stored nowhere.
 
     Only the first levels are labelled where `labels` has fewer than the observations; `tail` is float32 of
-    scratch, [K, twice the levels of the labels].
+    scratch, [K, twice the levels of the labels]: whole registers may be up to twice as many.
     """
     n_levels = labels.shape[1]
     for e in range(labels.shape[0]):

@@ -1,11 +1,11 @@
 """Decoders over blocks: a label for every episode, level and latent state that the level can have.
 
-A decoder computes `scores`, float32[E, K, S, L] with the level fastest, and the label of an observation is
-the first k of greatest score, passed through `relabel` (uint8[K]): `best_labels`, for all decoders but those
-that vote. Where fewer than K labels are possible at a level, the scores of the others are minus infinity.
-Scores are affine (see `affine_decoding`) or quadratic in real observations (`RealObservations`, see
-`emission`), affine in packed bits (see `packed_decoding`), or mixtures of logistic units whose arguments are
-such scores:
+A decoder has `scores`, float32[E, K, S, L] with the level fastest, and the label of an observation is the
+first k of greatest score, passed through `relabel` (uint8[K]): `best_labels`, for all decoders but those that
+vote or find the greatest score as they go. Where fewer than K labels are possible at a level, the scores of
+the others are minus infinity. Scores are affine (see `affine_decoding`) or quadratic in real observations
+(`RealObservations`, see `emission`), affine in packed bits (see `packed_decoding`), or mixtures of logistic
+units whose arguments are such scores:
 
     z[j] = 1 / (1 + exp(-scores[j])),   score of label k = mixing[k, K, h] + sum over j of mixing[k, j, h]
     z[j].

@@ -1,7 +1,8 @@
 """Several numbers side by side, as one value of a kernel.
 
 LLVM makes vectors of a plain loop by itself, but not of one that does something else besides, such as to draw
-the bits of the numbers that come next. There a kernel takes several numbers at a time from a row, four or as
+the bits of the numbers that come next, and with the few entries of a short row most of them are left over.
+There a kernel takes several numbers at a time from a row, four or as
 many as a register of the machine holds, computes with all of them as with one, and puts them into a row. In
 plain Python they are an array, which has all of its operations; compiled, they are a register
 (`_base.vector_registers`): sums, differences, products, `&`, `|`, `^`, `<<`, `>>`, also with a single number
@@ -80,5 +81,5 @@ def as_reals(integers: np.ndarray) -> np.ndarray:
 
 
 def same_bits(numbers: np.ndarray, kind: type) -> np.ndarray:
-    """The bits of numbers, as those of another kind of 32 bits."""
+    """The bits of numbers, as those of another kind that is as wide."""
     return numbers.view(kind)

@@ -12,7 +12,7 @@ from .._base import checks
 from .._kernels import affine_decoding as _affine
 from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
-from .._kernels.records import AffineScores, PackedTables
+from .._kernels.records import AffineScores, PackedTables, RealObservations
 from ..problems.blocks import BitBlock, Block, RealBlock
 from .decoder import ByteLabels, Decoder, Floats, Reals, in_rows, observations_of, real_blocks
 
@@ -130,8 +130,13 @@ def best_of_bits(
 def best_of_reals(block: RealBlock, scores: AffineScores, relabel: ByteLabels, n_levels: int) -> ByteLabels:
     """As `best_of_bits`, for reals."""
     labels = np.empty((block.n_episodes, n_levels, block.n_states), np.uint8)
+    observations = RealObservations(
+        np.ascontiguousarray(block.noise, np.float32),
+        np.ascontiguousarray(block.means, np.float32),
+        block.n_informative,
+    )
     tail = np.empty((relabel.size, 2 * n_levels), np.float32)
-    _affine.affine_labels(observations_of(block), scores, relabel, tail, labels)
+    _affine.affine_labels(observations, scores, relabel, tail, labels)
     return labels
 
 
