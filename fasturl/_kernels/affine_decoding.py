@@ -193,6 +193,27 @@ def _four_from(k: np.uint64, n_scores: np.uint64) -> tuple:
 
 
 @inlined
+def _tails_of(read: Any, tail: np.ndarray, four: tuple, place: int) -> tuple:
+    """What is in the rows of four scores from a place on."""
+    k0, k1, k2, k3 = four
+    return read(tail[k0], place), read(tail[k1], place), read(tail[k2], place), read(tail[k3], place)
+
+
+@inlined
+def _with_products(
+    read: Any, sums: tuple, weights: np.ndarray, four: tuple, j: np.uint64, h: int, x: Any
+) -> tuple:
+    """The sums of four scores at several levels from h on, and what coordinate j, which is x there, adds."""
+    (a, b, c, d), (k0, k1, k2, k3) = sums, four
+    return (
+        a + _weight(read, weights, k0, j, h) * x,
+        b + _weight(read, weights, k1, j, h) * x,
+        c + _weight(read, weights, k2, j, h) * x,
+        d + _weight(read, weights, k3, j, h) * x,
+    )
+
+
+@inlined
 def _sum_tails(
     read: Any, width: int, observations: tuple, e: int, weights: np.ndarray, tail: np.ndarray, n_levels: int
 ) -> None:
@@ -209,21 +230,14 @@ def _sum_tails(
         for start in range(0, n_levels, width):
             h = min(start, n_levels - width)
             for k in range(_0, n_scores, _4):
-                k0, k1, k2, k3 = _four_from(k, n_scores)
-                a, b = read(tail[k0], start), read(tail[k1], start)
-                c, d = read(tail[k2], start), read(tail[k3], start)
+                four = _four_from(k, n_scores)
+                sums = _tails_of(read, tail, four, start)
                 j = end
                 while j > begin:
                     j -= _1
-                    x = read(noise[e, j], h)
-                    a = a + _weight(read, weights, k0, j, h) * x
-                    b = b + _weight(read, weights, k1, j, h) * x
-                    c = c + _weight(read, weights, k2, j, h) * x
-                    d = d + _weight(read, weights, k3, j, h) * x
-                write_numbers(a, tail[k0], start)
-                write_numbers(b, tail[k1], start)
-                write_numbers(c, tail[k2], start)
-                write_numbers(d, tail[k3], start)
+                    sums = _with_products(read, sums, weights, four, j, h, read(noise[e, j], h))
+                for i in range(4):
+                    write_numbers(sums[i], tail[four[i]], start)
         end = begin
 
 
@@ -275,24 +289,17 @@ def _label_episode(
             greatest = read(tail[0], place)  # until the first score is there
             label = full_like(greatest, np.float32(relabel[0]))
             for k in range(_0, n_scores, _4):
-                k0, k1, k2, k3 = _four_from(k, n_scores)
-                a, b = read(tail[k0], place), read(tail[k1], place)
-                c, d = read(tail[k2], place), read(tail[k3], place)
+                four = _four_from(k, n_scores)
+                sums = _tails_of(read, tail, four, place)
                 j = np.uint64(n_informative)
                 while j > _0:
                     j -= _1
                     x = read(noise[e, j], h) + read(means[s, j], h)
-                    a = a + _weight(read, weights, k0, j, h) * x
-                    b = b + _weight(read, weights, k1, j, h) * x
-                    c = c + _weight(read, weights, k2, j, h) * x
-                    d = d + _weight(read, weights, k3, j, h) * x
-                a, b = _with_bias(read, a, bias, k0, h), _with_bias(read, b, bias, k1, h)
-                c, d = _with_bias(read, c, bias, k2, h), _with_bias(read, d, bias, k3, h)
-                greatest = a if k == _0 else greatest
-                greatest, label = _better(a, relabel[k0], greatest, label)
-                greatest, label = _better(b, relabel[k1], greatest, label)
-                greatest, label = _better(c, relabel[k2], greatest, label)
-                greatest, label = _better(d, relabel[k3], greatest, label)
+                    sums = _with_products(read, sums, weights, four, j, h, x)
+                for i in range(4):
+                    score = _with_bias(read, sums[i], bias, four[i], h)
+                    greatest = score if k == _0 and i == 0 else greatest
+                    greatest, label = _better(score, relabel[four[i]], greatest, label)
             write_spread(as_bytes(label), row, h * n_states + s, n_states)
 
 
