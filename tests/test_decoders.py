@@ -179,9 +179,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(
-    "make", ["affine", "an affine one or none for each level"], indirect=True, ids=["all", "each level"]
-)
+@pytest.mark.parametrize("make", ["affine", "an affine one or none for each level"], indirect=True)
 def test_blocks_of_any_layout_have_the_same_labels(make, layout):
     emission = EMISSIONS["lock of reals"]
     decoder, block = make(emission), emission.draw(emission_rngs(Streams(1)), 6)
