@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import fasturl as fu
+from fasturl._base.streams import Streams
 from fasturl.agents import Agent, LatentPolicy, ObservationAgent, Outcome
 from fasturl.agents.checked_episodes import CheckedEpisodes, episodes_of
-from fasturl.agents.game import Episodes
+from fasturl.agents.game import Episodes, Game
 from fasturl.agents.observation import _Rows
 from fasturl.decoders import AffineDecoder, Decoder
 
@@ -146,7 +147,7 @@ def test_an_agent_may_learn_on_latent_states_from_more_episodes_than_a_block_has
         game.learn(fu.OracleQ().start(game.task(S, count)), None, returns)
         return returns
 
-    count = 5000
+    count = 2 * Game(LOCK.draw_checked(Streams(0)), Streams(0), latent=True).block_episodes + 1
     own, ours = (fu.train(LOCK, agent, count) for agent in (Learns(play_all), fu.OracleQ()))
     np.testing.assert_array_equal(own.average_reward, ours.average_reward)
 
@@ -157,6 +158,25 @@ def test_an_agent_on_observations_is_not_shown_the_latent_states():
 
     with pytest.raises(ValueError, match="decoder must be given to an agent that does not see latent"):
         fu.train(LOCK, Plays(play_all), EPISODES)
+
+
+def test_episodes_with_observations_do_not_play_on_latent_states():
+    def play_all(game, count):
+        game.begin(count).learn_on_states(memory(game), np.empty(count))
+
+    with pytest.raises(ValueError, match="must be learned on by an agent that sees them"):
+        fu.train(LOCK, Plays(play_all), EPISODES)
+
+
+def test_a_memory_that_an_agent_brings_to_latent_states_has_room_for_them():
+    class Learns(Plays):
+        sees_latent_states = True
+
+    def play_all(game, count):
+        game.begin(count).learn_on_states(fu.OracleQ().start(game.task(S - 1, count)), np.empty(count))
+
+    with pytest.raises(ValueError, match=f"cannot play {LOCK.horizon} levels, {S} labels"):
+        fu.train(LOCK, Learns(play_all), EPISODES)
 
 
 @pytest.mark.parametrize("count", [-3, 2.5, "all"])

@@ -135,7 +135,7 @@ def diary(n_actions, wrong_entry=NEVER, wrong_action=0, failing_entry=NEVER):
 class Game:
     """Arguments of every loop, with streams for a reference or for a kernel."""
 
-    def __init__(self, draw, sizes, n_labels, modes=(True, False), recorded=True, n_slots=None):
+    def __init__(self, draw, sizes, n_labels, modes=(True, False), recorded=True, n_slots=None, n_rows=EPISODES):
         self.horizon, n_states, self.n_actions = sizes
         self.n_labels = n_labels
         self.dynamics = dynamics(draw, *sizes)
@@ -148,6 +148,8 @@ class Game:
         )
         # the loop that learns writes down all episodes or none
         self.modes, self.recorded, self.n_slots = modes, recorded, n_slots
+        # it may see the same in all of them
+        self.learned_table = self.table[:n_rows]
 
     def arguments(self, loop, tables, dynamics_rng, policy_rng):
         """The arguments of a loop, and those of them that it fills."""
@@ -155,7 +157,7 @@ class Game:
         match loop:
             case "learn":
                 filled, record = np.full(EPISODES, np.nan), self._blank(*episodes) if self.recorded else None
-                given = self.dynamics, self.table, tables, dynamics_rng, policy_rng, filled, record
+                given = self.dynamics, self.learned_table, tables, dynamics_rng, policy_rng, filled, record
                 return given, [filled, *(record or ())]
             case "explore":
                 filled = self._blank(*episodes)
@@ -211,15 +213,16 @@ LOOPS = pytest.mark.parametrize("loop", learning.Loops._fields)
 PLAYING = pytest.mark.parametrize("loop", ["learn", "explore", "draw_policy", "learn_observations"])
 STREAMS = st.tuples(GENERATORS, GENERATORS)
 MODES = st.tuples(st.booleans(), st.booleans())
+N_ROWS = st.sampled_from([1, EPISODES])
 
 
 @KINDS
 @LOOPS
-@hypothesis.given(DRAWS, SIZES, N_LABELS, STREAMS, MODES, st.sampled_from([0, EPISODES]))
+@hypothesis.given(DRAWS, SIZES, N_LABELS, STREAMS, MODES, st.sampled_from([0, EPISODES]), N_ROWS)
 def test_a_loop_calls_the_functions_as_its_reference_does(
-    loop, trusted, draw, sizes, n_labels, streams, modes, recorded
+    loop, trusted, draw, sizes, n_labels, streams, modes, recorded, n_rows
 ):
-    game, ref = Game(draw, sizes, n_labels, modes, recorded), diary(sizes[2])
+    game, ref = Game(draw, sizes, n_labels, modes, recorded, n_rows=n_rows), diary(sizes[2])
     comp, (dynamics_rng, policy_rng) = copy.deepcopy(ref), copy.deepcopy(streams)
     dynamics_row, policy_row = row(dynamics_rng), row(policy_rng)
     ref_well, ref_filled, ref_place = run(REFERENCE, loop, game, ref, dynamics_rng, policy_rng)
@@ -275,11 +278,11 @@ class Looks:
 
 
 @KINDS
-@hypothesis.given(DRAWS, SIZES, N_LABELS, STREAMS)
+@hypothesis.given(DRAWS, SIZES, N_LABELS, STREAMS, N_ROWS)
 def test_a_learner_that_makes_do_with_one_look_is_called_as_by_its_reference(
-    trusted, draw, sizes, n_labels, streams
+    trusted, draw, sizes, n_labels, streams, n_rows
 ):
-    game, ref = Game(draw, sizes, n_labels, recorded=False), diary(sizes[2])
+    game, ref = Game(draw, sizes, n_labels, recorded=False, n_rows=n_rows), diary(sizes[2])
     comp, generators = copy.deepcopy(ref), copy.deepcopy(streams)
     rows = [row(generator) for generator in generators]
     ref_well, ref_filled, _ = run(Looks(LOOKING_REFERENCE), "learn", game, ref, *generators)

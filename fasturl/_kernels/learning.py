@@ -104,11 +104,12 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
     def learn(dynamics, labels, tables, dynamics_rng, policy_rng, returns, trajectories, place):
         """Play and learn one episode for each entry of `returns`, which gets its return.
 
-        labels uint8[E, H+1, S], int32 where there are more than 256. What happens is written down in
-        `trajectories`; where that is None, the compiler leaves this out.
+        labels uint8[E, H+1, S], int32 where there are more than 256; [1, H+1, S] where they are the same in
+        all episodes. What happens is written down in `trajectories`; where that is None, the compiler leaves
+        this out.
         """
         horizon, n_actions = dynamics.transitions.shape[0], dynamics.transitions.shape[2]
-        n_states = np.uint64(labels.shape[2])
+        n_states, last_row = np.uint64(labels.shape[2]), labels.shape[0] - 1
         for e in range(returns.size):
             if checked:
                 place[0] = BEGIN_EPISODE
@@ -118,7 +119,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
             s = start_state(dynamics, dynamics_rng)
             if trajectories is not None:
                 trajectories.states[e, 0] = s
-            seen = place_of_block(labels, e)
+            seen = place_of_block(labels, min(e, last_row))
             x = np.int64(get_entry(labels, seen + np.uint64(s)))
             a = 0
             if looks:

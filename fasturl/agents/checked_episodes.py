@@ -57,6 +57,11 @@ class CheckedEpisodes(Episodes):
     def learn_in_view(self, memory: Memory, labels: LabelTable) -> Trajectories:
         return super().learn_in_view(memory, self._labels_for(memory, labels))
 
+    def learn_on_states(self, memory: Memory, returns: Floats) -> None:
+        horizon, n_states, n_actions, _ = self._dynamics.transitions.shape
+        player_of(memory).check_room(horizon, n_states, n_actions)
+        super().learn_on_states(memory, self._returns(returns))
+
     def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
         self._check_keys(keys)
         table, horizon = keys.table, self._dynamics.transitions.shape[0]

@@ -39,11 +39,10 @@ from ..problems.blocks import BitBlock, Block
 from ..problems.description import Description
 from ..problems.environment import emission_rngs
 
-_TABLE_ENTRIES = 2**19
-"""Entries of the label table of latent states (episodes x levels x states) that are no more than a cache
-holds."""
+_BLOCK_STEPS = 2**18
+"""Steps of a block without observations: some milliseconds of work for each call of a loop."""
 _LEAST_EPISODES = 16
-"""Episodes of such a table, however large: some work for each call of a loop."""
+"""Episodes of such a block, however long they are."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +141,12 @@ class Episodes:
         """Play and learn, and fill in the returns."""
         playing.player_of(memory).learn(self._dynamics, labels, self._dynamics_rng, returns)
 
+    def learn_on_states(self, memory: Memory, returns: Floats) -> None:
+        """Play and learn on the latent states themselves, and fill in the returns."""
+        if self._block is not None:
+            raise ValueError("latent states must be learned on by an agent that sees them, got another")
+        playing.player_of(memory).learn_on_states(self._dynamics, self._dynamics_rng, returns)
+
     def learn_in_view(self, memory: Memory, labels: LabelTable) -> Trajectories:
         """Play and learn, and return what happened."""
         record = playing.player_of(memory).learn_in_view(self._dynamics, labels, self._dynamics_rng)
@@ -228,8 +233,6 @@ class Game:
         self._episodes = episodes
         self.episodes_begun = 0
         """How many episodes were begun so far; each of them counts."""
-        self._latent_labels: LabelTable = np.empty((0, 0, 0), np.uint8)
-        """The label table of a block for an agent that sees the latent states themselves: [E, H+1, S]."""
 
     @property
     def policy_rng(self) -> Stream:
@@ -252,11 +255,10 @@ class Game:
 
     @property
     def block_episodes(self) -> int:
-        """How many episodes make a block that stays in the cache."""
+        """How many episodes make a block that stays in the cache, or takes no longer than one that does."""
         emission = self._instance.emission
         if self._latent or emission is None:
-            entries = (self._instance.horizon + 1) * max(self._instance.n_states)
-            return max(_LEAST_EPISODES, int(_TABLE_ENTRIES // entries))
+            return max(_LEAST_EPISODES, _BLOCK_STEPS // self._instance.horizon)
         return int(emission.block_episodes)
 
     def begin(self, count: int) -> Episodes:
@@ -306,11 +308,8 @@ class Game:
             episodes.learn(memory, episodes.labels(decoder), returns)
             return
         most = self.block_episodes
-        if len(self._latent_labels) < (size := min(most, returns.size)):
-            n_states = max(self._instance.n_states)
-            self._latent_labels = playing.state_labels(size, self._instance.horizon, n_states)
         for part in (returns[first : first + most] for first in range(0, returns.size, most)):
-            self.begin(part.size).learn(memory, self._latent_labels[: part.size], part)
+            self.begin(part.size).learn_on_states(memory, part)
 
     def _check_room(self, memory: Memory, n_labels: int) -> None:
         """Refuse a compiled memory that was made for another task: its loops would leave its tables."""

@@ -32,6 +32,9 @@ class MemoryPlayer(Protocol):
     def learn(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats) -> None:
         """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
 
+    def learn_on_states(self, dynamics: Dynamics, dynamics_rng: Stream, returns: Floats) -> None:
+        """Play and learn one episode for each entry of `returns`, seeing the latent states themselves."""
+
     def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         """Play and learn one episode for each row of `labels` [E, H+1, S], and return what happened."""
 
@@ -60,6 +63,10 @@ class _CompiledPlayer:
 
     def learn(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats) -> None:
         CompiledMemory.learn_episodes(self._memory, dynamics, labels, dynamics_rng, returns)
+
+    def learn_on_states(self, dynamics: Dynamics, dynamics_rng: Stream, returns: Floats) -> None:
+        horizon, n_states, _, _ = dynamics.transitions.shape
+        self.learn(dynamics, state_labels(1, horizon, n_states), dynamics_rng, returns)
 
     def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         return CompiledMemory.learn_episodes_in_view(self._memory, dynamics, labels, dynamics_rng)
@@ -92,6 +99,10 @@ class _EpisodicPlayer:
     def learn(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats) -> None:
         trajectories = self.learn_in_view(dynamics, labels[: returns.size], dynamics_rng)
         returns[:] = returns_of(trajectories.rewards)
+
+    def learn_on_states(self, dynamics: Dynamics, dynamics_rng: Stream, returns: Floats) -> None:
+        horizon, n_states, _, _ = dynamics.transitions.shape
+        self.learn(dynamics, state_labels(returns.size, horizon, n_states), dynamics_rng, returns)
 
     def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         episodes = [blank_trajectories(0, dynamics.transitions.shape[0])]

@@ -32,11 +32,12 @@ class Loops:
         horizon, _, n_actions, _ = dynamics.transitions.shape
         for e in range(len(returns)):
             self._begin(tables, policy_rng, place)
+            seen = labels[e] if len(labels) > 1 else labels[0]
             total, s = 0.0, start_state(dynamics, dynamics_rng)
             if trajectories is not None:
                 trajectories.states[e, 0] = s
             for h in range(horizon):
-                label = int(labels[e, h, s])
+                label = int(seen[h, s])
                 a = self._choose(tables, h, h, label, policy_rng, n_actions, place)
                 if a is None:
                     return False
@@ -45,7 +46,7 @@ class Loops:
                     trajectories.states[e, h + 1] = s
                     trajectories.actions[e, h], trajectories.rewards[e, h] = a, reward
                 total += reward
-                self._take(tables, h, (h, label, a, reward, h + 1, int(labels[e, h + 1, s])), place)
+                self._take(tables, h, (h, label, a, reward, h + 1, int(seen[h + 1, s])), place)
             self._end(tables, policy_rng, place)
             returns[e] = total
         return True
@@ -59,7 +60,8 @@ class Loops:
         for e in range(len(returns)):
             self._begin(tables, policy_rng, place)
             s = start_state(dynamics, dynamics_rng)
-            returns[e], label = 0.0, int(labels[e, 0, s])
+            seen = labels[e] if len(labels) > 1 else labels[0]
+            returns[e], label = 0.0, int(seen[0, s])
             a, _ = self._look(tables, 0, label, policy_rng, place)
             for h in range(horizon):
                 if not 0 <= a < n_actions:
@@ -67,7 +69,7 @@ class Loops:
                     return False
                 s, reward = step(dynamics, dynamics_rng, h, s, a)
                 returns[e] += reward
-                next_label, next_a, value = int(labels[e, h + 1, s]), 0, 0.0
+                next_label, next_a, value = int(seen[h + 1, s]), 0, 0.0
                 if h + 1 < horizon:
                     next_a, value = self._look(tables, h + 1, next_label, policy_rng, place)
                 place[:2] = TAKE_VALUE, h + 1
