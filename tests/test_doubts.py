@@ -226,6 +226,19 @@ def test_where_the_best_policy_earns_nothing_the_last_mistakes_break_no_promise(
     assert run.warnings == {}
 
 
+@pytest.mark.parametrize(("steps", "trajectories", "every"), [(1, 500, 8), (3 * 250, 10, 16)])
+def test_a_promise_of_many_trajectories_is_that_of_some_of_them(monkeypatch, steps, trajectories, every):
+    monkeypatch.setattr(doubts, "_STEPS", steps)
+    monkeypatch.setattr(doubts, "_PROMISING_TRAJECTORIES", trajectories)
+    states, actions, rewards = walk(4_000, 0)
+    assert states.shape[1] == 3
+    all_of_them = hidden(states, (0,)), actions, rewards + np.random.default_rng(2).normal(size=rewards.shape)
+    promised = promised_return(history_of(*all_of_them), math.inf)
+    some = [part[::every] for part in all_of_them]
+    assert promised == pytest.approx(slow_promise(*some), abs=1e-12)
+    assert promised != pytest.approx(slow_promise(*all_of_them), abs=1e-6)
+
+
 def test_one_trajectory_promises_nothing():
     assert promised_return(history_of(*walk(1, 0)), 1.0) == 0.0
 

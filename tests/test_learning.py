@@ -135,7 +135,9 @@ def diary(n_actions, wrong_entry=NEVER, wrong_action=0, failing_entry=NEVER):
 class Game:
     """Arguments of every loop, with streams for a reference or for a kernel."""
 
-    def __init__(self, draw, sizes, n_labels, modes=(True, False), recorded=True, n_slots=None, n_rows=EPISODES):
+    def __init__(
+        self, draw, sizes, n_labels, modes=(True, False), recorded=True, n_slots=None, n_rows=EPISODES
+    ):
         self.horizon, n_states, self.n_actions = sizes
         self.n_labels = n_labels
         self.dynamics = dynamics(draw, *sizes)

@@ -30,6 +30,7 @@ def block(first):
         actions=np.zeros((BLOCK, HORIZON), np.int64),
         rewards=np.zeros((BLOCK, HORIZON)),
         observations=lambda count: observations[:count],
+        observe_into=lambda out: np.copyto(out, observations[: len(out)]),
         observations_at=lambda level: observations[:, level - 1],
     )
 

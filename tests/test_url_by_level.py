@@ -191,6 +191,7 @@ def one_label_played():
         actions=np.zeros((40, 2), np.int64),
         rewards=np.zeros((40, 2)),
         observations=lambda count: np.zeros((count, 3, 2), np.float32),
+        observe_into=lambda out: out.fill(0.0),
     )
 
 

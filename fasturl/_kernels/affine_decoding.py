@@ -2,7 +2,7 @@
 
 `affine_scores` and `level_affine_scores` store the scores of all labels, for those who do more with them.
 Where the label of the greatest is all that is wanted, `affine_labels` stores none: levels are taken as many
-at a time as a register holds (see `registers`), and the greatest score so far stays in one.
+at a time as two registers hold (see `registers`), and the greatest scores so far stay in two.
 """
 
 from typing import Any
@@ -26,8 +26,6 @@ from .registers import (
 _0F = np.float32(0.0)
 _0, _1, _2, _3, _4 = np.arange(5, dtype=np.uint64)
 
-_FEW_REGISTERS = 6
-"""Registers of levels up to which those that plain loops would leave over take longer than the rest."""
 _NEAR_ROWS = np.uint64(32)
 """Coordinates whose noise stays in the nearest cache while it is read some levels at a time."""
 
@@ -186,30 +184,59 @@ def _with_bias(read: Any, total: Any, bias: np.ndarray, k: np.uint64, h: int) ->
 
 
 @inlined
-def _four_from(k: np.uint64, n_scores: np.uint64) -> tuple:
-    """The numbers of four scores from k on; where there are fewer, the last one again."""
+def _three_from(k: np.uint64, n_scores: np.uint64) -> tuple:
+    """The numbers of three scores from k on; where there are fewer, the last one again."""
     last = n_scores - _1
-    return k, min(k + _1, last), min(k + _2, last), min(k + _3, last)
+    return k, min(k + _1, last), min(k + _2, last)
 
 
 @inlined
-def _tails_of(read: Any, tail: np.ndarray, four: tuple, place: int) -> tuple:
-    """What is in the rows of four scores from a place on."""
-    k0, k1, k2, k3 = four
-    return read(tail[k0], place), read(tail[k1], place), read(tail[k2], place), read(tail[k3], place)
+def _two_from(start: int, width: int, n_levels: int) -> tuple:
+    """The first levels of two registers from `start` on; where fewer levels are left, the last ones again."""
+    last = n_levels - width
+    return min(start, max(last - width, 0)), min(start + width, last)
+
+
+@inlined
+def _read_tails(read: Any, width: int, tail: np.ndarray, three: tuple, start: int) -> tuple:
+    """The sums of three scores in two registers from a place on: those of the first register, then those of
+    the second."""
+    (k0, k1, k2), second = three, start + width
+    return (
+        read(tail[k0], start),
+        read(tail[k1], start),
+        read(tail[k2], start),
+        read(tail[k0], second),
+        read(tail[k1], second),
+        read(tail[k2], second),
+    )
+
+
+@inlined
+def _write_tails(width: int, sums: tuple, tail: np.ndarray, three: tuple, start: int) -> None:
+    """Put such sums there."""
+    (a0, a1, a2, b0, b1, b2), (k0, k1, k2), second = sums, three, start + width
+    write_numbers(a0, tail[k0], start)
+    write_numbers(a1, tail[k1], start)
+    write_numbers(a2, tail[k2], start)
+    write_numbers(b0, tail[k0], second)
+    write_numbers(b1, tail[k1], second)
+    write_numbers(b2, tail[k2], second)
 
 
 @inlined
 def _with_products(
-    read: Any, sums: tuple, weights: np.ndarray, four: tuple, j: np.uint64, h: int, x: Any
+    read: Any, sums: tuple, weights: np.ndarray, three: tuple, j: np.uint64, levels: tuple, pair: tuple
 ) -> tuple:
-    """The sums of four scores at several levels from h on, and what coordinate j, which is x there, adds."""
-    (a, b, c, d), (k0, k1, k2, k3) = sums, four
+    """Such sums, and what coordinate j adds, which is `pair` at the two registers of levels."""
+    (a0, a1, a2, b0, b1, b2), (k0, k1, k2), (h, g), (x, y) = sums, three, levels, pair
     return (
-        a + _weight(read, weights, k0, j, h) * x,
-        b + _weight(read, weights, k1, j, h) * x,
-        c + _weight(read, weights, k2, j, h) * x,
-        d + _weight(read, weights, k3, j, h) * x,
+        a0 + _weight(read, weights, k0, j, h) * x,
+        a1 + _weight(read, weights, k1, j, h) * x,
+        a2 + _weight(read, weights, k2, j, h) * x,
+        b0 + _weight(read, weights, k0, j, g) * y,
+        b1 + _weight(read, weights, k1, j, g) * y,
+        b2 + _weight(read, weights, k2, j, g) * y,
     )
 
 
@@ -217,41 +244,29 @@ def _with_products(
 def _sum_tails(
     read: Any, width: int, observations: tuple, e: int, weights: np.ndarray, tail: np.ndarray, n_levels: int
 ) -> None:
-    """tail[k, start : start + width] = what the coordinates from `n_informative` on add to score k, at the
+    """tail[k, start : start + 2 width] = what the coordinates from `n_informative` on add to score k, at the
     levels from `start` on or at the last ones.
 
-    Four scores at a time: a sum waits for each of its additions, and others are made meanwhile.
+    Three scores in two registers at a time: a sum waits for each of its additions, and others are made
+    meanwhile.
     """
     noise, first = observations.noise, np.uint64(observations.n_informative)
     n_scores, end = np.uint64(weights.shape[0]), np.uint64(weights.shape[1])
     tail[:] = _0F
     while end > first:
         begin = max(first, end - min(end, _NEAR_ROWS))
-        for start in range(0, n_levels, width):
-            h = min(start, n_levels - width)
-            for k in range(_0, n_scores, _4):
-                four = _four_from(k, n_scores)
-                sums = _tails_of(read, tail, four, start)
+        for start in range(0, n_levels, 2 * width):
+            levels = _two_from(start, width, n_levels)
+            for k in range(_0, n_scores, _3):
+                three = _three_from(k, n_scores)
+                sums = _read_tails(read, width, tail, three, start)
                 j = end
                 while j > begin:
                     j -= _1
-                    sums = _with_products(read, sums, weights, four, j, h, read(noise[e, j], h))
-                for i in range(4):
-                    write_numbers(sums[i], tail[four[i]], start)
+                    pair = read(noise[e, j], levels[0]), read(noise[e, j], levels[1])
+                    sums = _with_products(read, sums, weights, three, j, levels, pair)
+                _write_tails(width, sums, tail, three, start)
         end = begin
-
-
-@inlined
-def _sum_long_tails(
-    observations: tuple, e: int, weights: np.ndarray, tail: np.ndarray, n_levels: int
-) -> None:
-    """tail[k, h] = the same at level h, row after row: where rows are long, what is left over of them is
-    little, and memory is read in its order."""
-    tail[:] = _0F
-    if weights.ndim == 2:
-        _add_products(weights, observations.noise, e, observations.n_informative, tail, n_levels)
-    else:
-        _add_level_products(weights, observations.noise, e, observations.n_informative, tail, n_levels)
 
 
 @inlined
@@ -259,6 +274,20 @@ def _better(score: Any, name: np.uint8, greatest: Any, label: Any) -> tuple:
     """The greatest scores and their labels, among those so far and one more."""
     names = full_like(score, np.float32(name))
     return where_greater(score, greatest, score, greatest), where_greater(score, greatest, names, label)
+
+
+@inlined
+def _best_of_three(
+    read: Any, sums: tuple, bias: np.ndarray, relabel: np.ndarray, three: tuple, h: int, best: tuple
+) -> tuple:
+    """The greatest scores at a register of levels and their labels, among those so far and three more, whose
+    biases the sums lack. At first, before score 0, there are none."""
+    (a, b, c), (k0, k1, k2), (greatest, label) = sums, three, best
+    a = _with_bias(read, a, bias, k0, h)
+    greatest = a if k0 == _0 else greatest
+    greatest, label = _better(a, relabel[k0], greatest, label)
+    greatest, label = _better(_with_bias(read, b, bias, k1, h), relabel[k1], greatest, label)
+    return _better(_with_bias(read, c, bias, k2, h), relabel[k2], greatest, label)
 
 
 @inlined
@@ -272,35 +301,31 @@ def _label_episode(
     relabel: np.ndarray,
     labels: np.ndarray,
 ) -> None:
-    """Fill labels[e], for as many levels at a time as are read."""
+    """Fill labels[e], for two registers of levels at a time."""
     noise, means, n_informative = observations.noise, observations.means, observations.n_informative
     weights, bias = scores.weights, scores.bias
     n_levels, n_states, n_scores = labels.shape[1], labels.shape[2], np.uint64(weights.shape[0])
-    is_long = n_levels > _FEW_REGISTERS * wide()
-    if is_long:
-        _sum_long_tails(observations, e, weights, tail, n_levels)
-    else:
-        _sum_tails(read, width, observations, e, weights, tail, n_levels)
+    _sum_tails(read, width, observations, e, weights, tail, n_levels)
     row = labels[e].reshape(n_levels * n_states)
-    for start in range(0, n_levels, width):
-        h = min(start, n_levels - width)  # the last levels again, where fewer are left
-        place = h if is_long else start
+    for start in range(0, n_levels, 2 * width):
+        levels = _two_from(start, width, n_levels)
+        h, g = levels
         for s in range(np.uint64(n_states)):
-            greatest = read(tail[0], place)  # until the first score is there
-            label = full_like(greatest, np.float32(relabel[0]))
-            for k in range(_0, n_scores, _4):
-                four = _four_from(k, n_scores)
-                sums = _tails_of(read, tail, four, place)
+            blank = read(tail[0], start)  # until the first scores are there
+            first = second = blank, full_like(blank, np.float32(relabel[0]))
+            for k in range(_0, n_scores, _3):
+                three = _three_from(k, n_scores)
+                sums = _read_tails(read, width, tail, three, start)
                 j = np.uint64(n_informative)
                 while j > _0:
                     j -= _1
                     x = read(noise[e, j], h) + read(means[s, j], h)
-                    sums = _with_products(read, sums, weights, four, j, h, x)
-                for i in range(4):
-                    score = _with_bias(read, sums[i], bias, four[i], h)
-                    greatest = score if k == _0 and i == 0 else greatest
-                    greatest, label = _better(score, relabel[four[i]], greatest, label)
-            write_spread(as_bytes(label), row, h * n_states + s, n_states)
+                    y = read(noise[e, j], g) + read(means[s, j], g)
+                    sums = _with_products(read, sums, weights, three, j, levels, (x, y))
+                first = _best_of_three(read, sums[:3], bias, relabel, three, h, first)
+                second = _best_of_three(read, sums[3:], bias, relabel, three, g, second)
+            write_spread(as_bytes(first[1]), row, h * n_states + s, n_states)
+            write_spread(as_bytes(second[1]), row, g * n_states + s, n_states)
 
 
 @kernel
@@ -310,7 +335,7 @@ def affine_labels(
     """Labels uint8[E, L, S] of greatest score, for `AffineScores` that are stored nowhere.
 
     Only the first levels are labelled where `labels` has fewer than the observations; `tail` is float32 of
-    scratch, [K, twice the levels of the labels]: whole registers may be up to twice as many.
+    scratch, [K, twice the levels of the labels]: whole pairs of registers may be up to twice as many.
     """
     n_levels = labels.shape[1]
     for e in range(labels.shape[0]):

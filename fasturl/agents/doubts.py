@@ -47,8 +47,8 @@ _REWARD_CLASSES = 4
 """Classes that rewards are sorted into, where there are more different ones."""
 _LATE = 10
 """The last trajectories of a run are one in so many."""
-_STEPS = 2**21
-"""Steps that a promise is made from, where there are more."""
+_STEPS, _PROMISING_TRAJECTORIES = 2**18, 2**13
+"""Steps that a promise is made from, and trajectories, where there are more than either."""
 _TABLE_ENTRIES = 2**20
 """Entries of the greatest table of what followed: levels are counted together as far as that allows."""
 _KEPT = 0.9
@@ -227,7 +227,8 @@ def promised_return(history: History, most: float) -> float:
     It is no more than `most`, the greatest return that there can be: where a label now and then stands for
     another state, a reward that can be had once seems to be there twice.
     """
-    stride = 2 * -(-history.labels.size // _STEPS)
+    n, n_levels = history.labels.shape
+    stride = 2 * -(-n // max(_PROMISING_TRAJECTORIES, _STEPS // n_levels))
     parts = [_Part(history, first, stride) for first in (0, stride // 2)]
     values = [one.value(other.best_actions()) for one, other in (parts, parts[::-1])]
     return float(min(*values, most))

@@ -14,12 +14,11 @@ the same states at other levels: some level must have more labels than it may ha
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .._base.sampling import random_choice
+from .._kernels import directions as _directions
 from ..decoders.affine import AffineDecoder
 from ..decoders.decoder import MAX_LABELS, Decoder
 from ..learners.learner import Ints
@@ -35,8 +34,6 @@ _FEW = 64
 _LEAST_SCREENED, _SCREENED = 64, 512
 """Observations of a label that are looked at first, along one direction, if there are as many: see
 `_may_be_two`. A few of one cluster often look like two."""
-_POWER_STEPS = 8
-"""Steps of the power method that finds this direction, which need not be exact."""
 _APART = 2.9
 """Standard deviations between the two sides of the best cut from which on observations may be two clusters.
 Those of a normal lie 2.66 apart."""
@@ -166,20 +163,13 @@ def _agreed_parts(rows: NDArray[np.generic], most: int, generator: np.random.Gen
 def _may_be_two(rows: NDArray[np.generic]) -> bool:
     """Whether observations [n, D] may be two clusters: those vary most along the line between their means,
     where the best cut leaves two sides that lie far apart. To look so takes a tenth of the time of a test."""
+    from ..oracles.noise import leading_directions
+
     around_mean = rows - rows.mean(axis=0, dtype=np.float32)
     largest = max(around_mean.max(), -around_mean.min())
     if len(rows) < _LEAST_SCREENED or largest == 0.0:
         return False
     around_mean /= largest
-    direction = around_mean[np.einsum("nd,nd->n", around_mean, around_mean).argmax()]
-    for _ in range(_POWER_STEPS):
-        direction = (around_mean @ (direction / np.linalg.norm(direction))) @ around_mean
-    scores = np.sort(around_mean @ direction).astype(np.float64)
-    n_below = np.arange(1, len(scores))
-    sizes = np.stack([n_below, n_below[::-1]])
-    sums, squares = np.cumsum(scores), np.cumsum(np.square(scores))
-    means = np.stack([sums[:-1], sums[-1] - sums[:-1]]) / sizes
-    variances = np.stack([squares[:-1], squares[-1] - squares[:-1]]) / sizes - np.square(means)
-    gaps = means[1] - means[0]
-    best = int((sizes.prod(axis=0) * np.square(gaps)).argmax())
-    return bool(gaps[best] > _APART * math.sqrt(max(variances[:, best].max(), 0.0)))
+    farthest = around_mean[np.einsum("nd,nd->n", around_mean, around_mean).argmax()]
+    (direction,) = leading_directions(around_mean, farthest, np.ones((1, len(rows)), np.float32))
+    return _directions.best_cut(np.sort((around_mean @ direction).astype(np.float64))) > _APART

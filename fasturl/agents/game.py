@@ -91,6 +91,11 @@ class Trajectories:
         count = len(self._states) if count is None else count
         return self._block.episodes(0, count).observe(self._states[:count])
 
+    def observe_into(self, out: NDArray[np.generic]) -> None:
+        """Fill `out` [n, H+1, D] with the observations of the first n episodes."""
+        assert self._block is not None
+        self._block.episodes(0, len(out)).observe_into(self._states[: len(out)], out)
+
     def observations_at(self, level: int) -> NDArray[np.generic]:
         """The observations of one level, 1 to H + 1: [E, D]."""
         assert self._block is not None

@@ -108,19 +108,26 @@ class History:
         self._actions.add(trajectories.actions)
         self._rewards.add(trajectories.rewards)
         n_observed = int(np.ceil(self._observed_share * len(trajectories.actions)))
-        observations = trajectories.observations(n_observed)
-        if self._observations is None:
-            capacity = min(self._capacity, _most_rows(observations))
-            self._observations = Rows(observations.shape[1:], observations.dtype, capacity)
         self._observed.add(np.arange(first, first + n_observed))
-        self._observations.add(observations)
+        self._add_observations(trajectories, n_observed)
         if self._label_counts is not None:
             counts = self._counts_of(self.labels[first : first + n_observed])
             self._label_counts = self._label_counts + counts
         if self.keeps_rare and n_observed < len(trajectories.actions):
             self._keep_rare(trajectories, n_observed, first)
-        while len(self.observations) > self._most_trajectories:
+        while len(self.observations) > self._most_of(self.observations):
             self._thin()
+
+    def _add_observations(self, trajectories: Trajectories, count: int) -> None:
+        """Keep those of the first `count` trajectories."""
+        if self._observations is not None:
+            trajectories.observe_into(self._observations.room(count))
+            return
+        observations = trajectories.observations(count)
+        # twice the limit: some more are added before the first are dropped
+        capacity = min(self._capacity, 2 * self._most_of(observations))
+        self._observations = Rows(observations.shape[1:], observations.dtype, capacity)
+        self._observations.add(observations)
 
     def _keep_rare(self, trajectories: Trajectories, first: int, first_number: int) -> None:
         """Keep what is rare in the trajectories from `first` on, whose observations are not kept as a
@@ -163,11 +170,11 @@ class History:
         self.labels[trajectories, levels] = labels
         self._label_counts = None
 
-    @property
-    def _most_trajectories(self) -> int:
-        most = _most_rows(self.observations)
+    def _most_of(self, observations: NDArray[np.generic]) -> int:
+        """Upper limit on the trajectories of such observations [n, H+1, D] that are kept."""
+        most = _most_rows(observations)
         if self.most_observations is not None:
-            most = min(most, self.most_observations // self.observations.shape[1])
+            most = min(most, self.most_observations // observations.shape[1])
         return max(most, 1)
 
     def make_room(self, n_labels: int) -> None:

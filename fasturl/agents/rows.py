@@ -20,13 +20,17 @@ class Rows:
         return self._array[: self._size]
 
     def add(self, rows: NDArray[Any]) -> None:
-        end = self._size + len(rows)
+        self.room(len(rows))[:] = rows
+
+    def room(self, count: int) -> NDArray[Any]:
+        """So many more rows, to be filled in."""
+        first, end = self._size, self._size + count
         if end > len(self._array):
             larger = np.empty((max(end, 2 * len(self._array)), *self._array.shape[1:]), self._array.dtype)
             larger[: self._size] = self.rows
             self._array = larger
-        self._array[self._size : end] = rows
         self._size = end
+        return self._array[first:end]
 
     def thin(self) -> None:
         """Drop every second row, in place: rows 2, 4, 6, ... move up by parts that do not overlap."""

@@ -38,6 +38,7 @@ class URLTraining:
         self._game, self._ledger, self._learner, self._decoding = game, ledger, learner, decoding
         known = game.description
         self._history = History(known.horizon, n_labels, known.n_actions, ledger.returns.size)
+        self._follow_decoding()
         self._relabellings = 0
         self._phases = Phases("oracle", "learning")
 
@@ -64,8 +65,7 @@ class URLTraining:
     def _refit(self) -> None:
         with self._phases.timed("oracle"):
             changed = self._decoding.refit(self._history)
-            self._history.most_observations = self._decoding.most_observations
-            self._history.keeps_rare = self._decoding.keeps_rare
+            self._follow_decoding()
             self._ledger.pause()
         self._relabellings += changed
         believed_after = self._decoding.believed_after(self._history)
@@ -76,6 +76,11 @@ class URLTraining:
         ):
             with self._phases.timed("learning"):
                 self._relearn()
+
+    def _follow_decoding(self) -> None:
+        """Let the history keep what the present way to decode makes use of."""
+        self._history.most_observations = self._decoding.most_observations
+        self._history.keeps_rare = self._decoding.keeps_rare
 
     def _relearn(self) -> None:
         self._memory_labels = self._history.n_labels

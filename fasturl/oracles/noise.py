@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels import directions as _directions
 from .likelihoods import Reals, RowLabels
 
 MOST_ROWS = 512
@@ -21,7 +22,6 @@ _LEAST_ROWS = 100
 """Fewer rows of other clusters do not tell what the noise is."""
 _CLEARLY = 1.25
 """Noise varies more in some direction where it does so by more than this factor times that of chance."""
-_TINY = np.finfo(np.float32).tiny
 _PAIRED_ROWS = 128
 """Rows whose products tell tr C^2."""
 
@@ -75,13 +75,15 @@ def leading_directions(sample: Reals, start: Reals, weights: Reals) -> Reals:
     largest = max(float(sample.max()), -float(sample.min()))
     unit, weight_units = math.frexp(largest)[1], np.frexp(weights.max(axis=1, keepdims=True))[1]
     weights = np.ldexp(weights, -2 * unit - weight_units)
-    directions: Reals = np.tile(np.ldexp(start, -unit), (len(weights), 1))
-    for _ in range(_POWER_STEPS):
-        projections = directions @ sample.T
-        projections *= weights
-        directions = np.matmul(projections, sample, dtype=np.float32)
-        lengths = np.sqrt(np.einsum("kd,kd->k", directions, directions))
-        directions /= np.maximum(lengths, _TINY)[:, None]
-        if not lengths.all():
-            directions[lengths == 0.0] = start
+    rows, products = np.ascontiguousarray(sample), np.empty(len(sample), np.float32)
+    directions = np.empty((len(weights), sample.shape[1]), np.float32)
+    _directions.leading_directions(
+        rows,
+        np.ascontiguousarray(rows.T),
+        weights,
+        np.ldexp(start, -unit),
+        _POWER_STEPS,
+        products,
+        directions,
+    )
     return directions

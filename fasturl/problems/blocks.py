@@ -39,6 +39,10 @@ class Block(ABC):
     def observe(self, states: States) -> NDArray[np.generic]:
         """The observations along the paths `states` [E, L]: an array [E, L, D]."""
 
+    def observe_into(self, states: States, out: NDArray[Any]) -> None:
+        """Fill `out` [E, L, D] with these observations."""
+        out[:] = self.observe(states)
+
     @abstractmethod
     def level(self, h: int) -> Block:
         """The block of one level alone, h counting from 0."""
@@ -93,8 +97,11 @@ class RealBlock(Block):
 
     def observe(self, states: States) -> Reals:
         out = np.empty((self.n_episodes, self.n_levels, self.dimension), np.float32)
-        _emission.observe_reals(self.noise, self.means, np.ascontiguousarray(states), out)
+        self.observe_into(states, out)
         return out
+
+    def observe_into(self, states: States, out: Reals) -> None:
+        _emission.observe_reals(self.noise, self.means, np.ascontiguousarray(states), out)
 
     def level(self, h: int) -> RealBlock:
         noise, means = self.noise[:, :, h : h + 1], self.means[:, :, h : h + 1]
@@ -132,8 +139,11 @@ class BitBlock(Block):
 
     def observe(self, states: States) -> NDArray[np.uint8]:
         out = np.empty((self.n_episodes, self.n_levels, self.dimension), np.uint8)
-        _emission.observe_bits(self.words, np.ascontiguousarray(states), out)
+        self.observe_into(states, out)
         return out
+
+    def observe_into(self, states: States, out: NDArray[np.uint8]) -> None:
+        _emission.observe_bits(self.words, np.ascontiguousarray(states), out)
 
     def level(self, h: int) -> BitBlock:
         return BitBlock(np.ascontiguousarray(self.words[:, h : h + 1]), self.dimension)

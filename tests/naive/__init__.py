@@ -9,6 +9,7 @@ read and written one entry at a time, so that a reference can be called with the
 from . import assignment as assignment
 from . import bit_pairs as bit_pairs
 from . import clustering as clustering
+from . import directions as directions
 from . import evaluation as evaluation
 from . import fitting as fitting
 from . import gaussians as gaussians
