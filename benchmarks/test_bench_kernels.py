@@ -220,23 +220,29 @@ def observing(_):
     )
 
 
+STRAIGHT = np.empty(0, np.float32)
+"""The curvature of scores without one."""
+
+
 def affine(_):
-    return observations_of(REALS), normals(3, DIMENSION), normals(3), normals(3, LEVELS), scores()
+    affine_scores = records.AffineScores(normals(3, DIMENSION), normals(3), STRAIGHT)
+    return observations_of(REALS), affine_scores, normals(3, 2 * LEVELS), scores()
 
 
 def affine_by_level(_):
-    weights, bias = normals(3, DIMENSION, LEVELS), normals(3, LEVELS)
-    return observations_of(REALS), weights, bias, normals(3, LEVELS), scores()
+    affine_scores = records.AffineScores(normals(3, DIMENSION, LEVELS), normals(3, LEVELS), STRAIGHT)
+    return observations_of(REALS), affine_scores, normals(3, 2 * LEVELS), scores()
 
 
 def affine_labels(_):
-    affine_scores = records.AffineScores(normals(3, DIMENSION), normals(3))
+    affine_scores = records.AffineScores(normals(3, DIMENSION), normals(3), STRAIGHT)
     names, tail = np.arange(3, dtype=np.uint8), normals(3, 2 * LEVELS)
     return observations_of(REALS), affine_scores, names, tail, np.empty((BLOCK, LEVELS, 3), np.uint8)
 
 
-def squares(_):
-    return observations_of(REALS), normals(3), normals(2, LEVELS), scores()
+def bent_labels(_):
+    observations, affine_scores, names, _, out = affine_labels(_)
+    return observations, affine_scores._replace(curvature=normals(3)), names, normals(4, 2 * LEVELS), out
 
 
 def quadratic(_):
@@ -348,10 +354,12 @@ WORK = {
     "decoding: labels of affine scores": Work(
         affine_decoding.affine_labels, naive.affine_labels, affine_labels, SEEN
     ),
-    "decoding: squares": Work(decoding.add_squares, naive.add_squares, squares, SEEN),
+    "decoding: labels of scores with curvature": Work(
+        affine_decoding.affine_labels, naive.affine_labels, bent_labels, SEEN
+    ),
     "decoding: quadratic scores": Work(decoding.quadratic_scores, naive.quadratic_scores, quadratic, SEEN),
     "decoding: affine scores by level": Work(
-        affine_decoding.level_affine_scores, naive.level_affine_scores, affine_by_level, SEEN
+        affine_decoding.affine_scores, naive.affine_scores, affine_by_level, SEEN
     ),
     "decoding: mixtures of units": Work(decoding.mix_units, naive.mix_units, mixing_units, SEEN),
     "decoding: best labels": Work(decoding.best_labels, naive.best_labels, best, SEEN),

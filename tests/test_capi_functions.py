@@ -180,7 +180,7 @@ def test_gaussian_observations_and_their_labels_are_those_of_a_run(horizon):
         [2, 0, 3, 1]
     )
     labels, scratch = np.empty((7, horizon + 1, 3), np.uint8), np.empty((4, 4, horizon + 1), np.float32)
-    parts = decoder._scores.weights, decoder._scores.bias, decoder.relabel
+    parts = *decoder.weights_and_bias, decoder.relabel
     done("decode_affine", made, 4, *parts, scratch, labels)
     assert np.array_equal(labels, decoder.table(expected))
     assert len(np.unique(labels)) > 1

@@ -192,7 +192,7 @@ def test_close_calls_are_close():
     emission = EMISSIONS["lock of reals"]
     decoder = decoder_for("affine", emission)
     table, seen = table_and_observations(decoder, emission, episodes=200)
-    weights = decoder._scores.weights
+    weights, _ = decoder.weights_and_bias
     other_order = (
         (seen[..., None, :] * weights).astype(np.float32).sum(axis=-1, dtype=np.float32).argmax(axis=-1)
     )

@@ -25,16 +25,6 @@ def test_transpose_equals_its_reference(draw, n, dimension):
 
 
 @hypothesis.given(DRAWS, SIZES, N_INFORMATIVE)
-def test_add_squares_equals_its_reference(draw, sizes, n_informative):
-    observations, ref, comp = reals(draw, sizes, n_informative)
-    curvature = normal(draw, sizes[2])
-    ref[:] = comp[:] = normal(draw, *ref.shape)
-    naive.add_squares(observations, curvature, None, ref)
-    decoding.add_squares(observations, curvature, rubbish(2, sizes[4]), comp)
-    np.testing.assert_array_equal(ref, comp)
-
-
-@hypothesis.given(DRAWS, SIZES, N_INFORMATIVE)
 def test_quadratic_scores_equal_their_reference(draw, sizes, n_informative):
     observations, ref, comp = reals(draw, sizes, n_informative)
     _, _, n_labels, dimension, n_levels = sizes

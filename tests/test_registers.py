@@ -194,9 +194,10 @@ for n_levels in (3, 7, 21, 40, 150):
     noise, means = draw.normal(size=(4, 9, n_levels)), draw.normal(size=(2, 9, n_levels))
     means[:, 5:] = 0.0
     observations = RealObservations(noise.astype(np.float32), means.astype(np.float32), 5)
-    scores = AffineScores(draw.normal(size=(5, 9)).astype(np.float32), np.zeros(5, np.float32))
+    weights, bent = draw.normal(size=(2, 5, 9)).astype(np.float32)
+    scores = AffineScores(weights, np.zeros(5, np.float32), np.ascontiguousarray(bent[:, 0]))
     labels = np.empty((4, n_levels, 2), np.uint8)
-    tail = np.empty((5, 2 * n_levels), np.float32)
+    tail = np.empty((6, 2 * n_levels), np.float32)
     affine_labels(observations, scores, np.arange(5, dtype=np.uint8), tail, labels)
     results.append(labels)
 sys.stdout.write("".join(result.tobytes().hex() for result in results))

@@ -47,31 +47,6 @@ def transpose(rows: np.ndarray, columns: np.ndarray) -> None:
 
 
 @kernel
-def add_squares(observations: tuple, curvature: np.ndarray, squares: np.ndarray, scores: np.ndarray) -> None:
-    """scores[e, k, s, h] += curvature[k] * |x|^2, for curvature float32[K]. `squares` is float32[2, L] of
-    scratch."""
-    noise, means, n_informative = observations.noise, observations.means, observations.n_informative
-    n_states, dimension, n_levels = means.shape
-    for e in range(noise.shape[0]):
-        for h in range(n_levels):
-            squares[0, h] = _0F
-        for j in range(dimension - 1, n_informative - 1, -1):
-            for h in range(n_levels):
-                x = noise[e, j, h]
-                squares[0, h] += x * x
-        for s in range(n_states):
-            for h in range(n_levels):
-                squares[1, h] = squares[0, h]
-            for j in range(n_informative - 1, -1, -1):
-                for h in range(n_levels):
-                    x = noise[e, j, h] + means[s, j, h]
-                    squares[1, h] += x * x
-            for k in range(curvature.size):
-                for h in range(n_levels):
-                    scores[e, k, s, h] += curvature[k] * squares[1, h]
-
-
-@kernel
 def quadratic_scores(observations: tuple, mixture: tuple, tail: np.ndarray, scores: np.ndarray) -> None:
     """scores[e, k, s, h] = bias[k] - |U_k x - centres[k]|^2 / 2, for the `QuadraticScores` of a mixture.
 

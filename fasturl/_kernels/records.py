@@ -128,10 +128,12 @@ class RealObservations(NamedTuple):
 
 
 class AffineScores(NamedTuple):
-    """Scores bias[k] + weights[k] . x, the same at every level or with numbers of each level."""
+    """Scores bias[k] + weights[k] . x + curvature[k] |x|^2, with the same weights and bias at every level or
+    with those of each level."""
 
     weights: np.ndarray  # float32[K, D] or float32[K, D, L]
     bias: np.ndarray  # float32[K] or float32[K, L]
+    curvature: np.ndarray  # float32[K], or of no entry where there is none
 
 
 class QuadraticScores(NamedTuple):

@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
-from .._kernels import affine_decoding as _affine
 from .._kernels import clustering as _clustering
 from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
-from .._kernels.records import AffineScores, kmeans_workspace
-from ..decoders.affine import best_of_bits, best_of_reals, blank_tables, decide
-from ..decoders.decoder import ByteLabels, Decoder, Reals, block_of, in_rows, observations_of, real_blocks
+from .._kernels.records import kmeans_workspace
+from ..decoders.affine import (
+    affine_scores,
+    best_of_bits,
+    best_of_reals,
+    blank_tables,
+    decide,
+    fill_scores,
+)
+from ..decoders.decoder import ByteLabels, Decoder, Reals, block_of, in_rows, real_blocks
 from ..problems.blocks import BitBlock, Block, RealBlock
 
 LEAST_SAMPLES = 30
@@ -79,8 +85,8 @@ class PastDecoder(Decoder):
             labels[:, :levels] = best_of_bits(block.words, self._tables, self.relabel, levels)
             return labels
         if isinstance(block, RealBlock) and not self._logistic:
-            affine = AffineScores(self._weights, self._bias)
-            labels[:, :levels] = best_of_reals(block, affine, self.relabel, levels)
+            scores_of_levels = affine_scores(self._weights, self._bias)
+            labels[:, :levels] = best_of_reals(block, scores_of_levels, self.relabel, levels)
             return labels
         if isinstance(block, BitBlock):
             scores = self._room(block, levels)
@@ -102,13 +108,7 @@ class PastDecoder(Decoder):
             _packed.packed_scores(words, self._tables.scores[h : h + 1], scores)
         else:
             (real,) = real_blocks(block)
-            weights, bias = (
-                np.ascontiguousarray(self._weights[:, :, h]),
-                np.ascontiguousarray(self._bias[:, h]),
-            )
-            _affine.affine_scores(
-                observations_of(real), weights, bias, np.empty_like(scores[0, :, 0]), scores
-            )
+            fill_scores(real, affine_scores(self._weights[:, :, h], self._bias[:, h]), scores)
         self._label(scores, np.repeat(self._mixing[:, :, h : h + 1], n, axis=2), labels)
         return labels.ravel().astype(np.int64)
 
@@ -116,8 +116,8 @@ class PastDecoder(Decoder):
         return np.empty((block.n_episodes, self.relabel.size, block.n_states, levels), np.float32)
 
     def _real_scores(self, real: RealBlock, levels: int) -> Reals:
-        scores, tail = self._room(real, levels), np.empty((self.relabel.size, levels), np.float32)
-        _affine.level_affine_scores(observations_of(real), self._weights, self._bias, tail, scores)
+        scores = self._room(real, levels)
+        fill_scores(real, affine_scores(self._weights, self._bias), scores)
         return scores
 
     def _label(self, scores: Reals, mixing: Reals, labels: ByteLabels) -> None:

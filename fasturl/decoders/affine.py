@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._kernels import affine_decoding as _affine
-from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
 from .._kernels.records import AffineScores, PackedTables, RealObservations
 from ..problems.blocks import BitBlock, Block, RealBlock
-from .decoder import ByteLabels, Decoder, Floats, Reals, in_rows, observations_of, real_blocks
+from .decoder import ByteLabels, Decoder, Floats, Reals, in_rows, real_blocks
 
 
 class AffineDecoder(Decoder):
@@ -50,7 +49,7 @@ class AffineDecoder(Decoder):
         offset: ArrayLike | None = None,
     ) -> None:
         self._image = affine_image(matrix, offset)
-        n_scored = self._image.bias.size if self._image else None
+        n_scored = self._image.affine.bias.size if self._image else None
         table = checks.real_table("weights", weights, (None, n_scored))
         super().__init__(table.shape[0])
         self._scores = AffineMap(
@@ -62,17 +61,22 @@ class AffineDecoder(Decoder):
     @property
     def weights_and_bias(self) -> tuple[Reals, Reals] | None:
         """[K, D] and [K], where scores are affine in the observation itself."""
-        if self._image is not None or self._scores.curvature is not None:
-            return None
-        return self._scores.weights, self._scores.bias
+        weights, bias, curvature = self._scores.affine
+        return None if self._image is not None or curvature.size else (weights, bias)
 
     def table(self, block: Block) -> ByteLabels:
         self._check(block, self._image.dimension if self._image else self._scores.dimension)
         if self._image is None and isinstance(block, BitBlock):
             return best_of_bits(block.words, self._scores.tables, self.relabel, block.n_levels)
-        if self.weights_and_bias is not None and isinstance(block, RealBlock):
-            return best_of_reals(block, AffineScores(*self.weights_and_bias), self.relabel, block.n_levels)
-        return self._best(block, self._scores(self._image.block(block) if self._image else block))
+        if self._image is not None:
+            # the points of all states stand beside each other, as levels do
+            points = self._image.block(block)
+            labels = best_of_reals(points, self._scores.affine, self.relabel, points.n_levels)
+            shape = block.n_episodes, block.n_states, block.n_levels
+            return np.ascontiguousarray(labels.reshape(shape).transpose(0, 2, 1))
+        if isinstance(block, RealBlock):
+            return best_of_reals(block, self._scores.affine, self.relabel, block.n_levels)
+        return self._best(block, self._scores(block))
 
 
 class AffineMap:
@@ -82,9 +86,11 @@ class AffineMap:
     def __init__(self, weights: ArrayLike, bias: ArrayLike, curvature: ArrayLike | None = None) -> None:
         exact, offset = np.asarray(weights, np.float64), np.asarray(bias, np.float64)
         bend = np.zeros(offset.size) if curvature is None else np.asarray(curvature, np.float64)
-        self.weights = np.ascontiguousarray(exact, np.float32)
-        self.bias = offset.astype(np.float32)
-        self.curvature = bend.astype(np.float32) if bend.any() else None
+        self.affine = affine_scores(
+            exact.astype(np.float32),
+            offset.astype(np.float32),
+            bend.astype(np.float32) if bend.any() else None,
+        )
         self._exact = exact + bend[:, None], offset  # a bit is its own square
         self.dimension = exact.shape[1]
 
@@ -94,18 +100,14 @@ class AffineMap:
         return _byte_tables(*self._exact)
 
     def __call__(self, block: Block) -> Reals:
-        scores = np.empty((block.n_episodes, self.bias.size, block.n_states, block.n_levels), np.float32)
+        n_scores = self.affine.bias.size
+        scores = np.empty((block.n_episodes, n_scores, block.n_states, block.n_levels), np.float32)
         if isinstance(block, BitBlock):
             _packed.packed_scores(block.words, self.tables.scores, scores)
             return scores
         if not isinstance(block, RealBlock):
             return np.concatenate([self(real) for real in real_blocks(block)], axis=2)
-        observations = observations_of(block)
-        tail = np.empty((self.bias.size, block.n_levels), np.float32)
-        _affine.affine_scores(observations, self.weights, self.bias, tail, scores)
-        if self.curvature is not None:
-            squares = np.empty((2, block.n_levels), np.float32)
-            _decoding.add_squares(observations, self.curvature, squares, scores)
+        fill_scores(block, self.affine, scores)
         return scores
 
     def block(self, block: Block) -> RealBlock:
@@ -130,14 +132,33 @@ def best_of_bits(
 def best_of_reals(block: RealBlock, scores: AffineScores, relabel: ByteLabels, n_levels: int) -> ByteLabels:
     """As `best_of_bits`, for reals."""
     labels = np.empty((block.n_episodes, n_levels, block.n_states), np.uint8)
-    observations = RealObservations(
+    _affine.affine_labels(_in_rows(block), scores, relabel, _tail(scores, n_levels), labels)
+    return labels
+
+
+def fill_scores(block: RealBlock, scores: AffineScores, out: Reals) -> None:
+    """Fill in the scores of reals at the first levels: out [E, K, S, levels]."""
+    _affine.affine_scores(_in_rows(block), scores, _tail(scores, out.shape[3]), out)
+
+
+def affine_scores(weights: Reals, bias: Reals, curvature: Reals | None = None) -> AffineScores:
+    """Scores as kernels take them."""
+    bend = np.empty(0, np.float32) if curvature is None else curvature
+    return AffineScores(np.ascontiguousarray(weights), np.ascontiguousarray(bias), bend)
+
+
+def _in_rows(block: RealBlock) -> RealObservations:
+    """A block of any layout as kernels take it that read whole registers."""
+    return RealObservations(
         np.ascontiguousarray(block.noise, np.float32),
         np.ascontiguousarray(block.means, np.float32),
         block.n_informative,
     )
-    tail = np.empty((relabel.size, 2 * n_levels), np.float32)
-    _affine.affine_labels(observations, scores, relabel, tail, labels)
-    return labels
+
+
+def _tail(scores: AffineScores, n_levels: int) -> Reals:
+    """Scratch for such scores."""
+    return np.empty((scores.bias.shape[0] + (scores.curvature.size > 0), 2 * n_levels), np.float32)
 
 
 def affine_image(matrix: ArrayLike | None, offset: ArrayLike | None) -> AffineMap | None:

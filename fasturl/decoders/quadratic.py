@@ -45,7 +45,7 @@ class QuadraticDecoder(Decoder):
         offset: ArrayLike | None = None,
     ) -> None:
         self._image = affine_image(matrix, offset)
-        n_scored = self._image.bias.size if self._image else None
+        n_scored = self._image.affine.bias.size if self._image else None
         points = checks.real_table("means", means, (None, n_scored))
         n_labels, dimension = points.shape
         super().__init__(n_labels)

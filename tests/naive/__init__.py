@@ -34,8 +34,6 @@ from . import variates as variates
 from . import vector as vector
 from .affine_decoding import affine_labels as affine_labels
 from .affine_decoding import affine_scores as affine_scores
-from .affine_decoding import level_affine_scores as level_affine_scores
-from .decoding import add_squares as add_squares
 from .decoding import best_labels as best_labels
 from .decoding import mix_units as mix_units
 from .decoding import quadratic_scores as quadratic_scores

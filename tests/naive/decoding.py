@@ -34,13 +34,6 @@ def transpose(rows, columns):
         columns[j, i] = rows[i, j]
 
 
-def add_squares(observations, curvature, squares, scores):
-    """+ curvature |x|^2"""
-    for e, s, h, x in each_observation(observations):
-        for k in range(len(curvature)):
-            scores[e, k, s, h] += curvature[k] * sum_from_the_last([value * value for value in x])
-
-
 def quadratic_scores(observations, mixture, tail, scores):
     """bias - |U x - centre|^2 / 2, U upper triangular"""
     factors, centres, bias = mixture

@@ -219,7 +219,8 @@ def decode_affine(
     coordinates = field(b, "coordinates")
     means = view(field(b, "means"), (n_states, dimension, n_levels))
     tail = view(scratch, (n_labels, 2 * n_levels))  # there is room for n_states + 1 times the levels
-    scores = AffineScores(view(weights, (n_labels, dimension)), view(bias, (n_labels,)))
+    no_curvature = view(bias, (0,))
+    scores = AffineScores(view(weights, (n_labels, dimension)), view(bias, (n_labels,)), no_curvature)
     names = view(relabel, (n_labels,))
     for e in range(episodes):
         noise = view(offset(field(b, "noise"), e * coordinates * n_levels), (1, coordinates, n_levels))
