@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.row_labels import numbered, that_occur
 from .._base.sampling import random_choice
 from .._kernels import directions as _directions
 from ..decoders.affine import AffineDecoder
@@ -90,7 +91,7 @@ class FurtherLabels:
             return decoder
         rows = rows[random_choice(len(rows), MOST_REFINED, generator)]
         labels = decoder.decode(rows)
-        n_labels = np.unique(labels).size
+        n_labels = that_occur(labels).size
         if n_labels < self._n_states:
             return decoder
         most = _most_labels(self._n_states)
@@ -120,7 +121,7 @@ def _agreed_labels(
     """Labels 0, 1, ... [n] of observations [n, D] after each of their labels was split into the clusters on
     which two halves of its observations agree; None where for some label they do not. They end where there
     are more than `most`."""
-    names = np.unique(labels)
+    names = that_occur(labels)
     further, n_labels = np.zeros_like(labels), 0
     for k, name in enumerate(names.tolist()):
         members, room = labels == name, most - n_labels - (names.size - 1 - k)
@@ -157,7 +158,7 @@ def _agreed_parts(rows: NDArray[np.generic], most: int, generator: np.random.Gen
     n_moved, sizes = moved_labels(first, second, most)
     if have_moved(n_moved, sizes).any():
         return None
-    return np.unique(first, return_inverse=True)[1]
+    return numbered(first)
 
 
 def _may_be_two(rows: NDArray[np.generic]) -> bool:

@@ -30,12 +30,12 @@ import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
 
 from .._base import checks
+from .._base.row_labels import numbered, that_occur
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS
-from .likelihoods import numbered
 from .oracle import DecodingOracle
-from .projection import Floats, Observations, are_bits, sums_of
+from .projection import Floats, Observations, are_bits, mean_of, sums_around, sums_of
 
 _PATIENCE = 2
 """The search ends once so many numbers in a row were no better than the best."""
@@ -106,7 +106,7 @@ class CountingOracle(DecodingOracle):
             n_failures += 1
             if criterion < least:
                 # clusters that lie together may have got one label
-                n_labels = len(np.unique(learned["decoder_"].relabel))
+                n_labels = that_occur(learned["decoder_"].relabel).size
                 best, least, n_failures = {**learned, "n_clusters_": n_labels}, criterion, 0
             if n_failures == _PATIENCE:
                 break
@@ -130,7 +130,8 @@ class LabelCriterion:
         if self._of_bits:
             self._rows: Observations = np.ascontiguousarray(data, np.uint8)
             return
-        self._rows = rows = np.asarray(data, np.float64) - data.mean(axis=0, dtype=np.float64)
+        self._rows, self._centre = data, mean_of(data)
+        rows = np.subtract(data, self._centre, dtype=np.float64)
         self._moments = rows.T @ rows
         variance = self._moments.trace() / rows.size
         self._least_variance = _LEAST_VARIANCE * (float(variance) or 1.0)
@@ -139,8 +140,13 @@ class LabelCriterion:
         clusters = numbered(labels)
         if np.array_equal(clusters, self._last_clusters):  # refined labels are often the same as before
             return self._last_value
-        sums = sums_of(self._rows, clusters, int(clusters.max()) + 1)
-        of_observations = (self._bits if self._of_bits else self._reals)(sums.means, sums.sizes)
+        n_clusters = int(clusters.max()) + 1
+        if self._of_bits:
+            sums = sums_of(self._rows, clusters, n_clusters)
+            of_observations = self._bits(sums.means, sums.sizes)
+        else:
+            sums, _ = sums_around(self._rows, clusters, n_clusters, self._centre)
+            of_observations = self._reals(sums.means, sums.sizes)
         self._last_clusters = clusters
         self._last_value = float(of_observations + _cost_of_labels(sums.sizes))
         return self._last_value

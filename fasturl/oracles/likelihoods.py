@@ -26,7 +26,7 @@ from .._kernels.mixtures import share_rows
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
-from .projection import Floats, Observations, are_bits, sums_around, sums_of, without_false_alarms
+from .projection import Floats, Observations, are_bits, mean_of, sums_around, sums_of, without_false_alarms
 
 Reals = NDArray[np.float32]
 RowLabels = NDArray[np.int64]
@@ -100,14 +100,6 @@ def clusters_of(rows: Observations, labels: RowLabels, n_clusters: int, *, of_bi
     return Clusters(*sums_of(rows, labels, n_clusters), len(rows), of_bits=of_bits)
 
 
-def numbered(labels: NDArray[np.integer]) -> RowLabels:
-    """Labels 0, 1, ... in place of those that occur, in their order."""
-    occurs = np.bincount(labels) > 0
-    if occurs.all():
-        return np.asarray(labels, np.int64)
-    return np.asarray((np.cumsum(occurs) - 1)[labels])
-
-
 def same_clusters(first: NDArray[np.integer], second: NDArray[np.integer]) -> bool:
     """Whether two labels [n] of the same rows differ in name alone."""
     n_first, n_second = int(first.max()) + 1, int(second.max()) + 1
@@ -137,7 +129,7 @@ class CentredRows:
         if self.of_bits:
             self.compact_rows: Observations = np.ascontiguousarray(observations, np.uint8)
             return
-        self.centre = observations.mean(axis=0, dtype=np.float64).astype(np.float32)
+        self.centre = mean_of(observations).astype(np.float32)
         self.rows = np.subtract(observations, self.centre).astype(np.float32, copy=False)
         self.compact_rows = self.rows
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._base.row_labels import that_occur
 from .._base.schema import setting, settings_of
 from ..decoders.decoder import MAX_LABELS, Decoder
 from .estimator import Estimator
@@ -223,7 +224,7 @@ class Oracle(DecodingOracle):
         missing."""
         if of_bits:
             return max(0.0, dependence(data, labels, self._n_clusters) - MOST_DEPENDENCE)
-        return self._n_clusters - len(np.unique(labels))
+        return self._n_clusters - that_occur(labels).size
 
 
 def _table(X: ArrayLike) -> Observations:

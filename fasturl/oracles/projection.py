@@ -21,9 +21,11 @@ import numpy as np
 import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
 
+from .._base.row_labels import numbered
 from .._kernels import bit_pairs as _bit_pairs
 from .._kernels import merging as _merging
 from .._kernels import moments as _moments
+from .._kernels import splitting as _splitting
 
 Floats = NDArray[np.float64]
 Observations = NDArray[np.generic]
@@ -115,6 +117,13 @@ def _reals(rows: Observations) -> NDArray[Any]:
     return rows.astype(np.float32) if rows.dtype == np.uint8 else rows
 
 
+def mean_of(rows: Observations) -> Floats:
+    """The mean of rows [n, D], of which there is one at least: float64[D]."""
+    mean = np.empty(rows.shape[1])
+    _splitting.mean_row(_summable(rows), mean)  # NumPy would take three times as long
+    return mean
+
+
 class Sums(NamedTuple):
     """What rows add up to, by label."""
 
@@ -178,7 +187,7 @@ def merged(rows: Observations, labels: NDArray[np.int64], n_clusters: int, least
     products = _reals(rows) @ sums.rows.T.astype(kind)
     mean_products, squares = np.empty((2, n_clusters, n_clusters))
     _merging.merge_clusters(products, labels, sums.rows, sums.sizes, least, mean_products, squares, names)
-    return np.unique(names, return_inverse=True)[1]
+    return numbered(names)
 
 
 def bits_together(bits: Observations) -> Floats:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._base.row_labels import numbered, that_occur
 from .._base.sampling import Indices, random_choice
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder, block_of, labels_of_block
@@ -29,7 +30,6 @@ from .likelihoods import (
     CentredRows,
     Reals,
     RowLabels,
-    numbered,
     refined,
     same_clusters,
 )
@@ -207,7 +207,7 @@ def labels_that_split(
     reason with a probability of at most `error_rate`. A few observations of a state that has a label of its
     own do not count."""
     rows, rule = np.asarray(observations, np.float32), SplitRule(error_rate, _DOUBTED_SEPARATION)
-    of_bits, groups = are_bits(observations), [rows[labels == label] for label in np.unique(labels)]
+    of_bits, groups = are_bits(observations), [rows[labels == label] for label in that_occur(labels)]
     splits = [best_split(group, of_bits=of_bits, rule=rule, generator=generator) for group in groups]
     if not any(splits):
         return 0

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._base.row_labels import numbered
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
@@ -182,7 +183,7 @@ def split_further(
             break
         _, k, split = max(candidates, key=lambda entry: entry[:2])
         labels = _after_split(rows, labels, k, split, n_clusters, of_bits=of_bits)
-    return np.unique(labels, return_inverse=True)[1]
+    return numbered(labels)
 
 
 def _after_split(

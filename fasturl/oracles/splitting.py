@@ -93,6 +93,8 @@ def best_split(
     pairs = _known_pairs(cluster, groups, rule, log_inverse_error)
     candidates = _candidates(sample, _flattest_directions(cluster) if sphered else None)
     separations = candidates.separations()
+    if not pairs and not (separations >= _NEARLY * rule.min_separation).any():
+        return None
     if sample is not cluster:
         # the outermost rows are no fair sample: the whole has the last word
         nearly_clear = separations >= _NEARLY * rule.min_separation
