@@ -37,7 +37,7 @@ from .ledger import Ledger
 
 _MOST_BITS = 62
 """The number of labels that a learner is told is at most 2 to this power, which an int64 holds."""
-_FIRST_BYTES = 2**24
+_FIRST_BYTES = 2**27
 """Upper limit on the bytes of the rows that tables start with; they grow when more are needed."""
 
 
