@@ -38,6 +38,10 @@ def samples(draw, n_axes, n, kind, weighted):
 @hypothesis.example(
     np.random.default_rng(0), [1, 2, 3, 4], 4, 2, 20, 20, 1, np.float32, False
 )  # points change their cluster
+@hypothesis.example(
+    np.random.default_rng(0), [1, 2, 3, 4], 5, 7, 150, 20, 2, np.float32, True
+)  # more samples than four registers hold, and some left over
+@hypothesis.example(np.random.default_rng(1), [1, 2, 3, 4], 3, 1, 64, 20, 1, np.float32, False)
 def test_kmeans_equals_its_reference(draw, state, n_clusters, n_axes, n, iterations, trials, kind, weighted):
     points, rows, weights = samples(draw, n_axes, n, kind, weighted)
     stream, found = row(state), []

@@ -158,7 +158,7 @@ def test_bad_input_gets_one_line(installed, tmp_path):
 
 SPEC = """
 seeds = 6
-episodes = 200
+episodes = 60
 points = 5
 
 [[env]]

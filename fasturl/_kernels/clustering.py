@@ -6,8 +6,11 @@ Reals are float32 or float64, all of one kind.
 """
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
-from .compiling import add_square, inlined, kernel
+from .compiling import add_square, fma, inlined, kernel
+from .registers import read_wide, wide, write_numbers
 from .rng import below, uniform
 
 _ROUNDING = 1e-6
@@ -39,6 +42,74 @@ def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.n
         for i in range(n_samples):
             out[k, i] = add_square(out[k, i], points[r, i] - c0)
         r += 1
+
+
+@inlined
+def _four_registers(points: np.ndarray, r: int, i: int, c: np.float32) -> tuple:
+    """How far the samples of four registers from i on lie from a centre along one axis."""
+    row, width = points[r], wide()
+    return (
+        read_wide(row, i) - c,
+        read_wide(row, i + width) - c,
+        read_wide(row, i + 2 * width) - c,
+        read_wide(row, i + 3 * width) - c,
+    )
+
+
+@inlined
+def _few_samples_at_a_time(
+    points: np.ndarray, centres: np.ndarray, stale: np.ndarray, out: np.ndarray
+) -> None:
+    """`_square_distances` from every stale centre, for four registers of samples at a time: these are read
+    from memory once for all centres."""
+    n_samples, width = points.shape[1], wide()
+    step = 4 * width
+    for start in range(0, n_samples, step):
+        i = min(start, n_samples - step)  # the last ones again, where fewer are left
+        for k in range(centres.shape[0]):
+            if stale[k]:
+                a, b, c, d = _four_registers(points, 0, i, centres[k, 0])
+                a, b, c, d = a * a, b * b, c * c, d * d
+                for r in range(1, points.shape[0]):
+                    e, f, g, h = _four_registers(points, r, i, centres[k, r])
+                    a, b, c, d = fma(e, e, a), fma(f, f, b), fma(g, g, c), fma(h, h, d)
+                row = out[k]
+                write_numbers(a, row, i)
+                write_numbers(b, row, i + width)
+                write_numbers(c, row, i + 2 * width)
+                write_numbers(d, row, i + 3 * width)
+
+
+@inlined
+def _one_centre_at_a_time(
+    points: np.ndarray, centres: np.ndarray, stale: np.ndarray, out: np.ndarray
+) -> None:
+    """`_square_distances` from every stale centre."""
+    for k in range(centres.shape[0]):
+        if stale[k]:
+            _square_distances(points, centres, k, out)
+
+
+@inlined
+def _single_distances(points: np.ndarray, centres: np.ndarray, stale: np.ndarray, out: np.ndarray) -> None:
+    """`_square_distances` of float32 from every stale centre."""
+    if points.shape[1] < 4 * wide():
+        _one_centre_at_a_time(points, centres, stale, out)
+    else:
+        _few_samples_at_a_time(points, centres, stale, out)
+
+
+def _stale_distances(points: np.ndarray, centres: np.ndarray, stale: np.ndarray, out: np.ndarray) -> None:
+    """`_square_distances` from every stale centre; registers hold float32 alone."""
+    of_kind = _single_distances if points.dtype == np.float32 else _one_centre_at_a_time
+    of_kind(points, centres, stale, out)
+
+
+@overload(_stale_distances, jit_options={"forceinline": True})
+def _compiled_distances(points, centres, stale, out):  # type: ignore[no-untyped-def]  # Numba compares them
+    if points.dtype == types.float32:
+        return lambda points, centres, stale, out: _single_distances(points, centres, stale, out)
+    return lambda points, centres, stale, out: _one_centre_at_a_time(points, centres, stale, out)
 
 
 @inlined
@@ -151,12 +222,15 @@ def _change_sides(rows: np.ndarray, weights: np.ndarray, workspace: tuple) -> bo
 def _move(points: np.ndarray, workspace: tuple, centres: np.ndarray) -> None:
     """Put the centre of every stale cluster at the mean of its samples; one of no weight stays where it is.
     Then label every sample anew."""
+    stale = workspace.stale
     for k in range(centres.shape[0]):
-        if workspace.stale[k] and workspace.members[k] > 0:
+        stale[k] = stale[k] and workspace.members[k] > 0
+        if stale[k]:
             for r in range(centres.shape[1]):
                 centres[k, r] = workspace.sums[k, r] / workspace.totals[k]
-            _square_distances(points, centres, k, workspace.distances)
-        workspace.stale[k] = False
+    _stale_distances(points, centres, stale, workspace.distances)
+    for k in range(centres.shape[0]):
+        stale[k] = False
     _assign(workspace.distances, workspace.labels, workspace.closest)
 
 
