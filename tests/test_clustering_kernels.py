@@ -54,6 +54,21 @@ def test_kmeans_equals_its_reference(draw, state, n_clusters, n_axes, n, iterati
     assert stream.tolist() == state
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_cluster_that_loses_all_its_weight_stays_where_it_was(seed):
+    """Few samples count, and there are more of them than four registers hold."""
+    draw = np.random.default_rng(seed)
+    points = draw.normal(size=(3, 100)).astype(np.float32)
+    rows, weights = np.ascontiguousarray(points.T), (draw.random(100) < 0.06).astype(np.float32)
+    found = []
+    for kernel, rng in ((naive.clustering.kmeans, [1, 2, 3, 4]), (clustering.kmeans, row([1, 2, 3, 4]))):
+        centres, workspace = np.full((6, 3), np.nan, np.float32), kmeans_workspace(points, 6)
+        kernel(rng, points, rows, weights, 2, 1, 20, workspace, centres)
+        found.append((centres, workspace.labels, workspace.closest))
+    for expected, given in zip(*found, strict=True):
+        np.testing.assert_array_equal(expected, given)
+
+
 def clustered(points, n_clusters):
     """Centres and how many samples each has."""
     rows, centres = np.ascontiguousarray(points.T), np.empty((n_clusters, len(points)))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fasturl as fu
+from fasturl import registry
 from fasturl._base.streams import Streams
 from fasturl.agents import Agent, LatentPolicy, ObservationAgent, Outcome
 from fasturl.agents.checked_episodes import CheckedEpisodes, episodes_of
@@ -177,6 +178,42 @@ def test_a_memory_that_an_agent_brings_to_latent_states_has_room_for_them():
 
     with pytest.raises(ValueError, match=f"cannot play {LOCK.horizon} levels, {S} labels"):
         fu.train(LOCK, Learns(play_all), EPISODES)
+
+
+WRONG_PLACES = {
+    "of one level": np.zeros((4, 1, H + 3), np.uint8),
+    "of too many coordinates": np.zeros((4, H + 1, 500), np.uint8),
+    "of too many episodes": np.zeros((EPISODES + 1, H + 1, H + 3), np.uint8),
+    "of other numbers": np.zeros((4, H + 1, H + 3), np.float32),
+    "with gaps": np.zeros((8, H + 1, H + 3), np.uint8)[::2],
+    "that cannot be written": np.broadcast_to(np.uint8(0), (4, H + 1, H + 3)),
+    "that is none": None,
+}
+
+
+@pytest.mark.parametrize("case", WRONG_PLACES)
+def test_observations_are_written_where_there_is_room_for_them_alone(case):
+    def play_all(game, count):
+        game.play_random(count).observe_into(WRONG_PLACES[case])
+
+    with pytest.raises(ValueError, match="out must be an array of uint8 that can be written"):
+        fu.train(LOCK, Plays(play_all), EPISODES)
+
+
+@pytest.mark.parametrize(
+    "env",
+    [LOCK, fu.LockGaussian(3), registry.environment("rich-lock", horizon=3)],
+    ids=["bits", "reals", "rotated"],
+)
+def test_observations_are_the_same_wherever_they_are_written(env):
+    streams = Streams(0)
+    trajectories = Game(env.draw_checked(streams), streams).play_random(10)
+    expected = trajectories.observations(7)
+    out = np.full((12, *expected.shape[1:]), 99, expected.dtype)
+    trajectories.observe_into(out[2:9])
+    np.testing.assert_array_equal(out[2:9], expected)
+    assert (out[:2] == 99).all()
+    assert (out[9:] == 99).all()
 
 
 @pytest.mark.parametrize("count", [-3, 2.5, "all"])

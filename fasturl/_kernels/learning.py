@@ -109,7 +109,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
         this out.
         """
         horizon, n_actions = dynamics.transitions.shape[0], dynamics.transitions.shape[2]
-        n_states, last_row = np.uint64(labels.shape[2]), labels.shape[0] - 1
+        n_states, share_labels = np.uint64(labels.shape[2]), labels.shape[0] == 1
         for e in range(returns.size):
             if checked:
                 place[0] = BEGIN_EPISODE
@@ -119,7 +119,7 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
             s = start_state(dynamics, dynamics_rng)
             if trajectories is not None:
                 trajectories.states[e, 0] = s
-            seen = place_of_block(labels, min(e, last_row))
+            seen = place_of_block(labels, 0 if share_labels else e)
             x = np.int64(get_entry(labels, seen + np.uint64(s)))
             a = 0
             if looks:

@@ -48,7 +48,7 @@ _REWARD_CLASSES = 4
 _LATE = 10
 """The last trajectories of a run are one in so many."""
 _STEPS, _PROMISING_TRAJECTORIES = 2**18, 2**13
-"""Steps that a promise is made from, and trajectories, where there are more than either."""
+"""A promise is made from about so many steps, or from so many trajectories where these have more steps."""
 _TABLE_ENTRIES = 2**20
 """Entries of the greatest table of what followed: levels are counted together as far as that allows."""
 _KEPT = 0.9

@@ -39,8 +39,11 @@ from ..problems.blocks import BitBlock, Block
 from ..problems.description import Description
 from ..problems.environment import emission_rngs
 
-_BLOCK_STEPS = 2**18
-"""Steps of a block without observations: some milliseconds of work for each call of a loop."""
+_BLOCK_STATES, _FEW_STATES = 2**18, 4
+"""Levels times states of a block without observations, and the states of a level that count as one: for most
+learners some milliseconds of work for each call of a loop. One that plans takes longer the more there are."""
+_KINDS = {"bits": np.dtype(np.uint8), "reals": np.dtype(np.float32), "": np.dtype(np.float32)}
+"""The numbers that observations of a block of each kind consist of."""
 _LEAST_EPISODES = 16
 """Episodes of such a block, however long they are."""
 
@@ -94,7 +97,16 @@ class Trajectories:
     def observe_into(self, out: NDArray[np.generic]) -> None:
         """Fill `out` [n, H+1, D] with the observations of the first n episodes."""
         assert self._block is not None
-        self._block.episodes(0, len(out)).observe_into(self._states[: len(out)], out)
+        count, kind = checks.array("out", out).shape[0] if np.ndim(out) else 0, _KINDS[self._block.kind]
+        states = self._states[:count]
+        shape = *states.shape, self._block.dimension
+        fits = isinstance(out, np.ndarray) and (out.shape, out.dtype) == (shape, kind)
+        if not (fits and out.flags.c_contiguous and out.flags.writeable):
+            raise ValueError(
+                f"out must be an array of {kind} that can be written, without gaps, of shape [n, {shape[1]}, "
+                f"{shape[2]}] for the first n of {len(self._states)} episodes, got {checks.short_repr(out)}"
+            )
+        self._block.episodes(0, count).observe_into(states, out)
 
     def observations_at(self, level: int) -> NDArray[np.generic]:
         """The observations of one level, 1 to H + 1: [E, D]."""
@@ -260,10 +272,12 @@ class Game:
 
     @property
     def block_episodes(self) -> int:
-        """How many episodes make a block that stays in the cache, or takes no longer than one that does."""
+        """How many episodes make a block: so many that its observations stay in the cache, or where there are
+        none, that a loop does not take long."""
         emission = self._instance.emission
         if self._latent or emission is None:
-            return max(_LEAST_EPISODES, _BLOCK_STEPS // self._instance.horizon)
+            states = max(1, int(max(self._instance.n_states)) // _FEW_STATES)
+            return max(_LEAST_EPISODES, _BLOCK_STATES // (int(self._instance.horizon) * states))
         return int(emission.block_episodes)
 
     def begin(self, count: int) -> Episodes:

@@ -15,7 +15,7 @@ from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
 from .._kernels.records import kmeans_workspace
 from ..decoders.affine import (
-    affine_scores,
+    as_affine_scores,
     best_of_bits,
     best_of_reals,
     blank_tables,
@@ -85,7 +85,7 @@ class PastDecoder(Decoder):
             labels[:, :levels] = best_of_bits(block.words, self._tables, self.relabel, levels)
             return labels
         if isinstance(block, RealBlock) and not self._logistic:
-            scores_of_levels = affine_scores(self._weights, self._bias)
+            scores_of_levels = as_affine_scores(self._weights, self._bias)
             labels[:, :levels] = best_of_reals(block, scores_of_levels, self.relabel, levels)
             return labels
         if isinstance(block, BitBlock):
@@ -108,7 +108,7 @@ class PastDecoder(Decoder):
             _packed.packed_scores(words, self._tables.scores[h : h + 1], scores)
         else:
             (real,) = real_blocks(block)
-            fill_scores(real, affine_scores(self._weights[:, :, h], self._bias[:, h]), scores)
+            fill_scores(real, as_affine_scores(self._weights[:, :, h], self._bias[:, h]), scores)
         self._label(scores, np.repeat(self._mixing[:, :, h : h + 1], n, axis=2), labels)
         return labels.ravel().astype(np.int64)
 
@@ -117,7 +117,7 @@ class PastDecoder(Decoder):
 
     def _real_scores(self, real: RealBlock, levels: int) -> Reals:
         scores = self._room(real, levels)
-        fill_scores(real, affine_scores(self._weights, self._bias), scores)
+        fill_scores(real, as_affine_scores(self._weights, self._bias), scores)
         return scores
 
     def _label(self, scores: Reals, mixing: Reals, labels: ByteLabels) -> None:

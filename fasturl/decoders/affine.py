@@ -86,7 +86,7 @@ class AffineMap:
     def __init__(self, weights: ArrayLike, bias: ArrayLike, curvature: ArrayLike | None = None) -> None:
         exact, offset = np.asarray(weights, np.float64), np.asarray(bias, np.float64)
         bend = np.zeros(offset.size) if curvature is None else np.asarray(curvature, np.float64)
-        self.affine = affine_scores(
+        self.affine = as_affine_scores(
             exact.astype(np.float32),
             offset.astype(np.float32),
             bend.astype(np.float32) if bend.any() else None,
@@ -132,23 +132,23 @@ def best_of_bits(
 def best_of_reals(block: RealBlock, scores: AffineScores, relabel: ByteLabels, n_levels: int) -> ByteLabels:
     """As `best_of_bits`, for reals."""
     labels = np.empty((block.n_episodes, n_levels, block.n_states), np.uint8)
-    _affine.affine_labels(_in_rows(block), scores, relabel, _tail(scores, n_levels), labels)
+    _affine.affine_labels(_contiguous(block), scores, relabel, _tail(scores, n_levels), labels)
     return labels
 
 
 def fill_scores(block: RealBlock, scores: AffineScores, out: Reals) -> None:
     """Fill in the scores of reals at the first levels: out [E, K, S, levels]."""
-    _affine.affine_scores(_in_rows(block), scores, _tail(scores, out.shape[3]), out)
+    _affine.affine_scores(_contiguous(block), scores, _tail(scores, out.shape[3]), out)
 
 
-def affine_scores(weights: Reals, bias: Reals, curvature: Reals | None = None) -> AffineScores:
+def as_affine_scores(weights: Reals, bias: Reals, curvature: Reals | None = None) -> AffineScores:
     """Scores as kernels take them."""
     bend = np.empty(0, np.float32) if curvature is None else curvature
     return AffineScores(np.ascontiguousarray(weights), np.ascontiguousarray(bias), bend)
 
 
-def _in_rows(block: RealBlock) -> RealObservations:
-    """A block of any layout as kernels take it that read whole registers."""
+def _contiguous(block: RealBlock) -> RealObservations:
+    """A block of any layout, without gaps in its rows, as kernels that read whole registers take it."""
     return RealObservations(
         np.ascontiguousarray(block.noise, np.float32),
         np.ascontiguousarray(block.means, np.float32),

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._kernels.records import AffineScores
 from ..problems.blocks import Block, RealBlock
-from .affine import AffineDecoder, affine_scores, best_of_reals
+from .affine import AffineDecoder, as_affine_scores, best_of_reals
 from .checked import check_decoder
 from .constant import ConstantDecoder
 from .decoder import ByteLabels, Decoder
@@ -100,7 +100,7 @@ class _AffineLevels:
             names[h, : decoder.relabel.size] = decoder.relabel
         for h, (own_weights, own_bias) in scores.items():
             weights[h, : own_bias.size], bias[h, : own_bias.size] = own_weights, own_bias
-        return cls(affine_scores(weights.transpose(1, 2, 0), bias.T), names)
+        return cls(as_affine_scores(weights.transpose(1, 2, 0), bias.T), names)
 
     def table(self, block: RealBlock) -> ByteLabels:
         n_scores, dimension, n_levels = self._scores.weights.shape

@@ -247,7 +247,8 @@ class CompiledMemory:
     def learn_episodes(
         self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats
     ) -> None:
-        """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
+        """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S], or [1, H+1, S]
+        where all episodes see the same."""
         self._play_and_learn(dynamics, labels, dynamics_rng, returns, None)
 
     def learn_episodes_in_view(

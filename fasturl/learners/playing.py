@@ -30,7 +30,7 @@ class MemoryPlayer(Protocol):
         """Play one episode for each row of `labels` [E, H+1, S] without learning."""
 
     def learn(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats) -> None:
-        """Play and learn one episode for each entry of `returns`, seeing `labels` [E, H+1, S]."""
+        """Play and learn one episode for each entry of `returns`, seeing a row of `labels` [E, H+1, S]."""
 
     def learn_on_states(self, dynamics: Dynamics, dynamics_rng: Stream, returns: Floats) -> None:
         """Play and learn one episode for each entry of `returns`, seeing the latent states themselves."""
@@ -102,7 +102,9 @@ class _EpisodicPlayer:
 
     def learn_on_states(self, dynamics: Dynamics, dynamics_rng: Stream, returns: Floats) -> None:
         horizon, n_states, _, _ = dynamics.transitions.shape
-        self.learn(dynamics, state_labels(returns.size, horizon, n_states), dynamics_rng, returns)
+        labels = state_labels(1, horizon, n_states)
+        for e in range(returns.size):
+            self.learn(dynamics, labels, dynamics_rng, returns[e : e + 1])
 
     def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
         episodes = [blank_trajectories(0, dynamics.transitions.shape[0])]
