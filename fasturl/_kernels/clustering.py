@@ -60,8 +60,8 @@ def _four_registers(points: np.ndarray, r: int, i: int, c: np.float32) -> tuple:
 def _few_samples_at_a_time(
     points: np.ndarray, centres: np.ndarray, stale: np.ndarray, out: np.ndarray
 ) -> None:
-    """`_square_distances` from every stale centre, for four registers of samples at a time: these are read
-    from memory once for all centres."""
+    """`_square_distances` from every stale centre, for four registers of samples at a time, which memory is
+    asked for once for all centres."""
     n_samples, width = points.shape[1], wide()
     step = 4 * width
     for start in range(0, n_samples, step):
