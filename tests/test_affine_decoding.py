@@ -50,6 +50,7 @@ def on_problems(test):
         ((2, 2, 6, 9, 150), 3, 150, (False, False)),  # more than some registers
         ((2, 2, 6, 9, 150), 3, 101, (True, True)),
         ((2, 2, 4, 5, 3), 5, 3, (False, True)),  # fewer levels than a register
+        ((2, 2, 4, 5, 5), 2, 5, (True, True)),  # and as few as one of four has
     ]:
         test = hypothesis.example(np.random.default_rng(0), sizes, n_informative, levels, kind)(test)
     return hypothesis.given(DRAWS, SIZES, N_INFORMATIVE, st.integers(0, 40), KINDS)(test)
