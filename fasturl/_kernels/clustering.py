@@ -105,8 +105,9 @@ def _stale_distances(points: np.ndarray, centres: np.ndarray, stale: np.ndarray,
     of_kind(points, centres, stale, out)
 
 
+# without types: Numba refuses an overload whose signature is not to the letter that of the lambda it returns
 @overload(_stale_distances, jit_options={"forceinline": True})
-def _compiled_distances(points, centres, stale, out):  # type: ignore[no-untyped-def]  # Numba compares them
+def _compiled_distances(points, centres, stale, out):  # type: ignore[no-untyped-def]
     if points.dtype == types.float32:
         return lambda points, centres, stale, out: _single_distances(points, centres, stale, out)
     return lambda points, centres, stale, out: _one_centre_at_a_time(points, centres, stale, out)
