@@ -22,12 +22,12 @@ def balanced_choice(labels: NDArray[np.integer], most: int, generator: np.random
     return chosen[:n_chosen].copy()
 
 
-def random_choice(n: int, most: int, generator: np.random.Generator) -> Indices:
-    """The indices of n rows, or of `most` of them, drawn at random: every so many rows may be those of some
-    levels alone."""
+def random_choice(n: int, most: int, random_state: np.random.Generator | int) -> Indices:
+    """The indices of n rows, or of `most` of them, drawn at random by a generator or by that of a seed: every
+    so many rows may be those of some levels alone."""
     if n <= most:
         return slice(None)
-    return np.sort(generator.choice(n, most, replace=False))
+    return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
 
 
 def drawn_stream(generator: np.random.Generator) -> NDArray[np.uint64]:

@@ -165,8 +165,9 @@ def _may_be_two(rows: NDArray[np.generic]) -> bool:
     """Whether observations [n, D] may be two clusters: those vary most along the line between their means,
     where the best cut leaves two sides that lie far apart. To look so takes a tenth of the time of a test."""
     from ..oracles.noise import leading_directions
+    from ..oracles.projection import mean_of
 
-    around_mean = rows - rows.mean(axis=0, dtype=np.float32)
+    around_mean: NDArray[np.float32] = np.subtract(rows, mean_of(rows).astype(np.float32), dtype=np.float32)
     largest = max(around_mean.max(), -around_mean.min())
     if len(rows) < _LEAST_SCREENED or largest == 0.0:
         return False

@@ -65,6 +65,8 @@ def weighted_kmeans(
 
 def as_many_centres(centres: Floats, n_states: int) -> Floats:
     """Centres [n_states, axes], of which the first stands for those that are missing."""
+    if len(centres) == n_states:
+        return centres
     return np.concatenate([centres, np.tile(centres[:1], (n_states - len(centres), 1))])
 
 
@@ -88,7 +90,7 @@ def n_distinct(points: Observations, most: int) -> int:
     """How many distinct points there are, counted up to `most`."""
     # the first few mostly tell
     for some in (points[: 4 * most, 0], points[:, 0]):
-        if np.unique(some).size >= most:
+        if len(set(some.tolist())) >= most:
             return most
     return min(most, len(np.unique(points, axis=0)))
 

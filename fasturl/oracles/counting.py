@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -131,10 +132,12 @@ class LabelCriterion:
             self._rows: Observations = np.ascontiguousarray(data, np.uint8)
             return
         self._rows, self._centre = data, mean_of(data)
-        rows = np.subtract(data, self._centre, dtype=np.float64)
-        self._moments = rows.T @ rows
-        variance = self._moments.trace() / rows.size
-        self._least_variance = _LEAST_VARIANCE * (float(variance) or 1.0)
+
+    @cached_property
+    def _moments(self) -> Floats:
+        """The sum of x x' over the reals around their mean, [D, D]."""
+        rows = np.subtract(self._rows, self._centre, dtype=np.float64)
+        return np.asarray(rows.T @ rows)
 
     def __call__(self, labels: NDArray[np.integer]) -> float:
         clusters = numbered(labels)
@@ -168,7 +171,8 @@ class LabelCriterion:
         shrinkage = min(1.0, dimension / n)
         sphere = covariance.trace() / dimension * np.eye(dimension)
         covariance = (1.0 - shrinkage) * covariance + shrinkage * sphere
-        covariance += self._least_variance * np.eye(dimension)
+        variance = float(self._moments.trace()) / (n * dimension)
+        covariance += _LEAST_VARIANCE * (variance or 1.0) * np.eye(dimension)
         return float(n * np.linalg.slogdet(covariance)[1] + sizes.size * dimension * math.log(n))
 
 

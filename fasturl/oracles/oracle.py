@@ -34,6 +34,9 @@ _LEAST_WIDTH = 1e-17
 """Lower limit on the range of the coordinate that varies most: float32 holds the square of a hundredth of
 it."""
 
+_PLAIN = (int, float, str, type(None), np.number, np.bool_)
+"""Kinds of values that a setting may have."""
+
 
 class NoClusters(ValueError):
     """All observations look like noise."""
@@ -127,7 +130,7 @@ class DecodingOracle(Estimator, ABC):
             if name not in self._free_settings:
                 value = getattr(self, name)
                 declared.check(value)
-                if not isinstance(value, int | float | str | np.number | np.bool_ | None):
+                if not isinstance(value, _PLAIN):
                     # kept as it is given, as estimators do, and handed on to scikit-learn
                     raise ValueError(f"{name} must be a plain number, got {checks.short_repr(value)}")
         if self.n_states is None:

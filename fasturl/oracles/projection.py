@@ -57,7 +57,7 @@ class Projection:
     def __init__(self, data: Observations, n_axes: int, scale: bool | str, kind: str) -> None:
         rows = _summable(data)
         n = len(rows)
-        centre = sums_of(rows, np.zeros(n, np.int64), 1).means[0]
+        centre = mean_of(rows)
         spread = np.ones_like(centre)
         self.of_bits = are_bits(data)
         if self.of_bits if scale == "auto" else scale:
@@ -67,7 +67,7 @@ class Projection:
                 variance = sums_around(rows, np.zeros(n, np.int64), 1, centre)[1] / n
             deviation = np.sqrt(variance)
             spread = np.where(deviation > 0, deviation, 1.0)
-        unit = 1.0 if self.of_bits else _unit_of((rows[:: -(-n // _FEW_ROWS)] - centre) / spread)
+        unit = 1.0 if self.of_bits else _unit_of(np.subtract(rows[:: -(-n // _FEW_ROWS)], centre) / spread)
         moments = _products(rows, centre, 1.0 / (unit * spread), by_length=kind != "pca")
         if self.of_bits and kind == "moments":
             variance = centre * (1 - centre)
@@ -77,9 +77,14 @@ class Projection:
         self.matrix = axes / spread
         self.offset = -self.matrix @ centre
         matrix = self.matrix.astype(np.float32) if rows.dtype == np.uint8 else self.matrix
-        pieces = [_reals(rows[first : first + _PIECE]) for first in range(0, n, _PIECE)]
-        self.points = np.concatenate([piece @ matrix.T for piece in pieces]) + self.offset
-        self.weights = None if kind == "pca" else np.square(self.points).sum(axis=1)
+        self.points = np.empty((n, len(matrix)))
+        for first in range(0, n, _PIECE):
+            np.add(
+                _reals(rows[first : first + _PIECE]) @ matrix.T,
+                self.offset,
+                out=self.points[first : first + _PIECE],
+            )
+        self.weights = None if kind == "pca" else np.einsum("nr,nr->n", self.points, self.points)
 
 
 def _unit_of(rows: Floats) -> float:
@@ -155,6 +160,12 @@ def sums_around(
     sums, sizes, squares = np.empty((1, n_labels, dimension)), np.empty((1, n_labels)), np.empty(dimension)
     _moments.sum_by_label(_summable(rows)[:, None], labels[:, None], 0, 1, centre, sums, sizes, squares)
     return Sums(sums[0], sizes[0]), squares
+
+
+def mean_variance(rows: Observations) -> float:
+    """The variance of rows [n, D], the mean of all coordinates."""
+    _, squares = sums_around(rows, np.zeros(len(rows), np.int64), 1, mean_of(rows))
+    return float(squares.sum()) / rows.size
 
 
 @without_false_alarms

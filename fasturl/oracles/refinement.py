@@ -16,7 +16,9 @@ The answer of any other oracle is taken as it is.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -76,13 +78,13 @@ def fit_and_refine(
     is returned as it is where the fit finds the same clusters, there may be no more of them, and uneven noise
     hides none.
     """
-    n, generator = len(observations), np.random.default_rng(random_state)
+    n = len(observations)
     if not getattr(oracle, "clusters_have_centres", False):
-        some = observations[random_choice(n, _MOST_FITTED, generator)]
+        some = observations[random_choice(n, _MOST_FITTED, random_state)]
         return fit_if_clusters(oracle, np.ascontiguousarray(some), random_state, n_labels)
     # not the same share of every old label: where clusters overlap, those that are wrong would be many
     most = max(_SAMPLE_SIZE, _SAMPLE_SIZE_PER_LABEL * n_labels)
-    comparison = _Comparison(observations, random_choice(n, most, generator))
+    comparison = _Comparison(observations, random_choice(n, most, random_state))
     best = comparison.candidate(fit_if_clusters(oracle, comparison.sample, random_state, n_labels))
     centred = CentredRows(observations)
     if old_labels is None or np.count_nonzero(np.bincount(old_labels)) < n_labels:
@@ -116,7 +118,7 @@ def _refined_or_present(
         starts.append(old_labels)
     while True:
         if present is not None and old_labels is not None and same_clusters(labels, old_labels):
-            return _Candidate(present, old_labels[comparison.sampled], best.criterion)
+            return _Candidate(present, old_labels[comparison.sampled], comparison.judge)
         if not starts:
             return best
         start = numbered(starts.pop(0))
@@ -126,12 +128,18 @@ def _refined_or_present(
                 best, labels = candidate, comparison.all_labels(candidate)
 
 
-class _Candidate(NamedTuple):
-    """A decoder, its labels of the sampled observations, and their criterion: the less, the better."""
+@dataclass(frozen=True)
+class _Candidate:
+    """A decoder, its labels of the sampled observations, and who judges these."""
 
     decoder: Decoder
     sample_labels: RowLabels
-    criterion: float
+    judge: LabelCriterion
+
+    @cached_property
+    def criterion(self) -> float:
+        """The less, the better; computed when it is asked for, which it often is not."""
+        return self.judge(self.sample_labels)
 
 
 class _Comparison:
@@ -139,6 +147,8 @@ class _Comparison:
 
     sampled, sample
         The indices of the sampled observations, and these themselves.
+    judge
+        The criterion of their labels.
     """
 
     def __init__(self, observations: Observations, sampled: Indices) -> None:
@@ -147,11 +157,10 @@ class _Comparison:
         self._block = block_of(observations)
         all_are_sampled = len(self.sample) == len(observations)
         self._sample_block = self._block if all_are_sampled else block_of(self.sample)
-        self._criterion = LabelCriterion(self.sample)
+        self.judge = LabelCriterion(self.sample)
 
     def candidate(self, decoder: Decoder) -> _Candidate:
-        labels = self.sample_labels(decoder)
-        return _Candidate(decoder, labels, self._criterion(labels))
+        return _Candidate(decoder, self.sample_labels(decoder), self.judge)
 
     def sample_labels(self, decoder: Decoder) -> RowLabels:
         """The labels that a decoder gives to the sampled observations."""

@@ -237,13 +237,12 @@ def _most_dependent(sample: Reals) -> int:
 def _best_thresholds(scores: Reals) -> Groups:
     """For each direction [K, n] the part above the threshold whose likelihood, less what it takes to choose
     so many rows, is greatest."""
-    n = scores.shape[1]
-    order = np.argsort(scores, axis=1, kind="stable")
+    n, ranked = scores.shape[1], np.sort(scores, axis=1)
     n_below = np.empty(len(scores), np.int64)
-    best_thresholds(np.take_along_axis(scores, order, axis=1), _log_choices(n), n_below)
-    groups = np.empty(scores.shape, np.bool_)
-    np.put_along_axis(groups, order, np.arange(n) >= n_below[:, None], axis=1)
-    return groups
+    best_thresholds(ranked, _log_choices(n), n_below)
+    # rows with the same score are on the same side; where all have it, none is above
+    least_above = np.take_along_axis(ranked, np.minimum(n_below, n - 1)[:, None], axis=1)
+    return np.asarray((scores >= least_above) & (n_below < n)[:, None])
 
 
 @lru_cache(maxsize=MOST_ROWS)
