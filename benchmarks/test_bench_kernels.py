@@ -213,8 +213,7 @@ def unpacked(_):
 
 def observing(_):
     return (
-        REALS.noise,
-        REALS.means,
+        observations_of(REALS),
         DRAW.integers(3, size=(BLOCK, LEVELS)),
         np.empty((BLOCK, LEVELS, DIMENSION), np.float32),
     )

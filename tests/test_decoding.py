@@ -15,15 +15,6 @@ from fasturl._kernels.records import QuadraticScores, RealObservations, SupportV
 pytestmark = pytest.mark.kernel
 
 
-@hypothesis.given(DRAWS, st.integers(0, 40), st.integers(0, 20))
-def test_transpose_equals_its_reference(draw, n, dimension):
-    rows = normal(draw, n, dimension)
-    ref, comp = rubbish(dimension, n), rubbish(dimension, n)
-    naive.transpose(rows, ref)
-    decoding.transpose(rows, comp)
-    np.testing.assert_array_equal(ref, comp)
-
-
 @hypothesis.given(DRAWS, SIZES, N_INFORMATIVE)
 def test_quadratic_scores_equal_their_reference(draw, sizes, n_informative):
     observations, ref, comp = reals(draw, sizes, n_informative)

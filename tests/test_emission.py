@@ -10,6 +10,7 @@ from scipy import stats
 from strategies import DRAWS, LANES, row
 
 from fasturl._kernels import emission
+from fasturl._kernels.records import RealObservations
 
 pytestmark = pytest.mark.kernel
 
@@ -300,15 +301,19 @@ def test_observe_bits_equals_its_reference(draw, episodes, n_levels, n_states, d
 # --- reals ---
 
 
+@pytest.mark.bounds
 @hypothesis.given(
-    DRAWS, st.integers(0, 3), st.integers(1, 4), st.integers(1, 3), st.integers(1, 5), st.integers(0, 3)
+    DRAWS, st.integers(0, 3), st.integers(1, 9), st.integers(1, 3), st.integers(1, 9), st.integers(0, 3)
 )
 def test_observe_reals_equals_its_reference(draw, episodes, n_levels, n_states, dimension, unused):
     noise = draw.standard_normal((episodes, dimension + unused, n_levels), np.float32)
     means = draw.standard_normal((n_states, dimension, n_levels), np.float32)
+    n_informative = int(draw.integers(dimension + 1))
+    means[:, n_informative:] = 0.0
     states = draw.integers(n_states, size=(episodes, n_levels))
+    observations = RealObservations(noise, means, n_informative)
     ref, comp = both(
-        "observe_reals", noise, means, states, shape=(episodes, n_levels, dimension), dtype=np.float32
+        "observe_reals", observations, states, shape=(episodes, n_levels, dimension), dtype=np.float32
     )
     np.testing.assert_array_equal(ref, comp)
 

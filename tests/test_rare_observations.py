@@ -27,6 +27,7 @@ def block(first):
     observations[..., 0], observations[..., 1] = numbers[:, None], np.arange(HORIZON + 1)
     return SimpleNamespace(
         labels=labels,
+        labels_into=lambda out: np.copyto(out, labels, casting="unsafe"),
         actions=np.zeros((BLOCK, HORIZON), np.int64),
         rewards=np.zeros((BLOCK, HORIZON)),
         observations=lambda count: observations[:count],

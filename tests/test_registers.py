@@ -19,6 +19,7 @@ from fasturl._kernels.registers import (
     as_bytes,
     as_reals,
     full_like,
+    interleave,
     read_four,
     read_one,
     read_wide,
@@ -161,6 +162,40 @@ def test_words_of_64_bits_are_computed_lane_by_lane(row, word):
     a, b = row[1:5], row[4:]
     shifted = [a << np.uint64(35), b >> np.uint64(41)]
     np.testing.assert_array_equal(out, [*results_of_words(a, b, word), *shifted, a])
+
+
+@kernel
+def interleave_wide(row, out):
+    first, second = interleave(read_wide(row, 0), read_wide(row, wide()))
+    write_numbers(first, out, 0)
+    write_numbers(second, out, wide())
+    return wide()
+
+
+@kernel
+def interleave_four(row, out):
+    first, second = interleave(read_four(row, 0), read_four(row, 4))
+    write_numbers(first, out, 0)
+    write_numbers(second, out, 4)
+    return FOUR
+
+
+@pytest.mark.parametrize(("work", "kind"), [(interleave_wide, np.float32), (interleave_four, np.uint64)])
+def test_numbers_of_two_are_interleaved(work, kind):
+    row, out = np.arange(N_WORDS, dtype=kind), np.empty(N_WORDS, kind)
+    count = work(row, out)
+    np.testing.assert_array_equal(out[: 2 * count : 2], row[:count])
+    np.testing.assert_array_equal(out[1 : 2 * count : 2], row[count : 2 * count])
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
+def test_numbers_of_two_kinds_are_not_interleaved():
+    @kernel
+    def work(row, words):
+        return interleave(read_four(row, 0), read_four(words, 0))
+
+    with pytest.raises(numba.TypingError):
+        work(np.zeros(4, np.float32), np.zeros(4, np.uint32))
 
 
 @kernel

@@ -9,6 +9,7 @@ its vectors are busy.
 from __future__ import annotations
 
 import operator
+from itertools import chain
 from typing import Any
 
 import numba
@@ -79,6 +80,7 @@ def use_registers() -> None:
     _define(registers.write_spread, _type_of_spreading, _spread)
     _define(registers.side_by_side, lambda a, b, c, d: Register(a, 4)(a, a, a, a), _put_side_by_side)
     _define(registers.apart, lambda numbers: types.UniTuple(numbers.dtype, numbers.count), _take_apart)
+    _define(registers.interleave, lambda a, b: types.UniTuple(a, 2)(a, b) if a == b else None, _interleave)
     _define(registers.full_like, _type_of_repeating, _repeat)
     _define(registers.where_greater, _type_of_choice, _choose)
     _define(registers.as_bytes, lambda numbers: Register(types.uint8, numbers.count), _shorten)
@@ -226,6 +228,14 @@ def _put_side_by_side(target: Any, builder: Any, signature: Any, arguments: Any)
 
 def _take_apart(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return target.make_tuple(builder, signature.return_type, _parts(builder, arguments[0]))
+
+
+def _interleave(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    lanes = zip(*(_parts(builder, numbers) for numbers in arguments), strict=True)
+    numbers, blank = list(chain(*lanes)), arguments[0].type(ir.Undefined)
+    half = len(numbers) // 2
+    halves = [_joined(builder, blank, part) for part in (numbers[:half], numbers[half:])]
+    return target.make_tuple(builder, signature.return_type, halves)
 
 
 def _count_wide(target: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:

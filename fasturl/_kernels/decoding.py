@@ -30,20 +30,7 @@ _LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # the
 _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12 = [1.0 / math.factorial(k) for k in range(3, 13)]
 _LEAST_EXPONENT = -700.0  # of e, beyond which a double loses its precision
 
-_TILE = 16
-"""Rows that are read side by side: more of them may fall into the same few lines of the cache."""
-
 # --- reals ---
-
-
-@kernel
-def transpose(rows: np.ndarray, columns: np.ndarray) -> None:
-    """columns[j, i] = rows[i, j]."""
-    n, dimension = rows.shape
-    for first in range(0, n, _TILE):
-        for j in range(dimension):
-            for i in range(first, min(first + _TILE, n)):
-                columns[j, i] = rows[i, j]
 
 
 @kernel

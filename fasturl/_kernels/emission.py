@@ -19,6 +19,7 @@ from .compiling import fma, inlined, kernel
 from .entries import set_entry
 from .registers import FOUR, as_reals, read_four, read_wide, same_bits, square_roots, wide, write_numbers
 from .rng import draw_four, fill_bits_in_lanes, keep_states, states_of
+from .turning import turn
 
 _F = np.float32
 _HALF, _ONE = _F(0.5), _F(1.0)
@@ -372,11 +373,13 @@ def observe_bits(words: np.ndarray, states: np.ndarray, out: np.ndarray) -> None
 
 
 @kernel
-def observe_reals(noise: np.ndarray, means: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:
-    """The observations along given states: means float32[S, D, L], states int64[E, L], out float32[E, L,
-    D]."""
+def observe_reals(observations: tuple, states: np.ndarray, out: np.ndarray) -> None:
+    """The observations along given states int64[E, L], where `observations` is a `RealObservations` without
+    gaps: out float32[E, L, D]."""
+    noise, means = observations.noise, observations.means
     for e in range(states.shape[0]):
+        turn(noise[e], out[e])
         for h in range(states.shape[1]):
             s = states[e, h]
-            for j in range(out.shape[2]):
-                out[e, h, j] = noise[e, j, h] + means[s, j, h]
+            for j in range(observations.n_informative):
+                out[e, h, j] += means[s, j, h]

@@ -73,7 +73,7 @@ def count_pairs(first: np.ndarray, second: np.ndarray, counts: np.ndarray) -> No
 @kernel
 def labels_along(labels: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:
     """out[e, h] = labels[e, h, states[e, h]]: what a label table [E, L, S] of integers has along states
-    int64[E, L]; out int64[E, L]."""
+    int64[E, L]; out [E, L] of integers that hold the labels."""
     for e in range(states.shape[0]):
         for h in range(states.shape[1]):
             out[e, h] = labels[e, h, states[e, h]]

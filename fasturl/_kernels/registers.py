@@ -55,6 +55,12 @@ def apart(numbers: np.ndarray) -> tuple:
     return tuple(numbers)
 
 
+def interleave(a: np.ndarray, b: np.ndarray) -> tuple:
+    """The numbers of a and of b by turns, a[0], b[0], a[1], b[1], ...: their first half and their second."""
+    both = np.stack((a, b), axis=1).ravel()
+    return both[: a.size], both[a.size :]
+
+
 def full_like(numbers: np.ndarray, number: float) -> np.ndarray:
     """As many as the numbers, each of them this number of float32."""
     return np.full(numbers.size, number, np.float32)

@@ -74,8 +74,12 @@ class Trajectories:
     def labels(self) -> Ints:
         """What the decoder said of each observation that was met: [E, H+1]."""
         labels = np.empty(self._states.shape, np.int64)
-        _labels.labels_along(np.ascontiguousarray(self._labels), self._states, labels)
+        self.labels_into(labels)
         return labels
+
+    def labels_into(self, out: NDArray[np.integer]) -> None:
+        """Fill `out` [E, H+1], integers that can hold them, with the labels."""
+        _labels.labels_along(np.ascontiguousarray(self._labels), self._states, out)
 
     def labels_at(self, level: int) -> Ints:
         """What the decoder said of the observation of one level, 1 to H + 1: [E]."""

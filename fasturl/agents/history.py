@@ -104,7 +104,7 @@ class History:
     def add(self, trajectories: Trajectories) -> None:
         """Keep trajectories that were played."""
         first = len(self.labels)
-        self._labels.add(trajectories.labels)
+        trajectories.labels_into(self._labels.room(len(trajectories.actions)))
         self._actions.add(trajectories.actions)
         self._rewards.add(trajectories.rewards)
         n_observed = int(np.ceil(self._observed_share * len(trajectories.actions)))

@@ -79,7 +79,7 @@ class Ledger:
 
     def enter(self, returns: Floats) -> None:
         """Enter the returns of trajectories that were played: an array [E]."""
-        entries = checks.real_array("returns", returns).astype(np.float64)
+        entries = checks.real_array("returns", returns).astype(np.float64, copy=False)
         if entries.ndim != 1:
             raise ValueError(f"returns must have shape [trajectories], got {entries.shape}")
         _refuse_no_numbers(entries)

@@ -46,10 +46,10 @@ class RareObservations:
     ) -> None:
         """Keep what is rare in the trajectories from `first` on, where `counts` [n_labels] observations of
         each label are kept already; trajectory 0 of them is number `first_number` of the run."""
-        labels, rare = trajectories.labels[first:], _is_rare(counts, dimension)
+        rare = _is_rare(counts, dimension)
         if not rare.any():
             return
-        rare_episodes, rare_levels = np.nonzero(rare[labels])
+        rare_episodes, rare_levels = np.nonzero(rare[trajectories.labels[first:]])
         for level in np.unique(rare_levels):
             episodes = first + rare_episodes[rare_levels == level]
             self._keep(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._kernels import affine_decoding as _affine
 from .._kernels import packed_decoding as _packed
-from .._kernels.records import AffineScores, PackedTables, RealObservations
+from .._kernels.records import AffineScores, PackedTables
 from ..problems.blocks import BitBlock, Block, RealBlock
 from .decoder import ByteLabels, Decoder, Floats, Reals, in_rows, real_blocks
 
@@ -132,28 +132,19 @@ def best_of_bits(
 def best_of_reals(block: RealBlock, scores: AffineScores, relabel: ByteLabels, n_levels: int) -> ByteLabels:
     """As `best_of_bits`, for reals."""
     labels = np.empty((block.n_episodes, n_levels, block.n_states), np.uint8)
-    _affine.affine_labels(_contiguous(block), scores, relabel, _tail(scores, n_levels), labels)
+    _affine.affine_labels(block.without_gaps(), scores, relabel, _tail(scores, n_levels), labels)
     return labels
 
 
 def fill_scores(block: RealBlock, scores: AffineScores, out: Reals) -> None:
     """Fill in the scores of reals at the first levels: out [E, K, S, levels]."""
-    _affine.affine_scores(_contiguous(block), scores, _tail(scores, out.shape[3]), out)
+    _affine.affine_scores(block.without_gaps(), scores, _tail(scores, out.shape[3]), out)
 
 
 def as_affine_scores(weights: Reals, bias: Reals, curvature: Reals | None = None) -> AffineScores:
     """Scores as kernels take them."""
     bend = np.empty(0, np.float32) if curvature is None else curvature
     return AffineScores(np.ascontiguousarray(weights), np.ascontiguousarray(bias), bend)
-
-
-def _contiguous(block: RealBlock) -> RealObservations:
-    """A block of any layout, without gaps in its rows, as kernels that read whole registers take it."""
-    return RealObservations(
-        np.ascontiguousarray(block.noise, np.float32),
-        np.ascontiguousarray(block.means, np.float32),
-        block.n_informative,
-    )
 
 
 def _tail(scores: AffineScores, n_levels: int) -> Reals:

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._kernels import decoding as _decoding
+from .._kernels import turning as _turning
 from .._kernels.records import RealObservations
 from ..problems.blocks import Block, RealBlock, packed
 
@@ -128,8 +129,9 @@ def whole_labels(must: str, numbers: NDArray[Any], n_labels: int) -> NDArray[np.
     """Numbers as int64 labels, or an error that begins with `must` where they are none."""
     if numbers.dtype.kind not in "iuf":
         raise ValueError(f"{must} whole numbers, got {numbers.dtype}")
-    if numbers.dtype == np.uint8 and numbers.max(initial=0) < n_labels:  # as those of our own decoders
-        return numbers.astype(np.int64)
+    least = 0 if numbers.dtype.kind == "u" else numbers.min(initial=0)
+    if numbers.dtype.kind != "f" and least >= 0 and numbers.max(initial=0) < n_labels:
+        return numbers.astype(np.int64)  # as those of our own decoders
     with np.errstate(invalid="ignore"):
         labels = numbers.astype(np.int64)
     wrong = (labels != numbers) | (labels < 0) | (labels >= n_labels)
@@ -153,7 +155,7 @@ def block_of(X: Observations) -> Block:
     if X.dtype in (np.uint8, np.bool_) and X.view(np.uint8).max(initial=0) <= 1:
         return packed(X.astype(np.uint8, copy=False).reshape(n, 1, 1, dimension))
     columns = np.empty((dimension, n), np.float32)
-    _decoding.transpose(np.ascontiguousarray(X, np.float32), columns)
+    _turning.transpose(np.ascontiguousarray(X, np.float32), columns)
     return RealBlock(columns.reshape(1, dimension, n), np.zeros((1, dimension, n), np.float32), 0)
 
 

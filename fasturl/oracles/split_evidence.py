@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -251,13 +252,18 @@ def _mean_ratios(size: int, n: int, both: Floats) -> Floats:
 
 def _evidence(gains: Floats) -> Floats:
     """How improbable gains [P, D] are, all together or the greatest 1, 2, 4, ... of each D alone: [P]."""
-    dimension = gains.shape[1]
+    freedom, log_choices = _subsets(gains.shape[1])
+    greatest = np.sort(gains, axis=1)[:, ::-1].cumsum(axis=1)
+    return np.asarray((_improbability(greatest[:, freedom - 1], freedom) - log_choices).max(axis=1))
+
+
+@cache
+def _subsets(dimension: int) -> tuple[NDArray[np.int64], Floats]:
+    """How many of so many coordinates count together, all of them or 1, 2, 4, ..., and the logarithms of how
+    many sets of that size there are."""
     counts = 2 ** np.arange(dimension.bit_length() - 1)
-    greatest = np.sort(gains, axis=1)[:, ::-1].cumsum(axis=1)[:, counts - 1]
-    sums = np.concatenate([gains.sum(axis=1, keepdims=True), greatest], axis=1)
-    freedom = np.concatenate([[dimension], counts])
-    log_choices = np.concatenate([[0.0], log_choose(dimension, counts)])
-    return np.asarray((_improbability(sums, freedom) - log_choices).max(axis=1))
+    freedom, log_choices = np.append(counts, dimension), np.append(log_choose(dimension, counts), 0.0)
+    return freedom, log_choices
 
 
 def _greatest_excess(gains: Floats, u: float) -> float:

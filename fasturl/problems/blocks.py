@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._base import checks
 from .._kernels import emission as _emission
+from .._kernels.records import RealObservations
 
 Floats = NDArray[np.float64]
 Reals = NDArray[np.float32]
@@ -101,7 +102,15 @@ class RealBlock(Block):
         return out
 
     def observe_into(self, states: States, out: Reals) -> None:
-        _emission.observe_reals(self.noise, self.means, np.ascontiguousarray(states), out)
+        _emission.observe_reals(self.without_gaps(), np.ascontiguousarray(states), out)
+
+    def without_gaps(self) -> RealObservations:
+        """A block of any layout as kernels that read whole registers take it."""
+        return RealObservations(
+            np.ascontiguousarray(self.noise, np.float32),
+            np.ascontiguousarray(self.means, np.float32),
+            self.n_informative,
+        )
 
     def level(self, h: int) -> RealBlock:
         noise, means = self.noise[:, :, h : h + 1], self.means[:, :, h : h + 1]

@@ -28,6 +28,7 @@ from . import rmax as rmax
 from . import row_samples as row_samples
 from . import slow_learners as slow_learners
 from . import splitting as splitting
+from . import turning as turning
 from . import ucbq_bernstein as ucbq_bernstein
 from . import ucbvi as ucbvi
 from . import variates as variates
@@ -38,7 +39,6 @@ from .decoding import best_labels as best_labels
 from .decoding import mix_units as mix_units
 from .decoding import quadratic_scores as quadratic_scores
 from .decoding import support_vector_labels as support_vector_labels
-from .decoding import transpose as transpose
 from .dynamics import cumulate as cumulate
 from .dynamics import draw_lock as draw_lock
 from .dynamics import start_state as start_state

@@ -28,12 +28,6 @@ def sum_from_the_last(terms):
     return total
 
 
-def transpose(rows, columns):
-    """Row and column change places."""
-    for i, j in np.ndindex(rows.shape):
-        columns[j, i] = rows[i, j]
-
-
 def quadratic_scores(observations, mixture, tail, scores):
     """bias - |U x - centre|^2 / 2, U upper triangular"""
     factors, centres, bias = mixture

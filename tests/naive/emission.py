@@ -123,8 +123,9 @@ def observe_bits(words, states, out):
                 out[e, h, j] = int(words[e, h, states[e, h], j // 64]) >> j % 64 & 1
 
 
-def observe_reals(noise, means, states, out):
+def observe_reals(observations, states, out):
     """Noise plus the mean of the state."""
+    noise, means, _ = observations
     for e in range(out.shape[0]):
         for h in range(out.shape[1]):
             for j in range(out.shape[2]):

@@ -165,9 +165,10 @@ def observe(b: Any, states: Any, states_length: Any, out: Any, out_length: Any) 
         or unless(all_below(states, visits, n_states), RANGE)
     )
     if status == OK:
+        noise = view(field(b, "noise"), (episodes, field(b, "coordinates"), n_levels))
+        means = view(field(b, "means"), (n_states, dimension, n_levels))
         emission.observe_reals(
-            view(field(b, "noise"), (episodes, field(b, "coordinates"), n_levels)),
-            view(field(b, "means"), (n_states, dimension, n_levels)),
+            RealObservations(noise, means, field(b, "n_informative")),
             view(states, (episodes, n_levels)),
             view(out, (episodes, n_levels, dimension)),
         )
