@@ -155,6 +155,16 @@ def real_table(name: str, value: object, shape: tuple[int | None, ...]) -> NDArr
     return table
 
 
+def single_table(name: str, value: object, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """As `real_table`, of numbers that float32 can hold."""
+    table = real_table(name, value, shape)
+    limit, finite = float(np.finfo(np.float32).max), np.isfinite(table)
+    largest = float(np.abs(table).max(initial=0.0, where=finite))
+    if largest > limit:
+        raise ValueError(f"{name} must be at most {limit:g} in size, got {largest:g}")
+    return table
+
+
 def probabilities(name: str, value: object, over: str) -> NDArray[np.float64]:
     """Distributions along the last axis. Those of narrow types sum to 1 as well as those can, and are made to
     exactly."""

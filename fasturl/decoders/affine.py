@@ -50,12 +50,12 @@ class AffineDecoder(Decoder):
     ) -> None:
         self._image = affine_image(matrix, offset)
         n_scored = self._image.affine.bias.size if self._image else None
-        table = checks.real_table("weights", weights, (None, n_scored))
+        table = checks.single_table("weights", weights, (None, n_scored))
         super().__init__(table.shape[0])
         self._scores = AffineMap(
             table,
-            checks.real_table("bias", bias, (self.n_labels,)),
-            None if curvature is None else checks.real_table("curvature", curvature, (self.n_labels,)),
+            checks.single_table("bias", bias, (self.n_labels,)),
+            None if curvature is None else checks.single_table("curvature", curvature, (self.n_labels,)),
         )
 
     @property
@@ -159,10 +159,10 @@ def affine_image(matrix: ArrayLike | None, offset: ArrayLike | None) -> AffineMa
                 f"offset must be left out where there is no matrix, got {checks.short_repr(offset)}"
             )
         return None
-    table = checks.real_table("matrix", matrix, (None, None))
+    table = checks.single_table("matrix", matrix, (None, None))
     n_rows = table.shape[0]
     return AffineMap(
-        table, np.zeros(n_rows) if offset is None else checks.real_table("offset", offset, (n_rows,))
+        table, np.zeros(n_rows) if offset is None else checks.single_table("offset", offset, (n_rows,))
     )
 
 

@@ -46,10 +46,10 @@ class QuadraticDecoder(Decoder):
     ) -> None:
         self._image = affine_image(matrix, offset)
         n_scored = self._image.affine.bias.size if self._image else None
-        points = checks.real_table("means", means, (None, n_scored))
+        points = checks.single_table("means", means, (None, n_scored))
         n_labels, dimension = points.shape
         super().__init__(n_labels)
-        exact = checks.real_table("precisions", precisions, (n_labels, dimension, dimension))
+        exact = checks.single_table("precisions", precisions, (n_labels, dimension, dimension))
         try:
             factors = np.linalg.cholesky(exact).transpose(0, 2, 1)
         except np.linalg.LinAlgError:
@@ -57,11 +57,13 @@ class QuadraticDecoder(Decoder):
                 f"precisions must be positive definite matrices, got {checks.short_repr(exact)}"
             ) from None
         centres = np.einsum("kij,kj->ki", factors, points)
+        checks.single_table("means times the roots of precisions", centres, centres.shape)
         log_volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+        weights = checks.single_table("log_weights", log_weights, (n_labels,))
         self._mixture = QuadraticScores(
             factors=np.ascontiguousarray(factors, np.float32),
             centres=centres.astype(np.float32),
-            bias=(checks.real_table("log_weights", log_weights, (n_labels,)) + log_volume).astype(np.float32),
+            bias=(weights + log_volume).astype(np.float32),
         )
 
     def table(self, block: Block) -> ByteLabels:

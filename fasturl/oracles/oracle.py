@@ -10,6 +10,7 @@ Any other object with `fit` and `predict` (a clusterer or a pipeline) serves as 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
@@ -36,6 +37,10 @@ it."""
 
 _PLAIN = (int, float, str, type(None), np.number, np.bool_)
 """Kinds of values that a setting may have."""
+
+_MOST_FITTED_SIZE = 1e17
+"""Upper limit on the size of numbers that an oracle is fitted on: float32 holds what the squares of thousands
+of them add up to, and the bias of a decoder is such a sum."""
 
 
 class NoClusters(ValueError):
@@ -113,7 +118,7 @@ class DecodingOracle(Estimator, ABC):
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError(f"this {type(self).__name__} has not been fitted: call fit first")
-        data = _table(X)
+        data = _table(X, float(np.finfo(np.float32).max))  # which decoders read
         if data.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X must have {self.n_features_in_} coordinates, as the observations that were fitted, "
@@ -153,7 +158,7 @@ class DecodingOracle(Estimator, ABC):
         return self.n_states
 
     def _check(self, X: ArrayLike) -> Observations:
-        data = _table(X)
+        data = _table(X, _MOST_FITTED_SIZE)
         if data.shape[1] == 0:
             raise ValueError("X must have at least 1 coordinate, got 0")
         self.check_settings(data.shape[1])
@@ -230,19 +235,20 @@ class Oracle(DecodingOracle):
         return self._n_clusters - that_occur(labels).size
 
 
-def _table(X: ArrayLike) -> Observations:
+def _table(X: ArrayLike, most: float) -> Observations:
+    """Observations [n, D] as they come, none of them greater than `most` in size."""
     data = checks.array("X", X)
     if data.dtype.kind not in "biuf":
         raise ValueError(f"X must hold real numbers, got {data.dtype}")
     if data.ndim != 2:
         raise ValueError(f"X must have shape [observations, coordinates], got {data.shape}")
-    if data.dtype.kind == "f" and not np.all(np.isfinite(data)):
-        raise ValueError("X must be finite, got NaN or infinity")
-    if not np.can_cast(data.dtype, np.float32) and data.size:
-        largest, limit = float(np.abs(data).max()), float(np.finfo(np.float32).max)
-        if largest > limit:  # decoders read float32
+    if data.size and data.dtype.itemsize > 1:
+        largest = max(float(data.max()), -float(data.min()))
+        if not math.isfinite(largest):
+            raise ValueError("X must be finite, got NaN or infinity")
+        if largest > most:
             raise ValueError(
-                f"X must be at most {limit:g} in size, got {largest:g}: divide by a constant first"
+                f"X must be at most {most:g} in size, got {largest:g}: divide by a constant first"
             )
     return data
 

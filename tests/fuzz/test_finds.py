@@ -251,7 +251,8 @@ def test_a_policy_of_rows_that_differ_in_length_is_refused_by_name():
 @pytest.mark.parametrize(
     ("size", "message"),
     [
-        (1e77, "X must be at most 3.40282e+38 in size, got 1e+77: divide by a constant first"),
+        (1e18, "X must be at most 1e+17 in size, got 1e+18: divide by a constant first"),
+        (1e77, "X must be at most 1e+17 in size, got 1e+77: divide by a constant first"),
         *(
             (size, f"X must lie further apart: no coordinate has values more than {size:g} apart, whose squa")
             for size in (1e-200, 1e-18)
@@ -264,9 +265,11 @@ def test_observations_of_a_size_that_float32_cannot_hold_are_refused_by_name(ora
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_observations_as_small_as_may_be_are_told_apart(kind):
+@pytest.mark.parametrize("oracle", [fu.oracles.KMeans(3), fu.oracles.GMM(3), fu.oracles.Splits(3)], ids=repr)
+@pytest.mark.parametrize("size", [1e-17, 7e16])
+def test_observations_as_small_and_as_large_as_may_be_are_told_apart(oracle, size, kind):
     rows = np.tile(np.eye(3), (40, 1)) + np.random.default_rng(0).normal(0.0, 0.1, (120, 3))
-    labels = fu.oracles.Splits(3).fit_predict((1e-17 * rows).astype(kind))
+    labels = oracle.fit_predict((size * rows).astype(kind))
     assert (labels.reshape(40, 3) == labels[:3]).all()
     assert len(set(labels[:3].tolist())) == 3
 
