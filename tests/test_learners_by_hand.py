@@ -232,6 +232,17 @@ def test_trajectories_are_taken_in_as_if_they_were_learned_in_turn(learner):
     np.testing.assert_array_equal(memories[0].tables.visits, memories[1].tables.visits)
 
 
+@pytest.mark.parametrize("learner", [fu.OracleQ(), fu.PooledUCBVI()], ids=repr)
+@pytest.mark.parametrize("kind", [np.uint8, np.int16])
+def test_labels_and_actions_may_be_integers_of_any_width(learner, kind):
+    generator = np.random.default_rng(5)
+    labels, actions = generator.integers(3, size=(20, 4)), generator.integers(2, size=(20, 3))
+    memories = [start(learner, horizon=3, n_labels=3) for _ in range(2)]
+    memories[0].replay(labels, actions, np.ones((20, 3)))
+    memories[1].replay(labels.astype(kind), actions.astype(kind), np.ones((20, 3)))
+    np.testing.assert_array_equal(memories[0].tables.q, memories[1].tables.q)
+
+
 def test_the_row_of_an_observation_in_which_nobody_acted_becomes_zero():
     memory = start(fu.UCBQBernstein(), horizon=2, n_labels=2)
     memory.learner.functions.start_at_zero(memory.tables, 1, 0)

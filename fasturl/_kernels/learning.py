@@ -199,8 +199,8 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
 
     @compile_loop
     def replay(tables, labels, actions, rewards, policy_rng, place):
-        """Learn from finished trajectories: labels int64[E, H+1], actions int64[E, H], rewards float64[E,
-        H]."""
+        """Learn from finished trajectories: labels [E, H+1] and actions [E, H], bytes or int64, and rewards
+        float64[E, H]."""
         horizon = actions.shape[1]
         for e in range(actions.shape[0]):
             if checked:
@@ -208,7 +208,8 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
             for h in range(horizon):
                 if checked:
                     place[1] = h + 1
-                take_step(tables, h, labels[e, h], actions[e, h], rewards[e, h], h + 1, labels[e, h + 1])
+                x, next_x = np.int64(labels[e, h]), np.int64(labels[e, h + 1])
+                take_step(tables, h, x, np.int64(actions[e, h]), rewards[e, h], h + 1, next_x)
             if checked:
                 place[0] = END_EPISODE
             end_episode(tables, policy_rng)
@@ -222,7 +223,8 @@ def make_loops(functions: LearnerFunctions, compile_loop: Any, checked: bool) ->
                 if checked:
                     place[0] = TAKE_STEP
                     place[1] = h + 1
-                take_step(tables, h, labels[e, h], actions[e, h], rewards[e, h], h + 1, labels[e, h + 1])
+                x, next_x = np.int64(labels[e, h]), np.int64(labels[e, h + 1])
+                take_step(tables, h, x, np.int64(actions[e, h]), rewards[e, h], h + 1, next_x)
         return True
 
     @compile_loop

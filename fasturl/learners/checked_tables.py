@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from ..problems.description import LARGEST_REWARD
-from .learner import Floats, Ints, Stream, Task
+from .learner import Floats, Stream, Task
 
 _KINDS = "biuf"
 """Kinds of NumPy's numbers that tables may have: truth values, integers and floats."""
@@ -100,8 +100,8 @@ def stream(rng: Any) -> Stream:
     return policy_rng
 
 
-def indices(name: str, values: ArrayLike, shape: tuple[int, ...], count: int) -> Ints:
-    """Integers of a shape, from 0 to count - 1."""
+def indices(name: str, values: ArrayLike, shape: tuple[int, ...], count: int) -> NDArray[np.integer]:
+    """Integers of a shape, from 0 to count - 1; bytes stay as they are."""
     array = checks.real_array(name, values)
     if array.shape != shape or array.dtype.kind not in "iu":
         raise ValueError(
@@ -110,7 +110,7 @@ def indices(name: str, values: ArrayLike, shape: tuple[int, ...], count: int) ->
     if array.size and not (array.min() >= 0 and array.max() < count):
         wrong = array[(array < 0) | (array >= count)][0]
         raise ValueError(f"{name} must be from 0 to {count - 1}, got {wrong}")
-    return np.ascontiguousarray(array, np.int64)
+    return np.ascontiguousarray(array, array.dtype if array.dtype == np.uint8 else np.int64)
 
 
 def rewards(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
@@ -119,9 +119,7 @@ def rewards(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
     array = checks.real_array("rewards", values)
     if array.shape != shape:
         raise ValueError(f"rewards must be numbers of shape {list(shape)}, got shape {list(array.shape)}")
-    fine = np.abs(array) <= LARGEST_REWARD
-    if not fine.all():
-        raise ValueError(
-            f"rewards must be finite and at most {LARGEST_REWARD:g} in size, got {array[~fine][0]}"
-        )
+    if array.size and not (array.max() <= LARGEST_REWARD and array.min() >= -LARGEST_REWARD):
+        wrong = array[~(np.abs(array) <= LARGEST_REWARD)][0]
+        raise ValueError(f"rewards must be finite and at most {LARGEST_REWARD:g} in size, got {wrong}")
     return np.ascontiguousarray(array, np.float64)

@@ -224,7 +224,7 @@ class CompiledMemory:
 
     def _checked(
         self, labels: ArrayLike, actions: ArrayLike, rewards: ArrayLike
-    ) -> tuple[Ints, Ints, Floats]:
+    ) -> tuple[NDArray[np.integer], NDArray[np.integer], Floats]:
         """Trajectories that fit the tables, or an error."""
         task, shape = self.task, checks.real_array("actions", actions).shape
         self.check_room(task.horizon, task.n_labels, task.n_actions)
