@@ -114,11 +114,25 @@ def _compiled_distances(points, centres, stale, out):  # type: ignore[no-untyped
 
 
 @inlined
-def _draw(rng: np.ndarray, weights: np.ndarray, closest: np.ndarray) -> int:
-    """A sample, in proportion to its weight and to its squared distance from the nearest centre."""
-    total = 0.0
-    for i in range(closest.size):
-        total += weights[i] * closest[i]
+def _weighted_sum(weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
+    """The sum of weights times the lesser of two distances: four sums, each of every fourth sample, since one
+    addition would wait for the other."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    n_whole = weights.size - weights.size % 4
+    for i in range(0, n_whole, 4):
+        a += weights[i] * min(first[i], second[i])
+        b += weights[i + 1] * min(first[i + 1], second[i + 1])
+        c += weights[i + 2] * min(first[i + 2], second[i + 2])
+        d += weights[i + 3] * min(first[i + 3], second[i + 3])
+    for i in range(n_whole, weights.size):
+        a += weights[i] * min(first[i], second[i])
+    return (a + b) + (c + d)
+
+
+@inlined
+def _draw(rng: np.ndarray, weights: np.ndarray, closest: np.ndarray, total: float) -> int:
+    """A sample, in proportion to its weight and to its squared distance from the nearest centre; `total` is
+    the sum of these."""
     goal = uniform(rng) * total
     chosen = 0
     running = np.float64(weights[0] * closest[0])
@@ -153,14 +167,13 @@ def _spread(
     for i in range(n_samples):
         closest[i] = distances[0, i]
     for k in range(1, centres.shape[0]):
-        best, least = -1, np.inf
+        best, least, total = -1, np.inf, _weighted_sum(weights, closest, closest)
         for _ in range(trials):
-            chosen = _draw(rng, weights, closest)
+            chosen = _draw(rng, weights, closest, total)
             left = 0.0
             if trials > 1:
                 _put_centre(points, chosen, centres, k, distances)
-                for i in range(n_samples):
-                    left += weights[i] * min(closest[i], distances[k, i])
+                left = _weighted_sum(weights, closest, distances[k])
             if best < 0 or left < least:
                 best, least = chosen, left
         _put_centre(points, best, centres, k, distances)
@@ -286,9 +299,7 @@ def kmeans(
         _spread(rng, points, weights, trials, workspace.trial, workspace.closest, workspace.distances)
         _assign(workspace.distances, workspace.labels, workspace.closest)
         _iterate(points, rows, weights, iterations, workspace, workspace.trial)
-        inertia = 0.0
-        for i in range(weights.size):
-            inertia += weights[i] * workspace.closest[i]
+        inertia = _weighted_sum(weights, workspace.closest, workspace.closest)
         if inertia < (1.0 - _ROUNDING) * least:
             least = inertia
             for k in range(centres.shape[0]):

@@ -30,13 +30,21 @@ def _nearest(samples, centres):
 
 
 def _weighted(weights, values):
-    """The sum of products, in double precision."""
+    """The sums of the first products, in double precision."""
     return np.cumsum([w * x for w, x in zip(weights, values, strict=True)], dtype=float)
+
+
+def _weighted_sum(weights, values):
+    """The same as four sums, each of every fourth product; those that are left over are in the first."""
+    n_whole, sums = len(weights) - len(weights) % 4, [0.0] * 4
+    for i, (w, x) in enumerate(zip(weights, values, strict=True)):
+        sums[i % 4 if i < n_whole else 0] += float(w * x)
+    return (sums[0] + sums[1]) + (sums[2] + sums[3])
 
 
 def _draw(rng, weights, closest):
     running = _weighted(weights, closest)
-    goal = uniform(rng) * running[-1]
+    goal = uniform(rng) * _weighted_sum(weights, closest)
     return next((i for i, sum_so_far in enumerate(running) if sum_so_far > goal), len(closest) - 1)
 
 
@@ -48,7 +56,7 @@ def _first_centres(rng, samples, weights, trials, n_clusters):
         _, closest = _nearest(samples, centres)
         tried = [samples[_draw(rng, weights, closest)] for _ in range(trials)]
         centres.append(
-            min(tried, key=lambda one: _weighted(weights, _nearest(samples, [*centres, one])[1])[-1])
+            min(tried, key=lambda one: _weighted_sum(weights, _nearest(samples, [*centres, one])[1]))
         )
     return centres
 
@@ -94,7 +102,7 @@ def kmeans(rng, points, rows, weights, starts, trials, iterations, workspace, ce
     for _ in range(starts):
         found = _first_centres(rng, samples, weights, trials, len(centres))
         found = _moved(samples, weights, found, iterations)
-        inertia = _weighted(weights, _nearest(samples, found)[1])[-1]
+        inertia = _weighted_sum(weights, _nearest(samples, found)[1])
         if inertia < (1 - 1e-6) * best:
             best, centres[:] = inertia, found
     workspace.labels[:], workspace.closest[:] = _nearest(samples, centres.tolist())
