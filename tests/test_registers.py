@@ -239,20 +239,27 @@ sys.stdout.write("".join(result.tobytes().hex() for result in results))
 """
 
 
+def numbers_of(**settings):
+    """Those of another process with these settings in its environment."""
+    run = [sys.executable, "-c", NUMBERS_OF]
+    environment = {**os.environ, **settings}
+    return subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(scope="module")
+def numbers_of_this_machine():
+    return numbers_of()
+
+
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain Python has no registers")
 @pytest.mark.parametrize("features", ["", "+avx,+avx2,+fma"])
-def test_registers_of_any_width_give_the_same_numbers(features, tmp_path):
+def test_registers_of_any_width_give_the_same_numbers(features, numbers_of_this_machine, tmp_path):
     """44 pairs of normals leave some over of registers of eight and of sixteen."""
     host = binding.get_host_cpu_features().flatten()
-
-    def numbers(**settings):
-        environment = {**os.environ, "FASTURL_CACHE_DIR": str(tmp_path), **settings}
-        run = [sys.executable, "-c", NUMBERS_OF]
-        return subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout
-
     if not set(filter(None, features.split(","))) <= set(host.split(",")):
         pytest.skip(f"this machine has no {features}")
-    assert numbers(NUMBA_CPU_FEATURES=features, NUMBA_CPU_NAME="generic") == numbers()
+    narrow = {"NUMBA_CPU_FEATURES": features, "NUMBA_CPU_NAME": "generic", "FASTURL_CACHE_DIR": str(tmp_path)}
+    assert numbers_of(**narrow) == numbers_of_this_machine
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
