@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fasturl._kernels import splitting
-from fasturl._kernels.records import SubsetLimits
+from fasturl._kernels.records import SubsetLimits, sides_workspace
 
 pytestmark = pytest.mark.kernel
 
@@ -92,6 +92,55 @@ def test_scores_of_sides_are_distances_along_the_line_through_the_means(n):
         shares = np.where(group, -1 / max(group.sum() - 1, 1), 1 / max((~group).sum() - 1, 1))
         expected = (rows - outer) @ (inner - outer) + shares * np.square(rows - own).sum(axis=1)
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def settled(settle_groups, rows, groups, n_steps):
+    """What `settle_groups` makes of groups: these and steps."""
+    groups, steps, total = groups.copy(), np.empty(len(groups), np.int64), rows.sum(axis=0)
+    norms, workspace = np.square(rows).sum(axis=1), sides_workspace(len(groups), *rows.shape)
+    columns = np.ascontiguousarray(rows.T)
+    settle_groups(rows, columns, norms, total, rows @ total, n_steps, workspace, groups, steps)
+    return groups, steps
+
+
+def clusters(seed):
+    """Rows of three clusters around their mean, the clusters, and groups that are some of each."""
+    draw = np.random.default_rng(seed)
+    labels = draw.choice(3, size=90, p=[0.6, 0.3, 0.1])
+    rows = 4.0 * np.eye(3, 5)[labels] + draw.normal(size=(90, 5))
+    groups = draw.random((12, 90)) < draw.uniform(0.02, 0.98, (12, 1))
+    groups[:3] = [labels == k for k in range(3)]
+    groups[:, 0], groups[:, -1] = True, False
+    return (rows - rows.mean(axis=0)).astype(np.float32), groups
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("n_steps", [1, 2, 6])
+@pytest.mark.parametrize("seed", range(6))
+def test_settled_groups_equal_their_reference(seed, n_steps):
+    rows, groups = clusters(seed)
+    expected, expected_steps = settled(naive.splitting.settle_groups, rows, groups, n_steps)
+    found, steps = settled(splitting.settle_groups, rows, groups, n_steps)
+    np.testing.assert_array_equal(steps, expected_steps)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_settled_groups_differ_and_stay_as_they_are():
+    rows, groups = clusters(0)
+    groups, steps = settled(splitting.settle_groups, rows, groups, 20)
+    assert {-1} < set(steps.tolist()) <= set(range(-1, 20))
+    groups = groups[steps >= 0]
+    assert len({group.tobytes() for group in groups}) == len(groups)
+    again, steps = settled(splitting.settle_groups, rows, groups, 1)
+    np.testing.assert_array_equal(again, groups)
+    assert not steps.any()
+
+
+def test_a_group_without_rows_and_one_of_all_have_ended():
+    """Rows that are all the same are on one side of every split."""
+    groups = np.eye(2, 6, dtype=bool)
+    _, steps = settled(splitting.settle_groups, np.zeros((6, 2), np.float32), groups, 3)
+    assert steps.tolist() == [-1, -1]
 
 
 def test_the_sides_of_noise_do_not_lie_apart_on_average():

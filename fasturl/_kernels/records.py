@@ -247,6 +247,31 @@ class SubsetLimits(NamedTuple):
     most_rows: int
 
 
+class SidesWorkspace(NamedTuple):
+    """Scratch of `splitting.settle_groups` for K groups of n rows with D coordinates."""
+
+    means: np.ndarray  # float32[2, K, D]
+    products: np.ndarray  # float32[3, K]
+    along: np.ndarray  # float32[K, n]
+    scores: np.ndarray  # float32[K, n]
+    centres: np.ndarray  # float64[2, K]
+    variances: np.ndarray  # float64[2, K]
+    thresholds: np.ndarray  # float64[K]
+
+
+def sides_workspace(n_groups: int, n_rows: int, dimension: int) -> SidesWorkspace:
+    """A workspace of that size."""
+    return SidesWorkspace(
+        means=np.empty((2, n_groups, dimension), np.float32),
+        products=np.empty((3, n_groups), np.float32),
+        along=np.empty((n_groups, n_rows), np.float32),
+        scores=np.empty((n_groups, n_rows), np.float32),
+        centres=np.empty((2, n_groups)),
+        variances=np.empty((2, n_groups)),
+        thresholds=np.empty(n_groups),
+    )
+
+
 class CFunctionCall(NamedTuple):
     """A user's C function, and what it gets as its context."""
 

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from .compiling import inlined, kernel
-from .records import SubsetLimits
+from .records import SidesWorkspace, SubsetLimits
 
 _TINY = float(np.finfo(np.float32).tiny)
 
@@ -56,21 +56,35 @@ def divide_sums(groups: np.ndarray, total: np.ndarray, means: np.ndarray, produc
 
     At first means[0] holds the sums of the rows of A; total float32[D] is the sum of all rows.
     """
-    n_splits, n = groups.shape
-    for k in range(n_splits):
-        a = 0
-        for i in range(n):
-            a += groups[k, i]
-        size_a, size_b = np.float32(a), np.float32(n - a)
-        of_a, of_b, of_both = 0.0, 0.0, 0.0
-        for d in range(total.size):
-            mean_b = (total[d] - means[0, k, d]) / size_b
-            mean_a = means[0, k, d] / size_a
-            means[0, k, d], means[1, k, d] = mean_a, mean_b
-            of_a += np.float64(mean_a * mean_a)
-            of_b += np.float64(mean_b * mean_b)
-            of_both += np.float64(mean_a * mean_b)
-        products[0, k], products[1, k], products[2, k] = of_a, of_b, of_both
+    for k in range(groups.shape[0]):
+        _divide_sum(groups, total, means, products, k)
+
+
+@inlined
+def _divide_sum(
+    groups: np.ndarray, total: np.ndarray, means: np.ndarray, products: np.ndarray, k: int
+) -> None:
+    """`divide_sums` for one of the groups."""
+    a = _size(groups, k)
+    size_a, size_b = np.float32(a), np.float32(groups.shape[1] - a)
+    of_a, of_b, of_both = 0.0, 0.0, 0.0
+    for d in range(total.size):
+        mean_b = (total[d] - means[0, k, d]) / size_b
+        mean_a = means[0, k, d] / size_a
+        means[0, k, d], means[1, k, d] = mean_a, mean_b
+        of_a += np.float64(mean_a * mean_a)
+        of_b += np.float64(mean_b * mean_b)
+        of_both += np.float64(mean_a * mean_b)
+    products[0, k], products[1, k], products[2, k] = of_a, of_b, of_both
+
+
+@inlined
+def _size(groups: np.ndarray, k: int) -> int:
+    """How many rows are in a group."""
+    size = 0
+    for i in range(groups.shape[1]):
+        size += groups[k, i]
+    return size
 
 
 @kernel
@@ -92,23 +106,35 @@ def score_sides(
     rows, which is a m_A + b m_B, and products float32[3, K] those of m_A with itself, of m_B with itself, and
     of the two; norms float32[n] are |r|^2.
     """
-    n_splits, n = groups.shape
-    for k in range(n_splits):
-        a = 0
-        for i in range(n):
-            a += groups[k, i]
-        own_a = np.float32(1.0 / max(a - 1, 1))
-        own_b = np.float32(1.0 / max(n - a - 1, 1))
-        constant = products[1, k] - products[2, k]
-        of_sum, of_a = np.float32(1.0 / (n - a)), np.float32(a / (n - a))
-        for i in range(n):
-            along_a = along[k, i]
-            along_b = of_sum * along_sum[i] - of_a * along_a
-            to_a = norms[i] - along_a - along_a + products[0, k]
-            to_b = norms[i] - along_b - along_b + products[1, k]
-            scores[k, i] = along_a - along_b + constant + (-to_a * own_a if groups[k, i] else to_b * own_b)
+    for k in range(groups.shape[0]):
+        _score_rows(groups, along, along_sum, products, norms, scores, k)
+        a = _size(groups, k)
         _describe(scores, groups, k, a, centres, variances)
-        thresholds[k] = _threshold(centres, variances, k, a, n - a)
+        thresholds[k] = _threshold(centres, variances, k, a, groups.shape[1] - a)
+
+
+@inlined
+def _score_rows(
+    groups: np.ndarray,
+    along: np.ndarray,
+    along_sum: np.ndarray,
+    products: np.ndarray,
+    norms: np.ndarray,
+    scores: np.ndarray,
+    k: int,
+) -> None:
+    """The scores of the rows for one of the groups."""
+    a, n = _size(groups, k), groups.shape[1]
+    own_a = np.float32(1.0 / max(a - 1, 1))
+    own_b = np.float32(1.0 / max(n - a - 1, 1))
+    constant = products[1, k] - products[2, k]
+    of_sum, of_a = np.float32(1.0 / (n - a)), np.float32(a / (n - a))
+    for i in range(n):
+        along_a = along[k, i]
+        along_b = of_sum * along_sum[i] - of_a * along_a
+        to_a = norms[i] - along_a - along_a + products[0, k]
+        to_b = norms[i] - along_b - along_b + products[1, k]
+        scores[k, i] = along_a - along_b + constant + (-to_a * own_a if groups[k, i] else to_b * own_b)
 
 
 @inlined
@@ -142,6 +168,92 @@ def _describe(
         within += square if groups[k, i] else 0.0
         without += 0.0 if groups[k, i] else square
     variances[0, k], variances[1, k] = within / a, without / (n - a)
+
+
+@kernel
+def settle_groups(
+    rows: np.ndarray,
+    columns: np.ndarray,
+    norms: np.ndarray,
+    total: np.ndarray,
+    along_sum: np.ndarray,
+    n_steps: int,
+    workspace: SidesWorkspace,
+    groups: np.ndarray,
+    steps: np.ndarray,
+) -> None:
+    """Put every row on its likelier side of each split, until none moves or so many times; of groups that
+    become the same one goes on: one that has settled, or the first.
+
+    Rows float32[n, D] and, the same, columns float32[D, n]; norms, total and along_sum are those of
+    `score_sides` and `divide_sums`. The groups bool[K, n] differ, and none is empty or has all rows. steps
+    int64[K]: after how many times no row of a group moved, n_steps where some did to the end, and -1 where
+    the group ended: it had no row or all, or became the same as another.
+    """
+    means, products, along, scores, centres, variances, thresholds = workspace
+    steps[:] = n_steps
+    for step in range(n_steps):
+        for k in range(groups.shape[0]):
+            if steps[k] == n_steps:
+                _sum_group(rows, groups, means[0], k)
+                _divide_sum(groups, total, means, products, k)
+                _look_along(columns, means[0], along, k)
+                _score_rows(groups, along, along_sum, products, norms, scores, k)
+                a = _size(groups, k)
+                _describe(scores, groups, k, a, centres, variances)
+                thresholds[k] = _threshold(centres, variances, k, a, groups.shape[1] - a)
+                if not _move_rows(scores, thresholds[k], groups, k):
+                    steps[k] = step
+        for k in range(groups.shape[0]):
+            if steps[k] == n_steps and _has_ended(groups, steps, n_steps, k):
+                steps[k] = -1
+
+
+@inlined
+def _sum_group(rows: np.ndarray, groups: np.ndarray, sums: np.ndarray, k: int) -> None:
+    """sums[k] = the sum of the rows of a group."""
+    sums[k] = np.float32(0.0)
+    for i in range(rows.shape[0]):
+        if groups[k, i]:
+            for d in range(rows.shape[1]):
+                sums[k, d] += rows[i, d]
+
+
+@inlined
+def _look_along(columns: np.ndarray, directions: np.ndarray, along: np.ndarray, k: int) -> None:
+    """along[k] = the products of all rows with direction k."""
+    along[k] = np.float32(0.0)
+    for d in range(columns.shape[0]):
+        share = directions[k, d]
+        for i in range(columns.shape[1]):
+            along[k, i] += share * columns[d, i]
+
+
+@inlined
+def _move_rows(scores: np.ndarray, threshold: float, groups: np.ndarray, k: int) -> bool:
+    """Let a group have the rows above the threshold; returns whether any has moved."""
+    moved = False
+    for i in range(groups.shape[1]):
+        above = scores[k, i] > threshold
+        moved |= above != groups[k, i]
+        groups[k, i] = above
+    return moved
+
+
+@inlined
+def _has_ended(groups: np.ndarray, steps: np.ndarray, n_steps: int, k: int) -> bool:
+    """Whether a group has no row, or all, or is the same as one before it or one that has settled."""
+    size = _size(groups, k)
+    if size == 0 or size == groups.shape[1]:
+        return True
+    for j in range(groups.shape[0]):
+        if 0 <= steps[j] < n_steps or (j < k and steps[j] == n_steps):
+            i = 0
+            while i < groups.shape[1] and groups[j, i] == groups[k, i]:
+                i += 1
+            if i == groups.shape[1]:
+                return True
+    return False
 
 
 @inlined

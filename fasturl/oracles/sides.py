@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.splitting import divide_sums, find_residuals, score_sides
+from .._kernels.records import sides_workspace
+from .._kernels.splitting import divide_sums, find_residuals, score_sides, settle_groups
 from .likelihoods import Reals
 from .projection import Floats
 
@@ -37,6 +38,24 @@ class Sample(NamedTuple):
         rows = self.rows[chosen]
         total = rows.sum(axis=0)
         return Sample(rows, self.norms[chosen], self.squares, self.of_bits, total, rows @ total)
+
+    def settled(self, groups: Groups, most: int) -> Groups:
+        """Distinct groups [K, n] once every row has gone to its likelier side, and again, `most` times or
+        until none moves: those that are still different [L, n], the first to settle first."""
+        columns, steps = np.ascontiguousarray(self.rows.T), np.empty(len(groups), np.int64)
+        settle_groups(
+            self.rows,
+            columns,
+            self.norms,
+            self.sum,
+            self.along_sum,
+            most,
+            sides_workspace(len(groups), *self.rows.shape),
+            groups,
+            steps,
+        )
+        order = np.argsort(steps, kind="stable")
+        return np.asarray(groups[order[steps[order] >= 0]])
 
 
 class Sides:
@@ -82,10 +101,6 @@ class Sides:
     def first_is_wider(self) -> NDArray[np.bool_]:
         """Whether A varies more than B along the line through the means: [K]."""
         return np.asarray(self._variances[0] > self._variances[1])
-
-    def reassigned(self) -> Groups:
-        """Each group once every row has gone to its likelier side: [K, n]."""
-        return np.asarray(self.scores > self.thresholds[:, None])
 
     def likelier(self, rows: Reals) -> Groups:
         """Which of other rows [m, D] are likelier to be in A, for each split: [K, m]."""

@@ -178,17 +178,8 @@ def _candidates(cluster: Sample, further_directions: Reals | None) -> Sides:
         scores.append(sample[None, :, _most_dependent(sample)])
     if further_directions is not None:
         scores.append(further_directions @ sample.T)
-    groups = _best_thresholds(np.concatenate(scores))
-    final_groups = []
-    for _ in range(_MOST_REASSIGNMENTS):
-        groups = _distinct(groups)
-        new_groups = Sides(cluster, groups).reassigned()
-        same = (new_groups == groups).all(axis=1)
-        final_groups.append(groups[same])
-        groups = new_groups[~same]
-        if not len(groups):
-            break
-    return Sides(cluster, _smaller_parts(np.concatenate([*final_groups, groups])))
+    groups = cluster.settled(_distinct(_best_thresholds(np.concatenate(scores))), _MOST_REASSIGNMENTS)
+    return Sides(cluster, _smaller_parts(groups))
 
 
 def _smaller_parts(groups: Groups) -> Groups:

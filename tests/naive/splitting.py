@@ -42,6 +42,29 @@ def score_sides(groups, along, along_sum, products, norms, scores, centres, vari
         thresholds[k] = centres[:, k].mean() + np.clip(shift, -gap / 4, gap / 4)
 
 
+def settle_groups(rows, columns, norms, total, along_sum, n_steps, workspace, groups, steps):
+    """One split at a time, by the two references above."""
+    steps[:] = n_steps
+    for step in range(n_steps):
+        moving = np.flatnonzero(steps == n_steps)
+        for k in moving:
+            group, along = groups[k : k + 1].copy(), np.empty((1, len(rows)), np.float32)
+            means, products = np.empty((2, 1, rows.shape[1]), np.float32), np.empty((3, 1), np.float32)
+            means[0] = rows[group[0]].sum(axis=0)
+            divide_sums(group, total, means, products)
+            along[:] = means[0] @ rows.T
+            scores, thresholds = np.empty_like(along), np.empty(1)
+            score_sides(group, along, along_sum, products, norms, scores, *np.empty((2, 2, 1)), thresholds)
+            groups[k] = scores[0] > thresholds[0]
+            if (groups[k] == group[0]).all():
+                steps[k] = step
+        for k in moving[steps[moving] == n_steps]:
+            settled = np.flatnonzero((steps >= 0) & (steps < n_steps))
+            others = {*settled, *np.flatnonzero(steps[:k] == n_steps)}
+            if groups[k].all() or not groups[k].any() or any((groups[k] == groups[j]).all() for j in others):
+                steps[k] = -1
+
+
 def farthest_subset(rows, order, first, sizes, limits, sums, best):
     trace, most = limits.noise_trace, limits.most_rows
     n, dimension = rows.shape
