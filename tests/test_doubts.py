@@ -4,11 +4,11 @@ states."""
 import json
 import math
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from command_line import fasturl
+from told_trajectories import trajectories_of
 
 import fasturl as fu
 from fasturl.agents import doubts
@@ -118,13 +118,8 @@ def test_an_oracle_is_fitted_on_halves_where_its_last_fit_moved_a_label():
 
 
 def history_of(labels, actions, rewards):
-    n, horizon = actions.shape
-    history, blank = History(horizon, 3, 2), np.zeros((n, horizon + 1, 1), np.float32)
-    history.add(
-        SimpleNamespace(
-            labels=labels, actions=actions, rewards=rewards, observations=lambda count: blank[:count]
-        )
-    )
+    history = History(actions.shape[1], 3, 2)
+    history.add(trajectories_of(labels, actions, rewards))
     return history
 
 

@@ -1,9 +1,8 @@
 """What is kept of states that few observations show, where whole trajectories are let go."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from told_trajectories import trajectories_of
 
 import fasturl as fu
 from fasturl.agents import rare_observations
@@ -25,15 +24,8 @@ def block(first):
     numbers = first + np.arange(BLOCK, dtype=np.float32)
     observations = np.zeros((BLOCK, HORIZON + 1, DIMENSION), np.float32)
     observations[..., 0], observations[..., 1] = numbers[:, None], np.arange(HORIZON + 1)
-    return SimpleNamespace(
-        labels=labels,
-        labels_into=lambda out: np.copyto(out, labels, casting="unsafe"),
-        actions=np.zeros((BLOCK, HORIZON), np.int64),
-        rewards=np.zeros((BLOCK, HORIZON)),
-        observations=lambda count: observations[:count],
-        observe_into=lambda out: np.copyto(out, observations[: len(out)]),
-        observations_at=lambda level: observations[:, level - 1],
-    )
+    actions, rewards = np.zeros((BLOCK, HORIZON), np.int64), np.zeros((BLOCK, HORIZON))
+    return trajectories_of(labels, actions, rewards, observations)
 
 
 def filled(n_blocks=12, *, keeps_rare=True):

@@ -2,12 +2,12 @@
 been learned under these labels from the start."""
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
+from told_trajectories import trajectories_of
 
 import fasturl as fu
 from fasturl._base.streams import Streams
@@ -186,13 +186,7 @@ def test_what_follows_is_believed_at_once_where_all_states_of_the_next_level_are
 
 def one_label_played():
     """Forty trajectories of two levels in which nothing was told apart."""
-    return SimpleNamespace(
-        labels=np.zeros((40, 3), np.uint8),
-        actions=np.zeros((40, 2), np.int64),
-        rewards=np.zeros((40, 2)),
-        observations=lambda count: np.zeros((count, 3, 2), np.float32),
-        observe_into=lambda out: out.fill(0.0),
-    )
+    return trajectories_of(np.zeros((40, 3)), np.zeros((40, 2), np.int64), np.zeros((40, 2)))
 
 
 def test_an_action_is_tried_more_often_the_longer_nothing_is_found():
