@@ -95,9 +95,10 @@ def take_step(
     if reward != 0.0:
         tables.paid[level] = True
         set_entry(tables.reward_squares, pair, get_entry(tables.reward_squares, pair) + reward * reward)
-    note_meeting(tables, level, label)
+    tables.path[level] = label
     n = get_entry(tables.visits, pair)
     if n >= get_entry(tables.next_plan, pair):
+        note_meeting(tables, level, label)  # at the first visit of a pair, if ever
         set_entry(tables.next_plan, pair, GROWTH * n)
         tables.deepest_due[0] = max(level, tables.deepest_due[0])
 
