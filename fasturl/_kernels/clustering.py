@@ -9,9 +9,11 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from .compiling import add_square, fma, inlined, kernel
-from .registers import read_wide, wide, write_numbers
+from .compiling import add_product, fma, inlined, kernel
+from .registers import full_like, read_wide, where_greater, wide, write_numbers
 from .rng import below, uniform
+
+_0F = np.float32(0.0)
 
 _ROUNDING = 1e-6
 """Share of an inertia by which a start must be better than another: the same clusters, found in another way,
@@ -19,98 +21,140 @@ have means that round otherwise."""
 
 
 @inlined
-def _square_distances(points: np.ndarray, centres: np.ndarray, k: int, out: np.ndarray) -> None:
-    """out[k, i] = |points[:, i] - centres[k]|^2, four coordinates at a time, so that a sum is
-    loaded and stored once for four."""
+def _fill_norms(points: np.ndarray, norms: np.ndarray) -> None:
+    """norms[i] = |points[:, i]|^2."""
+    for i in range(norms.size):
+        norms[i] = 0.0
+    for r in range(points.shape[0]):
+        for i in range(norms.size):
+            norms[i] = add_product(norms[i], points[r, i], points[r, i])
+
+
+@inlined
+def _fill_norm_of(centres: np.ndarray, k: int, norms: np.ndarray) -> None:
+    """norms[k] = |centres[k]|^2."""
+    norms[k] = 0.0
+    for r in range(centres.shape[1]):
+        norms[k] = add_product(norms[k], centres[k, r], centres[k, r])
+
+
+@inlined
+def _distances_from(points: np.ndarray, centres: np.ndarray, k: int, workspace: tuple) -> None:
+    """distances[k, i] = |points[:, i] - centres[k]|^2, four coordinates at a time, so that a sum is loaded
+    and stored once for four."""
     n_axes, n_samples = points.shape
+    norms, norm, out = workspace.norms, workspace.centre_norms[k], workspace.distances[k]
     for i in range(n_samples):
-        out[k, i] = 0.0
+        out[i] = 0.0
     r = 0
     while r + 3 < n_axes:
         c0, c1, c2, c3 = centres[k, r], centres[k, r + 1], centres[k, r + 2], centres[k, r + 3]
         for i in range(n_samples):
-            g0, g1, g2, g3 = (
-                points[r, i] - c0,
-                points[r + 1, i] - c1,
-                points[r + 2, i] - c2,
-                points[r + 3, i] - c3,
-            )
-            out[k, i] = add_square(add_square(add_square(add_square(out[k, i], g0), g1), g2), g3)
+            total = add_product(add_product(out[i], points[r, i], c0), points[r + 1, i], c1)
+            out[i] = add_product(add_product(total, points[r + 2, i], c2), points[r + 3, i], c3)
         r += 4
     while r < n_axes:
         c0 = centres[k, r]
         for i in range(n_samples):
-            out[k, i] = add_square(out[k, i], points[r, i] - c0)
+            out[i] = add_product(out[i], points[r, i], c0)
         r += 1
+    for i in range(n_samples):
+        distance = (norms[i] + norm) - (out[i] + out[i])
+        out[i] = distance if distance > 0.0 else 0.0
 
 
 @inlined
-def _four_registers(points: np.ndarray, r: int, i: int, c: np.float32) -> tuple:
-    """How far the samples of four registers from i on lie from a centre along one axis."""
-    row, width = points[r], wide()
+def _four_registers(row: np.ndarray, i: int) -> tuple:
+    """The entries of a row from i on."""
+    width = wide()
     return (
-        read_wide(row, i) - c,
-        read_wide(row, i + width) - c,
-        read_wide(row, i + 2 * width) - c,
-        read_wide(row, i + 3 * width) - c,
+        read_wide(row, i),
+        read_wide(row, i + width),
+        read_wide(row, i + 2 * width),
+        read_wide(row, i + 3 * width),
     )
 
 
 @inlined
-def _few_samples_at_a_time(
-    points: np.ndarray, centres: np.ndarray, stale: np.ndarray, out: np.ndarray
+def _with_products(sums: tuple, x: tuple, c: np.float32) -> tuple:
+    """Sums in four registers, and c times what is in four others."""
+    (a0, a1, a2, a3), (x0, x1, x2, x3) = sums, x
+    return fma(x0, c, a0), fma(x1, c, a1), fma(x2, c, a2), fma(x3, c, a3)
+
+
+@inlined
+def _write_distances(norms: tuple, norm: np.float32, products: tuple, row: np.ndarray, i: int) -> None:
+    """Put squared distances into a row from i on: those of samples from a centre, by the norms of both and
+    their products."""
+    (n0, n1, n2, n3), (a0, a1, a2, a3), width = norms, products, wide()
+    none = full_like(a0, _0F)
+    d0, d1 = (n0 + norm) - (a0 + a0), (n1 + norm) - (a1 + a1)
+    d2, d3 = (n2 + norm) - (a2 + a2), (n3 + norm) - (a3 + a3)
+    write_numbers(where_greater(d0, none, d0, none), row, i)
+    write_numbers(where_greater(d1, none, d1, none), row, i + width)
+    write_numbers(where_greater(d2, none, d2, none), row, i + 2 * width)
+    write_numbers(where_greater(d3, none, d3, none), row, i + 3 * width)
+
+
+@inlined
+def _distances_from_two(
+    points: np.ndarray, centres: np.ndarray, k: int, m: int, i: int, workspace: tuple
 ) -> None:
-    """`_square_distances` from every stale centre, for four registers of samples at a time, which memory is
-    asked for once for all centres."""
-    n_samples, width = points.shape[1], wide()
-    step = 4 * width
+    """`_distances_from` two centres, of the samples of four registers from i on."""
+    none = full_like(read_wide(points[0], i), _0F)
+    from_k = from_m = none, none, none, none
+    for r in range(points.shape[0]):
+        x = _four_registers(points[r], i)
+        from_k, from_m = _with_products(from_k, x, centres[k, r]), _with_products(from_m, x, centres[m, r])
+    norms, of_centres = _four_registers(workspace.norms, i), workspace.centre_norms
+    _write_distances(norms, of_centres[k], from_k, workspace.distances[k], i)
+    _write_distances(norms, of_centres[m], from_m, workspace.distances[m], i)
+
+
+@inlined
+def _of_doubles(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
+    """`_fill_distances`, a centre at a time."""
+    for p in range(n):
+        _distances_from(points, centres, workspace.chosen[p], workspace)
+
+
+@inlined
+def _of_singles(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
+    """`_fill_distances` of float32: memory is asked for few samples at a time, once for all centres, and two
+    centres share what is loaded."""
+    n_samples, step, chosen = points.shape[1], 4 * wide(), workspace.chosen
+    if n_samples < step:
+        _of_doubles(points, centres, n, workspace)
+        return
     for start in range(0, n_samples, step):
         i = min(start, n_samples - step)  # the last ones again, where fewer are left
-        for k in range(centres.shape[0]):
-            if stale[k]:
-                a, b, c, d = _four_registers(points, 0, i, centres[k, 0])
-                a, b, c, d = a * a, b * b, c * c, d * d
-                for r in range(1, points.shape[0]):
-                    e, f, g, h = _four_registers(points, r, i, centres[k, r])
-                    a, b, c, d = fma(e, e, a), fma(f, f, b), fma(g, g, c), fma(h, h, d)
-                row = out[k]
-                write_numbers(a, row, i)
-                write_numbers(b, row, i + width)
-                write_numbers(c, row, i + 2 * width)
-                write_numbers(d, row, i + 3 * width)
+        for p in range(0, n, 2):
+            _distances_from_two(points, centres, chosen[p], chosen[min(p + 1, n - 1)], i, workspace)
 
 
-@inlined
-def _one_centre_at_a_time(
-    points: np.ndarray, centres: np.ndarray, stale: np.ndarray, out: np.ndarray
-) -> None:
-    """`_square_distances` from every stale centre."""
-    for k in range(centres.shape[0]):
-        if stale[k]:
-            _square_distances(points, centres, k, out)
-
-
-@inlined
-def _single_distances(points: np.ndarray, centres: np.ndarray, stale: np.ndarray, out: np.ndarray) -> None:
-    """`_square_distances` of float32 from every stale centre."""
-    if points.shape[1] < 4 * wide():
-        _one_centre_at_a_time(points, centres, stale, out)
-    else:
-        _few_samples_at_a_time(points, centres, stale, out)
-
-
-def _stale_distances(points: np.ndarray, centres: np.ndarray, stale: np.ndarray, out: np.ndarray) -> None:
-    """`_square_distances` from every stale centre; registers hold float32 alone."""
-    of_kind = _single_distances if points.dtype == np.float32 else _one_centre_at_a_time
-    of_kind(points, centres, stale, out)
+def _of_kind(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
+    """`_fill_distances` for one kind of reals: registers hold float32 alone."""
+    (_of_singles if points.dtype == np.float32 else _of_doubles)(points, centres, n, workspace)
 
 
 # without types: Numba refuses an overload whose signature is not to the letter that of the lambda it returns
-@overload(_stale_distances, jit_options={"forceinline": True})
-def _compiled_distances(points, centres, stale, out):  # type: ignore[no-untyped-def]
+@overload(_of_kind, jit_options={"forceinline": True})
+def _compiled_of_kind(points, centres, n, workspace):  # type: ignore[no-untyped-def]
     if points.dtype == types.float32:
-        return lambda points, centres, stale, out: _single_distances(points, centres, stale, out)
-    return lambda points, centres, stale, out: _one_centre_at_a_time(points, centres, stale, out)
+        return lambda points, centres, n, workspace: _of_singles(points, centres, n, workspace)
+    return lambda points, centres, n, workspace: _of_doubles(points, centres, n, workspace)
+
+
+@inlined
+def _fill_distances(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
+    """distances[k, i] = |points[:, i] - centres[k]|^2 for the first n of the chosen centres k.
+
+    That is |x|^2 + |c|^2 - 2 c . x, which takes half as many instructions as a sum of squares does; 0 where
+    it comes out less.
+    """
+    for p in range(n):
+        _fill_norm_of(centres, workspace.chosen[p], workspace.centre_norms)
+    _of_kind(points, centres, n, workspace)
 
 
 @inlined
@@ -143,11 +187,12 @@ def _draw(rng: np.ndarray, weights: np.ndarray, closest: np.ndarray, total: floa
 
 
 @inlined
-def _put_centre(points: np.ndarray, i: int, centres: np.ndarray, k: int, distances: np.ndarray) -> None:
+def _put_centre(points: np.ndarray, i: int, centres: np.ndarray, k: int, workspace: tuple) -> None:
     """Make sample i the centre k."""
     for r in range(points.shape[0]):
         centres[k, r] = points[r, i]
-    _square_distances(points, centres, k, distances)
+    workspace.chosen[0] = k
+    _fill_distances(points, centres, 1, workspace)
 
 
 @inlined
@@ -156,14 +201,13 @@ def _spread(
     points: np.ndarray,
     weights: np.ndarray,
     trials: int,
+    workspace: tuple,
     centres: np.ndarray,
-    closest: np.ndarray,
-    distances: np.ndarray,
 ) -> None:
     """k-means++ (Arthur and Vassilvitskii, 2007): the first centre is any sample, each further one is drawn
     among those far from the centres so far; of several trials the one that leaves the least is kept."""
-    n_samples = closest.size
-    _put_centre(points, below(rng, n_samples), centres, 0, distances)
+    closest, distances, n_samples = workspace.closest, workspace.distances, weights.size
+    _put_centre(points, below(rng, n_samples), centres, 0, workspace)
     for i in range(n_samples):
         closest[i] = distances[0, i]
     for k in range(1, centres.shape[0]):
@@ -172,11 +216,11 @@ def _spread(
             chosen = _draw(rng, weights, closest, total)
             left = 0.0
             if trials > 1:
-                _put_centre(points, chosen, centres, k, distances)
+                _put_centre(points, chosen, centres, k, workspace)
                 left = _weighted_sum(weights, closest, distances[k])
             if best < 0 or left < least:
                 best, least = chosen, left
-        _put_centre(points, best, centres, k, distances)
+        _put_centre(points, best, centres, k, workspace)
         for i in range(n_samples):
             closest[i] = min(closest[i], distances[k, i])
 
@@ -217,17 +261,21 @@ def _change_sides(rows: np.ndarray, weights: np.ndarray, workspace: tuple) -> bo
     for i in range(labels.size):
         old, new = last_labels[i], labels[i]
         if old != new:
+            weight = np.float64(weights[i])
             changed = stale[new] = True
-            members[new] += weights[i] > 0.0
-            totals[new] += weights[i]
-            for r in range(rows.shape[1]):
-                sums[new, r] += np.float64(weights[i]) * np.float64(rows[i, r])
-            if old >= 0:
-                stale[old] = True
-                members[old] -= weights[i] > 0.0
-                totals[old] -= weights[i]
+            members[new] += weight > 0.0
+            totals[new] += weight
+            if old < 0:
                 for r in range(rows.shape[1]):
-                    sums[old, r] -= np.float64(weights[i]) * np.float64(rows[i, r])
+                    sums[new, r] += weight * np.float64(rows[i, r])
+            else:
+                stale[old] = True
+                members[old] -= weight > 0.0
+                totals[old] -= weight
+                for r in range(rows.shape[1]):
+                    share = weight * np.float64(rows[i, r])
+                    sums[new, r] += share
+                    sums[old, r] -= share
             last_labels[i] = new
     return changed
 
@@ -236,15 +284,15 @@ def _change_sides(rows: np.ndarray, weights: np.ndarray, workspace: tuple) -> bo
 def _move(points: np.ndarray, workspace: tuple, centres: np.ndarray) -> None:
     """Put the centre of every stale cluster at the mean of its samples; one of no weight stays where it is.
     Then label every sample anew."""
-    stale = workspace.stale
+    stale, n_moved = workspace.stale, 0
     for k in range(centres.shape[0]):
-        stale[k] = stale[k] and workspace.members[k] > 0
-        if stale[k]:
+        if stale[k] and workspace.members[k] > 0:
             for r in range(centres.shape[1]):
                 centres[k, r] = workspace.sums[k, r] / workspace.totals[k]
-    _stale_distances(points, centres, stale, workspace.distances)
-    for k in range(centres.shape[0]):
+            workspace.chosen[n_moved] = k
+            n_moved += 1
         stale[k] = False
+    _fill_distances(points, centres, n_moved, workspace)
     _assign(workspace.distances, workspace.labels, workspace.closest)
 
 
@@ -294,9 +342,10 @@ def kmeans(
     `workspace` is a `KMeansWorkspace`; in the end it has the labels, and how near each sample is to its
     centre.
     """
+    _fill_norms(points, workspace.norms)
     least = np.inf
     for _ in range(starts):
-        _spread(rng, points, weights, trials, workspace.trial, workspace.closest, workspace.distances)
+        _spread(rng, points, weights, trials, workspace, workspace.trial)
         _assign(workspace.distances, workspace.labels, workspace.closest)
         _iterate(points, rows, weights, iterations, workspace, workspace.trial)
         inertia = _weighted_sum(weights, workspace.closest, workspace.closest)
@@ -306,5 +355,6 @@ def kmeans(
                 for r in range(centres.shape[1]):
                     centres[k, r] = workspace.trial[k, r]
     for k in range(centres.shape[0]):
-        _square_distances(points, centres, k, workspace.distances)
+        workspace.chosen[k] = k
+    _fill_distances(points, centres, centres.shape[0], workspace)
     _assign(workspace.distances, workspace.labels, workspace.closest)

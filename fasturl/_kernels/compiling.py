@@ -65,16 +65,16 @@ def _compiled_fma(a, b, c):
     return None
 
 
-def add_square(total: float, gap: float) -> float:
-    """total + gap^2, by `fma` where they are float32, so that a sum of squares takes one instruction less."""
-    return fma(gap, gap, total) if isinstance(gap, np.float32) else total + gap * gap
+def add_product(total: float, a: float, b: float) -> float:
+    """total + a b, by `fma` where they are float32, so that a sum of products takes one instruction less."""
+    return fma(a, b, total) if isinstance(a, np.float32) else total + a * b
 
 
-@overload(add_square, jit_options={"forceinline": True})
-def _compiled_add_square(total, gap):
-    if gap == types.float32:
-        return lambda total, gap: _fma_instruction(gap, gap, total)
-    return lambda total, gap: total + gap * gap
+@overload(add_product, jit_options={"forceinline": True})
+def _compiled_add_product(total, a, b):
+    if a == types.float32:
+        return lambda total, a, b: _fma_instruction(a, b, total)
+    return lambda total, a, b: total + a * b
 
 
 def count_ones(word: np.uint64) -> np.uint64:

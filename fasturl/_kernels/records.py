@@ -186,12 +186,15 @@ class KMeansWorkspace(NamedTuple):
     the samples."""
 
     trial: np.ndarray  # [K, R]
+    centre_norms: np.ndarray  # [K]
+    chosen: np.ndarray  # int64[K]
     stale: np.ndarray  # bool[K]
     sums: np.ndarray  # float64[K, R]
     totals: np.ndarray  # float64[K]
     members: np.ndarray  # int64[K]
     labels: np.ndarray  # int32[n]
     last_labels: np.ndarray  # int32[n]
+    norms: np.ndarray  # [n]
     closest: np.ndarray  # [n]
     distances: np.ndarray  # [K, n]
 
@@ -201,12 +204,15 @@ def kmeans_workspace(points: np.ndarray, n_clusters: int) -> KMeansWorkspace:
     n_axes, n = points.shape
     return KMeansWorkspace(
         trial=np.empty((n_clusters, n_axes), points.dtype),
+        centre_norms=np.empty(n_clusters, points.dtype),
+        chosen=np.empty(n_clusters, np.int64),
         stale=np.empty(n_clusters, np.bool_),
         sums=np.empty((n_clusters, n_axes)),
         totals=np.empty(n_clusters),
         members=np.empty(n_clusters, np.int64),
         labels=np.empty(n, np.int32),
         last_labels=np.empty(n, np.int32),
+        norms=np.empty(n, points.dtype),
         closest=np.empty(n, points.dtype),
         distances=np.empty((n_clusters, n), points.dtype),
     )

@@ -7,16 +7,20 @@ import numpy as np
 from .rng import below, uniform
 
 
-def _square_distance(point, centre):
+def _product(a, b):
     """Sums of float32 are rounded once for each coordinate."""
     total = 0.0
-    for x, c in zip(point, centre, strict=True):
-        gap = x - c
-        if isinstance(gap, np.float32):
-            total = np.float32(float(gap) * float(gap) + float(total))
+    for x, y in zip(a, b, strict=True):
+        if isinstance(x, np.float32):
+            total = np.float32(float(x) * float(y) + float(total))
         else:
-            total += gap * gap
+            total += x * y
     return total
+
+
+def _square_distance(point, centre):
+    distance = (_product(point, point) + _product(centre, centre)) - 2 * _product(point, centre)
+    return distance if distance > 0.0 else type(distance)(0.0)
 
 
 def _nearest(samples, centres):
@@ -76,7 +80,7 @@ def _put_at_means(centres, weights, given, sums, totals):
     """A cluster of no weight stays where it is."""
     for k in set(given):
         if any(label == k and weight > 0 for label, weight in zip(given, weights, strict=True)):
-            centres[k] = (sums[k] / totals[k]).astype(weights.dtype).tolist()
+            centres[k] = list((sums[k] / totals[k]).astype(weights.dtype))
 
 
 def _moved(samples, weights, centres, iterations):
@@ -96,8 +100,7 @@ def _moved(samples, weights, centres, iterations):
 def kmeans(rng, points, rows, weights, starts, trials, iterations, workspace, centres):
     """From several starts; the one with the least weighted sum of squared distances is kept, the first where
     they differ by rounding alone."""
-    # float32 stays float32
-    samples = points.T.tolist() if points.dtype == float else [list(point) for point in points.T]
+    samples = [list(point) for point in points.T]  # float32 stays float32
     best = math.inf
     for _ in range(starts):
         found = _first_centres(rng, samples, weights, trials, len(centres))
@@ -105,4 +108,4 @@ def kmeans(rng, points, rows, weights, starts, trials, iterations, workspace, ce
         inertia = _weighted_sum(weights, _nearest(samples, found)[1])
         if inertia < (1 - 1e-6) * best:
             best, centres[:] = inertia, found
-    workspace.labels[:], workspace.closest[:] = _nearest(samples, centres.tolist())
+    workspace.labels[:], workspace.closest[:] = _nearest(samples, [list(centre) for centre in centres])
