@@ -56,8 +56,8 @@ def finding_clusters(stream):
     kind = np.float32 if compiled else np.float64
     points = np.ascontiguousarray((np.eye(12)[CODES % 3] + DRAW.normal(0, 0.1, (SAMPLES, 12))).T, kind)
     rows, centres = np.ascontiguousarray(points.T), np.empty((3, 12), kind)
-    workspace = kmeans_workspace(points, 3)
-    return stream(POLICY_RNG), points, rows, np.ones(SAMPLES, kind), 10, 1, 300, workspace, centres
+    workspace, uniforms = kmeans_workspace(points, 3), DRAW.random((10, 3))
+    return uniforms, points, rows, np.ones(SAMPLES, kind), 1, 300, 0.0, workspace, centres
 
 
 def regressing(_):

@@ -17,7 +17,7 @@ def balanced_choice(labels: NDArray[np.integer], most: int, generator: np.random
         return slice(None)
     chances, chosen = np.empty(int(labels.max()) + 1), np.empty(labels.size, np.int64)
     n_chosen = choose_evenly(
-        drawn_stream(generator), labels.astype(np.uint8, copy=False), most, chances, chosen
+        _drawn_stream(generator), labels.astype(np.uint8, copy=False), most, chances, chosen
     )
     return chosen[:n_chosen].copy()
 
@@ -30,6 +30,6 @@ def random_choice(n: int, most: int, random_state: np.random.Generator | int) ->
     return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
 
 
-def drawn_stream(generator: np.random.Generator) -> NDArray[np.uint64]:
+def _drawn_stream(generator: np.random.Generator) -> NDArray[np.uint64]:
     """A generator for kernels, seeded by one of NumPy's: uint64[4]."""
     return generator.integers(1, 2**64, 4, np.uint64, endpoint=False)

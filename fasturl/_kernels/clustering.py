@@ -3,6 +3,9 @@
 Everything is summed in the order that is written here, so clusters do not depend on a library or its number
 of threads. Samples are the fastest axis of `points`, so that loops over samples become vector instructions.
 Reals are float32 or float64, all of one kind.
+
+Of the same uniforms it makes what scikit-learn makes of them, but for rounding and for a cluster that loses
+all its samples: that one stays where it is, and does not go to the sample that is farthest from its centre.
 """
 
 import numpy as np
@@ -11,13 +14,8 @@ from numba.extending import overload
 
 from .compiling import add_product, fma, inlined, kernel
 from .registers import full_like, read_wide, where_greater, wide, write_numbers
-from .rng import below, uniform
 
 _0F = np.float32(0.0)
-
-_ROUNDING = 1e-6
-"""Share of an inertia by which a start must be better than another: the same clusters, found in another way,
-have means that round otherwise."""
 
 
 @inlined
@@ -174,10 +172,9 @@ def _weighted_sum(weights: np.ndarray, first: np.ndarray, second: np.ndarray) ->
 
 
 @inlined
-def _draw(rng: np.ndarray, weights: np.ndarray, closest: np.ndarray, total: float) -> int:
-    """A sample, in proportion to its weight and to its squared distance from the nearest centre; `total` is
-    the sum of these."""
-    goal = uniform(rng) * total
+def _drawn(weights: np.ndarray, closest: np.ndarray, goal: float) -> int:
+    """The first sample with which the sum of weights times squared distances from the nearest centre goes
+    beyond a goal, or the last one."""
     chosen = 0
     running = np.float64(weights[0] * closest[0])
     while running <= goal and chosen < closest.size - 1:
@@ -197,7 +194,7 @@ def _put_centre(points: np.ndarray, i: int, centres: np.ndarray, k: int, workspa
 
 @inlined
 def _spread(
-    rng: np.ndarray,
+    uniforms: np.ndarray,
     points: np.ndarray,
     weights: np.ndarray,
     trials: int,
@@ -207,13 +204,13 @@ def _spread(
     """k-means++ (Arthur and Vassilvitskii, 2007): the first centre is any sample, each further one is drawn
     among those far from the centres so far; of several trials the one that leaves the least is kept."""
     closest, distances, n_samples = workspace.closest, workspace.distances, weights.size
-    _put_centre(points, below(rng, n_samples), centres, 0, workspace)
+    _put_centre(points, np.int64(uniforms[0] * n_samples), centres, 0, workspace)
     for i in range(n_samples):
         closest[i] = distances[0, i]
     for k in range(1, centres.shape[0]):
         best, least, total = -1, np.inf, _weighted_sum(weights, closest, closest)
-        for _ in range(trials):
-            chosen = _draw(rng, weights, closest, total)
+        for trial in range(trials):
+            chosen = _drawn(weights, closest, uniforms[1 + (k - 1) * trials + trial] * total)
             left = 0.0
             if trials > 1:
                 _put_centre(points, chosen, centres, k, workspace)
@@ -281,19 +278,22 @@ def _change_sides(rows: np.ndarray, weights: np.ndarray, workspace: tuple) -> bo
 
 
 @inlined
-def _move(points: np.ndarray, workspace: tuple, centres: np.ndarray) -> None:
+def _move(points: np.ndarray, workspace: tuple, centres: np.ndarray) -> float:
     """Put the centre of every stale cluster at the mean of its samples; one of no weight stays where it is.
-    Then label every sample anew."""
-    stale, n_moved = workspace.stale, 0
+    Then label every sample anew. Returns the sum of the squared distances that centres have moved."""
+    stale, n_moved, moved_by = workspace.stale, 0, 0.0
     for k in range(centres.shape[0]):
         if stale[k] and workspace.members[k] > 0:
             for r in range(centres.shape[1]):
+                before = np.float64(centres[k, r])
                 centres[k, r] = workspace.sums[k, r] / workspace.totals[k]
+                moved_by += (np.float64(centres[k, r]) - before) ** 2
             workspace.chosen[n_moved] = k
             n_moved += 1
         stale[k] = False
     _fill_distances(points, centres, n_moved, workspace)
     _assign(workspace.distances, workspace.labels, workspace.closest)
+    return moved_by
 
 
 @inlined
@@ -302,10 +302,12 @@ def _iterate(
     rows: np.ndarray,
     weights: np.ndarray,
     iterations: int,
+    tolerance: float,
     workspace: tuple,
     centres: np.ndarray,
 ) -> None:
-    """Lloyd's iterations from labels that are those of the centres, until no label changes.
+    """Lloyd's iterations from labels that are those of the centres, until no label changes or centres move by
+    no more than the tolerance.
 
     A cluster that neither won nor lost a sample is where it was, so only the others, which are stale, are
     looked at, and sums change by what was won and lost.
@@ -317,43 +319,68 @@ def _iterate(
             sums[k, r] = 0.0
     for i in range(workspace.last_labels.size):
         workspace.last_labels[i] = -1
-    moves = 0
-    while _change_sides(rows, weights, workspace) and moves < iterations:
-        _move(points, workspace, centres)
+    moves, moved_by = 0, np.inf
+    while moved_by > tolerance and moves < iterations and _change_sides(rows, weights, workspace):
+        moved_by = _move(points, workspace, centres)
         moves += 1
+
+
+@inlined
+def _are_same(first: np.ndarray, second: np.ndarray, names: np.ndarray) -> bool:
+    """Whether samples that have the same label in one clustering do so in the other; `names` is scratch."""
+    for k in range(names.size):
+        names[k] = -1
+    for i in range(first.size):
+        if names[first[i]] < 0:
+            names[first[i]] = second[i]
+        elif names[first[i]] != second[i]:
+            return False
+    return True
+
+
+@inlined
+def _keep(workspace: tuple, centres: np.ndarray) -> None:
+    """Make the clusters of this start the best ones so far."""
+    for k in range(centres.shape[0]):
+        for r in range(centres.shape[1]):
+            centres[k, r] = workspace.trial[k, r]
+    for i in range(workspace.labels.size):
+        workspace.best_labels[i] = workspace.labels[i]
 
 
 @kernel
 def kmeans(
-    rng: np.ndarray,
+    uniforms: np.ndarray,
     points: np.ndarray,
     rows: np.ndarray,
     weights: np.ndarray,
-    starts: int,
     trials: int,
     iterations: int,
+    tolerance: float,
     workspace: tuple,
     centres: np.ndarray,
 ) -> None:
-    """The best of several starts, the first of equals: centres [K, R].
+    """The best of several starts, and of those that find the same clusters the first: centres [K, R].
 
     points [R, n] and rows [n, R] hold the same samples, weights [n] what each counts. Each further centre of
-    a start is the best of several trials; a start ends when no label changes, or after so many iterations.
-    `workspace` is a `KMeansWorkspace`; in the end it has the labels, and how near each sample is to its
-    centre.
+    a start is the best of several trials, for which it has a row of uniforms float64[starts, 1 + (K - 1)
+    trials]. A start ends when no label changes, or when the squared distances that centres move add up to the
+    tolerance or less, or after so many iterations. `workspace` is a `KMeansWorkspace`; in the end it has the
+    labels, and how near each sample is to its centre.
     """
     _fill_norms(points, workspace.norms)
     least = np.inf
-    for _ in range(starts):
-        _spread(rng, points, weights, trials, workspace, workspace.trial)
+    for start in range(uniforms.shape[0]):
+        _spread(uniforms[start], points, weights, trials, workspace, workspace.trial)
         _assign(workspace.distances, workspace.labels, workspace.closest)
-        _iterate(points, rows, weights, iterations, workspace, workspace.trial)
+        _iterate(points, rows, weights, iterations, tolerance, workspace, workspace.trial)
         inertia = _weighted_sum(weights, workspace.closest, workspace.closest)
-        if inertia < (1.0 - _ROUNDING) * least:
+        # means of the same clusters round otherwise where they were found in another way
+        if inertia < least and not (
+            start > 0 and _are_same(workspace.labels, workspace.best_labels, workspace.names)
+        ):
             least = inertia
-            for k in range(centres.shape[0]):
-                for r in range(centres.shape[1]):
-                    centres[k, r] = workspace.trial[k, r]
+            _keep(workspace, centres)
     for k in range(centres.shape[0]):
         workspace.chosen[k] = k
     _fill_distances(points, centres, centres.shape[0], workspace)

@@ -192,7 +192,9 @@ class KMeansWorkspace(NamedTuple):
     sums: np.ndarray  # float64[K, R]
     totals: np.ndarray  # float64[K]
     members: np.ndarray  # int64[K]
+    names: np.ndarray  # int32[K]
     labels: np.ndarray  # int32[n]
+    best_labels: np.ndarray  # int32[n]
     last_labels: np.ndarray  # int32[n]
     norms: np.ndarray  # [n]
     closest: np.ndarray  # [n]
@@ -210,7 +212,9 @@ def kmeans_workspace(points: np.ndarray, n_clusters: int) -> KMeansWorkspace:
         sums=np.empty((n_clusters, n_axes)),
         totals=np.empty(n_clusters),
         members=np.empty(n_clusters, np.int64),
+        names=np.empty(n_clusters, np.int32),
         labels=np.empty(n, np.int32),
+        best_labels=np.empty(n, np.int32),
         last_labels=np.empty(n, np.int32),
         norms=np.empty(n, points.dtype),
         closest=np.empty(n, points.dtype),

@@ -13,6 +13,7 @@ from .._base import checks
 from .._kernels import clustering as _clustering
 from .._kernels import decoding as _decoding
 from .._kernels import packed_decoding as _packed
+from .._kernels import rng as _rng
 from .._kernels.records import kmeans_workspace
 from ..decoders.affine import (
     as_affine_scores,
@@ -29,8 +30,9 @@ LEAST_SAMPLES = 30
 """Samples that make a cluster."""
 STARTS = 10
 """Starts of k-means."""
-MOVES = 300
-"""Moves of the centres after which a start of k-means ends."""
+MOVES, TOLERANCE = 300, 1e-4
+"""Moves of the centres after which a start of k-means ends, and the sum of their squared distances at which
+it does, as a share of the mean variance: scikit-learn's defaults."""
 _GROUP_BITS = 4
 """Packed bits are looked up four at a time: every level has tables of its own, which should stay in the
 cache."""
@@ -134,10 +136,12 @@ def cluster(rng: NDArray[np.uint64], predictions: Floats, n_clusters: int) -> Fl
     time, with which every cluster has at least 30 samples."""
     points = predictions.astype(np.float32)  # twice as fast, and far finer than the noise of a regression
     rows = np.ascontiguousarray(points.T)
-    weights = np.ones(len(rows), np.float32)
+    weights, tolerance = np.ones(len(rows), np.float32), TOLERANCE * float(predictions.var(axis=1).mean())
     for size in range(n_clusters, 1, -1):
         centres, workspace = np.empty((size, len(points)), np.float32), kmeans_workspace(points, size)
-        _clustering.kmeans(rng, points, rows, weights, STARTS, 1, MOVES, workspace, centres)
+        uniforms = np.empty((STARTS, size))
+        _rng.fill_uniforms(rng, uniforms.ravel())
+        _clustering.kmeans(uniforms, points, rows, weights, 1, MOVES, tolerance, workspace, centres)
         if np.bincount(workspace.labels, minlength=size).min() >= LEAST_SAMPLES:
             return centres.astype(np.float64)
     return np.asarray(predictions.mean(axis=1)[None])

@@ -9,14 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base.sampling import drawn_stream
 from .._base.schema import setting
 from .._kernels import clustering as _clustering
 from .._kernels.records import kmeans_workspace
 from ..decoders.affine import AffineDecoder
 from .counting import CountingOracle, LabelCriterion
 from .oracle import Oracle
-from .projection import Floats, Observations, Projection
+from .projection import Floats, Observations, Projection, mean_variance
+
+RandomNumbers = np.random.Generator | np.random.RandomState
 
 MIN_SEPARATION = 3.25
 """Lower limit on the standard deviations between two clusters: above what k-means makes of one Gaussian,
@@ -59,7 +60,8 @@ def weighted_kmeans(
     n_clusters = n_distinct(points, n_states)
     if n_clusters == 1:
         return as_many_centres(points[:1], n_states), np.zeros(len(points), np.int64)
-    centres, labels = cluster_points(points, projection.weights, n_clusters, n_init, random_state)
+    random = np.random.default_rng(random_state)
+    centres, labels = cluster_points(points, projection.weights, n_clusters, n_init, random)
     return as_many_centres(centres, n_states), labels
 
 
@@ -71,18 +73,27 @@ def as_many_centres(centres: Floats, n_states: int) -> Floats:
 
 
 def cluster_points(
-    points: Floats, weights: Floats | None, n_clusters: int, n_init: int, random_state: int | None
+    points: Floats,
+    weights: Floats | None,
+    n_clusters: int,
+    n_init: int,
+    random: RandomNumbers,
+    tolerance: float = 0.0,
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Centres [n_clusters, R] and labels [n] of k-means, by the best of n_init starts: points [n, R] count
-    alike, or with weights [n]."""
+    alike, or with weights [n]. A start ends when centres move by no more than the tolerance, a share of the
+    mean variance."""
     rows = np.ascontiguousarray(points, np.float64)
     columns = np.ascontiguousarray(rows.T)
     row_weights = np.ones(len(rows)) if weights is None else np.ascontiguousarray(weights)
     centres, workspace = np.empty((n_clusters, rows.shape[1])), kmeans_workspace(columns, n_clusters)
     # as many as scikit-learn's k-means tries
     trials = 2 + int(math.log(n_clusters))
-    rng = drawn_stream(np.random.default_rng(random_state))
-    _clustering.kmeans(rng, columns, rows, row_weights, n_init, trials, _MOST_ITERATIONS, workspace, centres)
+    uniforms = random.random((n_init, 1 + (n_clusters - 1) * trials))
+    least_move = tolerance * mean_variance(rows) if tolerance else 0.0
+    _clustering.kmeans(
+        uniforms, columns, rows, row_weights, trials, _MOST_ITERATIONS, least_move, workspace, centres
+    )
     return centres, workspace.labels.astype(np.int64)
 
 

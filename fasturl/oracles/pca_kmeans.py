@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
+
+import numpy as np
 
 from .._base.schema import setting
-from .clusters import as_many_centres, n_distinct, nearest_centre_decoder
+from .clusters import as_many_centres, cluster_points, n_distinct, nearest_centre_decoder
 from .principal import PrincipalOracle
 from .projection import Observations
+
+_TOLERANCE = 1e-4
+"""That of scikit-learn's k-means by default."""
 
 
 @dataclass(eq=False, repr=False)
 class PCAKMeans(PrincipalOracle):
-    """Principal component analysis, then k-means, as scikit-learn does both: all observations weigh the same,
-    every cluster keeps its own label.
+    """Principal component analysis, then k-means, as scikit-learn does both from the same random numbers:
+    all observations weigh the same, every cluster keeps its own label.
 
     A state that is rarely met has little variance, so its cluster is found once play meets it often enough.
 
@@ -29,17 +34,13 @@ class PCAKMeans(PrincipalOracle):
     True
     """
 
-    libraries: ClassVar[tuple[str, ...]] = ("sklearn.cluster",)
-
     n_init: int = setting(
         10, least=1, help="Number of starts of k-means; ten was scikit-learn's default in 2020.", kw_only=True
     )
 
     def _learn(self, data: Observations) -> dict[str, Any]:
-        from sklearn.cluster import KMeans
-
-        projection = self._project(data)
+        projection, random = self._project(data), np.random.RandomState(self.random_state)
         n_clusters = n_distinct(projection.points, self._n_clusters)
-        kmeans = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(projection.points)
-        centres = as_many_centres(kmeans.cluster_centers_, self._n_clusters)
+        centres, _ = cluster_points(projection.points, None, n_clusters, self.n_init, random, _TOLERANCE)
+        centres = as_many_centres(centres, self._n_clusters)
         return {"decoder_": nearest_centre_decoder(centres, projection)}

@@ -109,7 +109,9 @@ class Subspaces(DecodingOracle):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         # few distinct rows give fewer distinct points than clusters; a little noise makes them enough
         points = vectors / np.where(norms > 0.0, norms, 1.0) + 1e-9 * generator.standard_normal(vectors.shape)
-        _, labels = cluster_points(points, None, self._n_clusters, 5, self.random_state)
+        _, labels = cluster_points(
+            points, None, self._n_clusters, 5, np.random.default_rng(self.random_state)
+        )
         return np.stack([self._leading(rows[labels == k]) for k in range(self._n_clusters)])
 
     def _cluster(self, rows: Floats, bases: Floats) -> _Clusters:

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-from .rng import below, uniform
-
 
 def _product(a, b):
     """Sums of float32 are rounded once for each coordinate."""
@@ -46,19 +44,19 @@ def _weighted_sum(weights, values):
     return (sums[0] + sums[1]) + (sums[2] + sums[3])
 
 
-def _draw(rng, weights, closest):
-    running = _weighted(weights, closest)
-    goal = uniform(rng) * _weighted_sum(weights, closest)
-    return next((i for i, sum_so_far in enumerate(running) if sum_so_far > goal), len(closest) - 1)
-
-
-def _first_centres(rng, samples, weights, trials, n_clusters):
+def _first_centres(uniforms, samples, weights, trials, n_clusters):
     """k-means++: the chance of a sample is its weight times its squared distance from the centres so far; of
     several trials the first that leaves the least sum is kept."""
-    centres = [samples[below(rng, len(samples))]]
+    uniforms = iter(uniforms)
+    centres = [samples[int(next(uniforms) * len(samples))]]
     while len(centres) < n_clusters:
         _, closest = _nearest(samples, centres)
-        tried = [samples[_draw(rng, weights, closest)] for _ in range(trials)]
+        total, running = _weighted_sum(weights, closest), _weighted(weights, closest)
+        goals = [next(uniforms) * total for _ in range(trials)]
+        tried = [
+            samples[next((i for i, sum_so_far in enumerate(running) if sum_so_far > goal), len(closest) - 1)]
+            for goal in goals
+        ]
         centres.append(
             min(tried, key=lambda one: _weighted_sum(weights, _nearest(samples, [*centres, one])[1]))
         )
@@ -83,29 +81,37 @@ def _put_at_means(centres, weights, given, sums, totals):
             centres[k] = list((sums[k] / totals[k]).astype(weights.dtype))
 
 
-def _moved(samples, weights, centres, iterations):
+def _moved(samples, weights, centres, iterations, tolerance):
     """Lloyd's iterations, with sums in double precision."""
     given, _ = _nearest(samples, centres)
     shares, before = weights.astype(float)[:, None] * np.array(samples, float), [None] * len(samples)
     sums, totals = np.zeros((len(centres), shares.shape[1])), np.zeros(len(centres))
     for _ in range(iterations):
         _change_sides(shares, weights, before, given, sums, totals)
+        old_centres = np.array(centres, float)
         _put_at_means(centres, weights, given, sums, totals)
         before, (given, _) = given, _nearest(samples, centres)
-        if given == before:
+        moved_by = np.cumsum(np.square(np.array(centres, float) - old_centres))[-1]
+        if given == before or moved_by <= tolerance:
             break
     return centres
 
 
-def kmeans(rng, points, rows, weights, starts, trials, iterations, workspace, centres):
-    """From several starts; the one with the least weighted sum of squared distances is kept, the first where
-    they differ by rounding alone."""
+def _are_same(first, second):
+    """Whether what is together in one clustering is so in the other."""
+    return len(set(zip(first, second, strict=True))) == len(set(first))
+
+
+def kmeans(uniforms, points, rows, weights, trials, iterations, tolerance, workspace, centres):
+    """From several starts; the one with the least weighted sum of squared distances is kept, the first of
+    those that find the same clusters."""
     samples = [list(point) for point in points.T]  # float32 stays float32
-    best = math.inf
-    for _ in range(starts):
-        found = _first_centres(rng, samples, weights, trials, len(centres))
-        found = _moved(samples, weights, found, iterations)
-        inertia = _weighted_sum(weights, _nearest(samples, found)[1])
-        if inertia < (1 - 1e-6) * best:
-            best, centres[:] = inertia, found
+    best, best_labels = math.inf, None
+    for of_start in uniforms:
+        found = _first_centres(of_start, samples, weights, trials, len(centres))
+        found = _moved(samples, weights, found, iterations, tolerance)
+        labels, closest = _nearest(samples, found)
+        inertia = _weighted_sum(weights, closest)
+        if inertia < best and not (best_labels and _are_same(labels, best_labels)):
+            best, best_labels, centres[:] = inertia, labels, found
     workspace.labels[:], workspace.closest[:] = _nearest(samples, [list(centre) for centre in centres])

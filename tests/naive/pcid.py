@@ -48,7 +48,9 @@ def _cluster(rng, predictions, n_clusters):
     for size in range(n_clusters, 1, -1):
         centres, points = np.empty((size, predictions.shape[1])), predictions.T
         workspace = kmeans_workspace(points, size)
-        kmeans(rng, points, None, np.ones(len(predictions)), 10, 1, 300, workspace, centres)
+        uniforms = [[uniform(rng) for _ in range(size)] for _ in range(10)]
+        tolerance = 1e-4 * predictions.var(axis=0).mean()
+        kmeans(uniforms, points, None, np.ones(len(predictions)), 1, 300, tolerance, workspace, centres)
         if np.bincount(workspace.labels, minlength=size).min() >= 30:
             return centres
     return predictions.mean(axis=0)[None]
