@@ -30,7 +30,7 @@ def projected(env):
 
 
 BITS, REALS = projected(fu.LockBernoulli(HORIZON)), projected(fu.LockGaussian(HORIZON, noise=0.2))
-LABELS = cluster_points(REALS.points, REALS.weights, 3, 1, 0)[1]
+LABELS = cluster_points(REALS.points, REALS.weights, 3, 1, np.random.default_rng(0))[1]
 START = start_at(REALS.points, LABELS, 3, "spherical", LEAST_VARIANCE)
 
 
@@ -39,7 +39,7 @@ def their_clusters():
 
 
 def our_clusters():
-    return cluster_points(BITS.points, BITS.weights, 3, STARTS, 0)
+    return cluster_points(BITS.points, BITS.weights, 3, STARTS, np.random.default_rng(0))
 
 
 def their_mixture():

@@ -4,8 +4,9 @@ Everything is summed in the order that is written here, so clusters do not depen
 of threads. Samples are the fastest axis of `points`, so that loops over samples become vector instructions.
 Reals are float32 or float64, all of one kind.
 
-Of the same uniforms it makes what scikit-learn makes of them, but for rounding and for a cluster that loses
-all its samples: that one stays where it is, and does not go to the sample that is farthest from its centre.
+Where all samples count alike, the same uniforms make the clusters that they make in scikit-learn, but for
+rounding and for a cluster that loses all its samples: that one stays where it is, and does not go to the
+sample that is farthest from its centre.
 """
 
 import numpy as np

@@ -63,17 +63,16 @@ def fill_packed_tables(weights: np.ndarray, bias: np.ndarray, tables: np.ndarray
     tables[:] = 0.0
     tables[0, :, n_scores:] = -np.inf
     for k in range(n_scores):
-        for group in range(tables.shape[0]):
-            if group == 0:
-                tables[group, 0, k] = bias[k]
-            for value in range(1, tables.shape[1]):
-                lowest = 0
-                while not (value >> lowest) & 1:
-                    lowest += 1
-                j = bits * group + lowest
-                tables[group, value, k] = tables[group, value & (value - 1), k]
-                if j < dimension:
-                    tables[group, value, k] += weights[k, j]
+        tables[0, 0, k] = bias[k]
+    for group in range(tables.shape[0]):
+        for value in range(1, tables.shape[1]):
+            lowest = 0
+            while not (value >> lowest) & 1:
+                lowest += 1
+            j, rest = bits * group + lowest, value & (value - 1)
+            for k in range(n_scores):
+                added = weights[k, j] if j < dimension else weights.dtype.type(0.0)
+                tables[group, value, k] = tables[group, rest, k] + added
 
 
 @inlined
