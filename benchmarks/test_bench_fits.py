@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl.oracles.clusters import cluster_points
+from fasturl.oracles.clusters import cluster_points, uniforms_of_a_start
 from fasturl.oracles.gaussian_mixture import fit_mixture, start_at
 from fasturl.oracles.projection import Projection
 from fasturl.problems.environment import emission_rngs
@@ -30,7 +30,8 @@ def projected(env):
 
 
 BITS, REALS = projected(fu.LockBernoulli(HORIZON)), projected(fu.LockGaussian(HORIZON, noise=0.2))
-LABELS = cluster_points(REALS.points, REALS.weights, 3, 1, np.random.default_rng(0))[1]
+UNIFORMS = np.random.default_rng(0).random((STARTS, uniforms_of_a_start(3)))
+LABELS = cluster_points(REALS.points, REALS.weights, 3, UNIFORMS[:1])[1]
 START = start_at(REALS.points, LABELS, 3, "spherical", LEAST_VARIANCE)
 
 
@@ -39,7 +40,7 @@ def their_clusters():
 
 
 def our_clusters():
-    return cluster_points(BITS.points, BITS.weights, 3, STARTS, np.random.default_rng(0))
+    return cluster_points(BITS.points, BITS.weights, 3, UNIFORMS)
 
 
 def their_mixture():

@@ -70,6 +70,23 @@ def test_a_cluster_that_loses_all_its_weight_stays_where_it_was(seed):
         np.testing.assert_array_equal(expected, given)
 
 
+def test_a_start_that_splits_a_cluster_of_one_with_an_empty_cluster_is_better():
+    """Another clustering of the same samples that has no cluster less is no other name for it."""
+    rows = np.array([[-0.8, 0.9], [-0.7, 0.2], [0.6, -1.1], [0.6, -0.4], [0.9, -1.5], [1.3, 0.8], [1.6, 0.8]])
+    points, sizes, starts = np.ascontiguousarray(rows.T), [], []
+    for seed in range(400):
+        uniforms = np.random.default_rng(seed).random((1, 3))
+        centres, workspace = np.empty((3, 2)), kmeans_workspace(points, 3)
+        clustering.kmeans(uniforms, points, rows, np.ones(7), 1, 300, 0.0, workspace, centres)
+        sizes.append(len(set(workspace.labels.tolist())))
+        starts.append(uniforms)
+    assert {2, 3} <= set(sizes)
+    both = np.concatenate([starts[sizes.index(2)], starts[sizes.index(3)]])
+    centres, workspace = np.empty((3, 2)), kmeans_workspace(points, 3)
+    clustering.kmeans(both, points, rows, np.ones(7), 1, 300, 0.0, workspace, centres)
+    assert len(set(workspace.labels.tolist())) == 3
+
+
 def clustered(points, n_clusters):
     """Centres and how many samples each has."""
     rows, centres = np.ascontiguousarray(points.T), np.empty((n_clusters, len(points)))

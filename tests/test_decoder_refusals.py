@@ -17,7 +17,10 @@ ROOM, PLANE = np.zeros(2), np.eye(2)
         (lambda: AffineDecoder(PLANE, ROOM, None, np.full((2, 3), 1e39)), "matrix .*, got 1e[+]39"),
         (lambda: AffineDecoder(PLANE, ROOM, None, PLANE, [1e39, 0.0]), "offset .*, got 1e[+]39"),
         (lambda: QuadraticDecoder([[1e39]] * 2, np.ones((2, 1, 1)), ROOM), "means .*, got 1e[+]39"),
-        (lambda: QuadraticDecoder(np.zeros((2, 1)), np.full((2, 1, 1), 1e39), ROOM), "precisions .*"),
+        (
+            lambda: QuadraticDecoder(np.zeros((2, 1)), np.full((2, 1, 1), 1e78), ROOM),
+            "roots of .*, got 1e[+]39",
+        ),
         (lambda: QuadraticDecoder([[1e38]] * 2, np.full((2, 1, 1), 1e4), ROOM), "roots of .*, got 1e[+]40"),
         (lambda: QuadraticDecoder(PLANE, [PLANE] * 2, [0.0, 1e39]), "log_weights .*, got 1e[+]39"),
     ],

@@ -123,11 +123,6 @@ WRONG_CONTENTS = {
         reals(n_informative=lambda episodes: 1),
         "means of 0 from coordinate n_informative = 1 on, got others",
     ),
-    "a negative tail": (
-        False,
-        reals(n_informative=lambda episodes: -1),
-        "n_informative, an integer from 0 to 6, got -1",
-    ),
     "observations that are none": (
         False,
         lambda episodes: ObservationBlock(np.full((episodes, LEVELS, N_STATES, DIMENSION), np.nan)),
@@ -168,6 +163,13 @@ def test_arrays_of_other_axes_make_no_block():
         BitBlock([1, 2], 3)
     with pytest.raises(ValueError, match=r"observations of a block must be an array of 4 axes"):
         ObservationBlock(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("number", [-1, 4, 2.0, 10**8])
+def test_a_number_of_informative_coordinates_that_there_cannot_be_makes_no_block(number):
+    wrong = f"n_informative of a block must be an integer from 0 to 3, got {number}"
+    with pytest.raises(ValueError, match=re.escape(wrong)):
+        RealBlock(np.zeros((2, 3, 2), np.float32), np.zeros((1, 3, 2), np.float32), number)
 
 
 # --- blocks of a user's own class ---

@@ -139,6 +139,10 @@ FOOD = {
         "rewards must be finite and at most 1e+100 in size, got nan",
     ),
     "a reward that nobody pays": (fed(rewards=[0.0, 0.0, -1e308, 0.0]), "rewards must be finite and at most"),
+    "an infinite reward of few digits": (
+        fed(rewards=np.full(4, np.inf, np.float16)),
+        "rewards must be finite and at most 1e+100 in size, got inf",
+    ),
     "too few rewards": (fed(rewards=[0.0]), "rewards must be numbers of shape [1, 4], got shape [1, 1]"),
     "no rewards": (fed(rewards="much"), "rewards must be "),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels import rng as _rng
 from .._kernels.row_samples import choose_evenly
 
 Indices = NDArray[np.int64] | slice
@@ -28,6 +29,13 @@ def random_choice(n: int, most: int, random_state: np.random.Generator | int) ->
     if n <= most:
         return slice(None)
     return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
+
+
+def drawn_uniforms(generator: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Uniforms as kernels draw them, from a stream of their own."""
+    uniforms = np.empty(shape)
+    _rng.fill_uniforms(_drawn_stream(generator), uniforms.ravel())
+    return uniforms
 
 
 def _drawn_stream(generator: np.random.Generator) -> NDArray[np.uint64]:

@@ -17,6 +17,9 @@ from .compiling import add_product, fma, inlined, kernel
 from .registers import full_like, read_wide, where_greater, wide, write_numbers
 
 _0F = np.float32(0.0)
+TOLERANCE = 1e-4
+"""The sum of the squared distances that centres move at which a start ends, as a share of the mean variance:
+scikit-learn's default."""
 
 
 @inlined
@@ -111,19 +114,19 @@ def _distances_from_two(
 
 
 @inlined
-def _of_doubles(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
-    """`_fill_distances`, a centre at a time."""
+def _one_centre_at_a_time(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
+    """`_fill_distances` of any reals."""
     for p in range(n):
         _distances_from(points, centres, workspace.chosen[p], workspace)
 
 
 @inlined
-def _of_singles(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
+def _two_centres_at_a_time(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
     """`_fill_distances` of float32: memory is asked for few samples at a time, once for all centres, and two
-    centres share what is loaded."""
+    of them share what is loaded."""
     n_samples, step, chosen = points.shape[1], 4 * wide(), workspace.chosen
     if n_samples < step:
-        _of_doubles(points, centres, n, workspace)
+        _one_centre_at_a_time(points, centres, n, workspace)
         return
     for start in range(0, n_samples, step):
         i = min(start, n_samples - step)  # the last ones again, where fewer are left
@@ -133,15 +136,16 @@ def _of_singles(points: np.ndarray, centres: np.ndarray, n: int, workspace: tupl
 
 def _of_kind(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
     """`_fill_distances` for one kind of reals: registers hold float32 alone."""
-    (_of_singles if points.dtype == np.float32 else _of_doubles)(points, centres, n, workspace)
+    in_registers = points.dtype == np.float32
+    (_two_centres_at_a_time if in_registers else _one_centre_at_a_time)(points, centres, n, workspace)
 
 
 # without types: Numba refuses an overload whose signature is not to the letter that of the lambda it returns
 @overload(_of_kind, jit_options={"forceinline": True})
 def _compiled_of_kind(points, centres, n, workspace):  # type: ignore[no-untyped-def]
     if points.dtype == types.float32:
-        return lambda points, centres, n, workspace: _of_singles(points, centres, n, workspace)
-    return lambda points, centres, n, workspace: _of_doubles(points, centres, n, workspace)
+        return lambda points, centres, n, workspace: _two_centres_at_a_time(points, centres, n, workspace)
+    return lambda points, centres, n, workspace: _one_centre_at_a_time(points, centres, n, workspace)
 
 
 @inlined
@@ -186,7 +190,7 @@ def _drawn(weights: np.ndarray, closest: np.ndarray, goal: float) -> int:
 
 @inlined
 def _put_centre(points: np.ndarray, i: int, centres: np.ndarray, k: int, workspace: tuple) -> None:
-    """Make sample i the centre k."""
+    """Make sample i the centre k, and look how far all samples are from it."""
     for r in range(points.shape[0]):
         centres[k, r] = points[r, i]
     workspace.chosen[0] = k
@@ -327,8 +331,9 @@ def _iterate(
 
 
 @inlined
-def _are_same(first: np.ndarray, second: np.ndarray, names: np.ndarray) -> bool:
-    """Whether samples that have the same label in one clustering do so in the other; `names` is scratch."""
+def _splits_none(first: np.ndarray, second: np.ndarray, names: np.ndarray) -> bool:
+    """Whether samples that have the same label in the first clustering have so in the second; `names` is
+    scratch."""
     for k in range(names.size):
         names[k] = -1
     for i in range(first.size):
@@ -337,6 +342,12 @@ def _are_same(first: np.ndarray, second: np.ndarray, names: np.ndarray) -> bool:
         elif names[first[i]] != second[i]:
             return False
     return True
+
+
+@inlined
+def _are_same(first: np.ndarray, second: np.ndarray, names: np.ndarray) -> bool:
+    """Whether two clusterings differ in names alone; one of them may have empty clusters."""
+    return _splits_none(first, second, names) and _splits_none(second, first, names)
 
 
 @inlined

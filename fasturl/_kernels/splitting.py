@@ -107,23 +107,23 @@ def score_sides(
     of the two; norms float32[n] are |r|^2.
     """
     for k in range(groups.shape[0]):
-        _score_rows(groups, along, along_sum, products, norms, scores, k)
-        a = _size(groups, k)
-        _describe(scores, groups, k, a, centres, variances)
-        thresholds[k] = _threshold(centres, variances, k, a, groups.shape[1] - a)
+        _score_group(groups, along, along_sum, products, norms, scores, centres, variances, thresholds, k)
 
 
 @inlined
-def _score_rows(
+def _score_group(
     groups: np.ndarray,
     along: np.ndarray,
     along_sum: np.ndarray,
     products: np.ndarray,
     norms: np.ndarray,
     scores: np.ndarray,
+    centres: np.ndarray,
+    variances: np.ndarray,
+    thresholds: np.ndarray,
     k: int,
 ) -> None:
-    """The scores of the rows for one of the groups."""
+    """`score_sides` for one of the groups."""
     a, n = _size(groups, k), groups.shape[1]
     own_a = np.float32(1.0 / max(a - 1, 1))
     own_b = np.float32(1.0 / max(n - a - 1, 1))
@@ -135,6 +135,8 @@ def _score_rows(
         to_a = norms[i] - along_a - along_a + products[0, k]
         to_b = norms[i] - along_b - along_b + products[1, k]
         scores[k, i] = along_a - along_b + constant + (-to_a * own_a if groups[k, i] else to_b * own_b)
+    _describe(scores, groups, k, a, centres, variances)
+    thresholds[k] = _threshold(centres, variances, k, a, n - a)
 
 
 @inlined
@@ -198,10 +200,9 @@ def settle_groups(
                 _sum_group(rows, groups, means[0], k)
                 _divide_sum(groups, total, means, products, k)
                 _look_along(columns, means[0], along, k)
-                _score_rows(groups, along, along_sum, products, norms, scores, k)
-                a = _size(groups, k)
-                _describe(scores, groups, k, a, centres, variances)
-                thresholds[k] = _threshold(centres, variances, k, a, groups.shape[1] - a)
+                _score_group(
+                    groups, along, along_sum, products, norms, scores, centres, variances, thresholds, k
+                )
                 if not _move_rows(scores, thresholds[k], groups, k):
                     steps[k] = step
         for k in range(groups.shape[0]):

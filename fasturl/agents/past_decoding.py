@@ -30,9 +30,8 @@ LEAST_SAMPLES = 30
 """Samples that make a cluster."""
 STARTS = 10
 """Starts of k-means."""
-MOVES, TOLERANCE = 300, 1e-4
-"""Moves of the centres after which a start of k-means ends, and the sum of their squared distances at which
-it does, as a share of the mean variance: scikit-learn's defaults."""
+MOVES = 300
+"""Moves of the centres after which a start of k-means ends."""
 _GROUP_BITS = 4
 """Packed bits are looked up four at a time: every level has tables of its own, which should stay in the
 cache."""
@@ -136,7 +135,10 @@ def cluster(rng: NDArray[np.uint64], predictions: Floats, n_clusters: int) -> Fl
     time, with which every cluster has at least 30 samples."""
     points = predictions.astype(np.float32)  # twice as fast, and far finer than the noise of a regression
     rows = np.ascontiguousarray(points.T)
-    weights, tolerance = np.ones(len(rows), np.float32), TOLERANCE * float(predictions.var(axis=1).mean())
+    weights, tolerance = (
+        np.ones(len(rows), np.float32),
+        _clustering.TOLERANCE * float(predictions.var(axis=1).mean()),
+    )
     for size in range(n_clusters, 1, -1):
         centres, workspace = np.empty((size, len(points)), np.float32), kmeans_workspace(points, size)
         uniforms = np.empty((STARTS, size))

@@ -49,13 +49,14 @@ class QuadraticDecoder(Decoder):
         points = checks.single_table("means", means, (None, n_scored))
         n_labels, dimension = points.shape
         super().__init__(n_labels)
-        exact = checks.single_table("precisions", precisions, (n_labels, dimension, dimension))
+        exact = checks.real_table("precisions", precisions, (n_labels, dimension, dimension))
         try:
             factors = np.linalg.cholesky(exact).transpose(0, 2, 1)
         except np.linalg.LinAlgError:
             raise ValueError(
                 f"precisions must be positive definite matrices, got {checks.short_repr(exact)}"
             ) from None
+        checks.single_table("roots of precisions", factors, factors.shape)
         centres = np.einsum("kij,kj->ki", factors, points)
         checks.single_table("means times the roots of precisions", centres, centres.shape)
         log_volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)

@@ -119,7 +119,8 @@ def rewards(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
     array = checks.real_array("rewards", values)
     if array.shape != shape:
         raise ValueError(f"rewards must be numbers of shape {list(shape)}, got shape {list(array.shape)}")
-    if array.size and not (array.max() <= LARGEST_REWARD and array.min() >= -LARGEST_REWARD):
-        wrong = array[~(np.abs(array) <= LARGEST_REWARD)][0]
+    table = np.ascontiguousarray(array, np.float64)
+    if table.size and not (table.max() <= LARGEST_REWARD and table.min() >= -LARGEST_REWARD):
+        wrong = table[~(np.abs(table) <= LARGEST_REWARD)][0]
         raise ValueError(f"rewards must be finite and at most {LARGEST_REWARD:g} in size, got {wrong}")
-    return np.ascontiguousarray(array, np.float64)
+    return table

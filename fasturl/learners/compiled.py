@@ -30,7 +30,7 @@ from .episode_loops import loops_of
 from .learner import Floats, Ints, LabelTable, Stream, Task
 
 _PART = 2**10
-"""Trajectories that `take_in` converts at a time: all of them, as numbers of 64 bits, may be a gigabyte."""
+"""Trajectories that `take_in` checks at a time: what is made of all of them meanwhile may be a gigabyte."""
 
 
 def learner_functions(

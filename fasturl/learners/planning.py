@@ -152,6 +152,12 @@ def plan_along_path(tables: Any, pair_value: Any) -> None:
 def note_meeting(tables: Any, level: int, label: int) -> None:
     """Remember where the episode is, and a label that is met for the first time."""
     tables.path[level] = label
+    note_label(tables, level, label)
+
+
+@njit
+def note_label(tables: Any, level: int, label: int) -> None:
+    """Remember a label that is met for the first time."""
     place = small_product(level, tables.met.shape[1]) + np.uint64(label)
     if not get_entry(tables.met, place):
         set_entry(tables.met, place, True)

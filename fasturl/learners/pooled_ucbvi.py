@@ -52,7 +52,7 @@ from .bounds import MOST_SCALE
 from .compiled import CompiledLearner, learner_functions
 from .learner import Floats, Stream, Task
 from .model import ModelTables, count_step, greatest_ahead, least_ahead, model_tables
-from .planning import TurnTables, note_meeting, plan_in_turn, planning_setting, turn_tables
+from .planning import TurnTables, note_label, plan_in_turn, planning_setting, turn_tables
 from .q_table import choose
 from .table_records import extending
 
@@ -98,7 +98,8 @@ def take_step(
     tables.path[level] = label
     n = get_entry(tables.visits, pair)
     if n >= get_entry(tables.next_plan, pair):
-        note_meeting(tables, level, label)  # at the first visit of a pair, if ever
+        # a label is new only where a pair is, whose first visit makes a plan due
+        note_label(tables, level, label)
         set_entry(tables.next_plan, pair, GROWTH * n)
         tables.deepest_due[0] = max(level, tables.deepest_due[0])
 

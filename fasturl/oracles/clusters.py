@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.sampling import drawn_uniforms
 from .._base.schema import setting
 from .._kernels import clustering as _clustering
 from .._kernels.records import kmeans_workspace
@@ -16,8 +17,6 @@ from ..decoders.affine import AffineDecoder
 from .counting import CountingOracle, LabelCriterion
 from .oracle import Oracle
 from .projection import Floats, Observations, Projection, mean_variance
-
-RandomNumbers = np.random.Generator | np.random.RandomState
 
 MIN_SEPARATION = 3.25
 """Lower limit on the standard deviations between two clusters: above what k-means makes of one Gaussian,
@@ -60,8 +59,8 @@ def weighted_kmeans(
     n_clusters = n_distinct(points, n_states)
     if n_clusters == 1:
         return as_many_centres(points[:1], n_states), np.zeros(len(points), np.int64)
-    random = np.random.default_rng(random_state)
-    centres, labels = cluster_points(points, projection.weights, n_clusters, n_init, random)
+    uniforms = drawn_uniforms(np.random.default_rng(random_state), (n_init, uniforms_of_a_start(n_clusters)))
+    centres, labels = cluster_points(points, projection.weights, n_clusters, uniforms)
     return as_many_centres(centres, n_states), labels
 
 
@@ -73,28 +72,31 @@ def as_many_centres(centres: Floats, n_states: int) -> Floats:
 
 
 def cluster_points(
-    points: Floats,
-    weights: Floats | None,
-    n_clusters: int,
-    n_init: int,
-    random: RandomNumbers,
-    tolerance: float = 0.0,
+    points: Floats, weights: Floats | None, n_clusters: int, uniforms: Floats, tolerance: float = 0.0
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Centres [n_clusters, R] and labels [n] of k-means, by the best of n_init starts: points [n, R] count
-    alike, or with weights [n]. A start ends when centres move by no more than the tolerance, a share of the
-    mean variance."""
+    """Centres [n_clusters, R] and labels [n] of k-means, by the best of several starts, for each of which
+    there is a row of `uniforms_of_a_start`: points [n, R] count alike, or with weights [n]. A start ends when
+    the squared distances that centres move add up to no more than the tolerance, a share of the mean
+    variance."""
     rows = np.ascontiguousarray(points, np.float64)
     columns = np.ascontiguousarray(rows.T)
     row_weights = np.ones(len(rows)) if weights is None else np.ascontiguousarray(weights)
     centres, workspace = np.empty((n_clusters, rows.shape[1])), kmeans_workspace(columns, n_clusters)
-    # as many as scikit-learn's k-means tries
-    trials = 2 + int(math.log(n_clusters))
-    uniforms = random.random((n_init, 1 + (n_clusters - 1) * trials))
-    least_move = tolerance * mean_variance(rows) if tolerance else 0.0
+    trials, least_move = _trials(n_clusters), tolerance * mean_variance(rows) if tolerance else 0.0
     _clustering.kmeans(
         uniforms, columns, rows, row_weights, trials, _MOST_ITERATIONS, least_move, workspace, centres
     )
     return centres, workspace.labels.astype(np.int64)
+
+
+def uniforms_of_a_start(n_clusters: int) -> int:
+    """How many uniforms a start of k-means takes."""
+    return 1 + (n_clusters - 1) * _trials(n_clusters)
+
+
+def _trials(n_clusters: int) -> int:
+    """How many places are tried for a centre: as many as scikit-learn's k-means tries."""
+    return 2 + int(math.log(n_clusters))
 
 
 def n_distinct(points: Observations, most: int) -> int:

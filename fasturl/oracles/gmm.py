@@ -12,6 +12,9 @@ from .gaussian_mixture import COVARIANCES, fit_mixture, start_at
 from .oracle import Attempt, n_axes
 from .projection import Observations, Projection, mean_variance, merged
 
+_LEAST_VARIANCE = 1e-37
+"""Float32 holds the inverse of this, which is a decoder's number."""
+
 
 @dataclass(eq=False, repr=False)
 class GMM(CentreOracle):
@@ -61,7 +64,7 @@ class GMM(CentreOracle):
         _, labels = weighted_kmeans(projection, self._n_clusters, self.n_init, self.random_state)
         points = np.asarray(data, np.float64) if self._fits_directly() else projection.points
         # small beside the data, whatever their unit
-        least_variance = 1e-6 * (mean_variance(points) or 1.0)
+        least_variance = max(1e-6 * (mean_variance(points) or 1.0), _LEAST_VARIANCE)
         start = start_at(points, labels, self._n_clusters, self.covariance, least_variance)
         mixture, components = fit_mixture(points, start, least_variance)
         if self._fits_directly():

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._base.schema import setting
-from .clusters import as_many_centres, cluster_points, n_distinct, nearest_centre_decoder
+from .._kernels.clustering import TOLERANCE
+from .clusters import as_many_centres, cluster_points, n_distinct, nearest_centre_decoder, uniforms_of_a_start
 from .principal import PrincipalOracle
 from .projection import Observations
-
-_TOLERANCE = 1e-4
-"""That of scikit-learn's k-means by default."""
 
 
 @dataclass(eq=False, repr=False)
@@ -41,6 +39,7 @@ class PCAKMeans(PrincipalOracle):
     def _learn(self, data: Observations) -> dict[str, Any]:
         projection, random = self._project(data), np.random.RandomState(self.random_state)
         n_clusters = n_distinct(projection.points, self._n_clusters)
-        centres, _ = cluster_points(projection.points, None, n_clusters, self.n_init, random, _TOLERANCE)
+        uniforms = random.random((self.n_init, uniforms_of_a_start(n_clusters)))
+        centres, _ = cluster_points(projection.points, None, n_clusters, uniforms, TOLERANCE)
         centres = as_many_centres(centres, self._n_clusters)
         return {"decoder_": nearest_centre_decoder(centres, projection)}

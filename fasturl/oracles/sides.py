@@ -40,8 +40,8 @@ class Sample(NamedTuple):
         return Sample(rows, self.norms[chosen], self.squares, self.of_bits, total, rows @ total)
 
     def settled(self, groups: Groups, most: int) -> Groups:
-        """Distinct groups [K, n] once every row has gone to its likelier side, and again, `most` times or
-        until none moves: those that are still different [L, n], the first to settle first."""
+        """Distinct groups [K, n], which are used up, once every row has gone to its likelier side, and again,
+        `most` times or until none moves: those that are still different [L, n], the first to settle first."""
         columns, steps = np.ascontiguousarray(self.rows.T), np.empty(len(groups), np.int64)
         settle_groups(
             self.rows,

@@ -18,12 +18,15 @@ import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
 
 from .._base import checks
+from .._base.sampling import drawn_uniforms
 from .._base.schema import setting
 from ..decoders.quadratic import QuadraticDecoder
-from .clusters import cluster_points
+from .clusters import cluster_points, uniforms_of_a_start
 from .oracle import DecodingOracle
 from .projection import Floats, Observations
 
+_STARTS = 5
+"""Starts of k-means on the points of the spectrum."""
 _RIDGE = 1e-2
 """Added to all directions of every quadratic form, which changes no label: it has a Cholesky factor then."""
 
@@ -108,10 +111,10 @@ class Subspaces(DecodingOracle):
         vectors = scipy.linalg.eigh(normalised, subset_by_index=leading)[1]
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         # few distinct rows give fewer distinct points than clusters; a little noise makes them enough
-        points = vectors / np.where(norms > 0.0, norms, 1.0) + 1e-9 * generator.standard_normal(vectors.shape)
-        _, labels = cluster_points(
-            points, None, self._n_clusters, 5, np.random.default_rng(self.random_state)
-        )
+        points = vectors / np.where(norms > 0.0, norms, 1.0) + 1e-6 * generator.standard_normal(vectors.shape)
+        random = np.random.default_rng(self.random_state)
+        uniforms = drawn_uniforms(random, (_STARTS, uniforms_of_a_start(self._n_clusters)))
+        _, labels = cluster_points(points, None, self._n_clusters, uniforms)
         return np.stack([self._leading(rows[labels == k]) for k in range(self._n_clusters)])
 
     def _cluster(self, rows: Floats, bases: Floats) -> _Clusters:

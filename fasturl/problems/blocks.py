@@ -79,6 +79,11 @@ class RealBlock(Block):
                 f"noise of a block must have shape [E, {dimension} or more, {n_levels}] as its means have, "
                 f"got {self.noise.shape}"
             )
+        if not (isinstance(self.n_informative, int) and 0 <= self.n_informative <= dimension):
+            found = checks.short_repr(self.n_informative)
+            raise ValueError(
+                f"n_informative of a block must be an integer from 0 to {dimension}, got {found}"
+            )
         sizes = zip(("n_states", "dimension", "n_levels"), self.means.shape, strict=True)
         for name, value in (*sizes, ("n_episodes", self.noise.shape[0])):
             object.__setattr__(self, name, value)
@@ -87,9 +92,6 @@ class RealBlock(Block):
         noise, means, dimension = self.noise, self.means, self.means.shape[1]
         if noise.dtype != np.float32 or means.dtype != np.float32:
             return f"noise and means of float32, got {noise.dtype} and {means.dtype}"
-        if not (isinstance(self.n_informative, int) and 0 <= self.n_informative <= dimension):
-            found = checks.short_repr(self.n_informative)
-            return f"n_informative, an integer from 0 to {dimension}, got {found}"
         if means[:, self.n_informative :].any():
             return f"means of 0 from coordinate n_informative = {self.n_informative} on, got others"
         if not (np.isfinite(noise[:, :dimension]).all() and np.isfinite(means).all()):

@@ -98,8 +98,8 @@ def _moved(samples, weights, centres, iterations, tolerance):
 
 
 def _are_same(first, second):
-    """Whether what is together in one clustering is so in the other."""
-    return len(set(zip(first, second, strict=True))) == len(set(first))
+    """Whether two clusterings differ in names alone."""
+    return len(set(zip(first, second, strict=True))) == len(set(first)) == len(set(second))
 
 
 def kmeans(uniforms, points, rows, weights, trials, iterations, tolerance, workspace, centres):
