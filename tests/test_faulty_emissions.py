@@ -165,7 +165,7 @@ def test_arrays_of_other_axes_make_no_block():
         ObservationBlock(np.zeros((2, 3)))
 
 
-@pytest.mark.parametrize("number", [-1, 4, 2.0, 10**8])
+@pytest.mark.parametrize("number", [-1, 4, 2.0, True, 10**8])
 def test_a_number_of_informative_coordinates_that_there_cannot_be_makes_no_block(number):
     wrong = f"n_informative of a block must be an integer from 0 to 3, got {number}"
     with pytest.raises(ValueError, match=re.escape(wrong)):

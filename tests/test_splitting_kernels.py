@@ -7,27 +7,25 @@ import numpy as np
 import pytest
 
 from fasturl._kernels import splitting
-from fasturl._kernels.records import SubsetLimits, sides_workspace
+from fasturl._kernels.records import SubsetLimits, blank_sides
 
 pytestmark = pytest.mark.kernel
 
 
 def divided(divide_sums, rows, groups):
-    """What `divide_sums` says of splits of rows: means and products."""
-    means = np.full((2, len(groups), rows.shape[1]), np.nan, np.float32)
-    means[0] = groups.astype(np.float32) @ rows
-    products = np.full((3, len(groups)), np.nan, np.float32)
-    divide_sums(groups, rows.sum(axis=0), means, products)
-    return means, products
+    """Tables of splits of rows with what `divide_sums` says: means and products."""
+    sides = blank_sides(len(groups), *rows.shape)
+    sides.means[0] = groups.astype(np.float32) @ rows
+    divide_sums(groups, rows.sum(axis=0), sides)
+    return sides
 
 
 def scored(score_sides, rows, groups):
     """What `score_sides` says of splits of rows: scores, centres, variances and thresholds."""
-    (inner, _), products = divided(naive.splitting.divide_sums, rows, groups)
-    along, along_sum = inner @ rows.T, rows @ rows.sum(axis=0)
-    out = np.empty(groups.shape, np.float32), *np.empty((2, 2, len(groups))), np.empty(len(groups))
-    score_sides(groups, along, along_sum, products, np.square(rows).sum(axis=1), *out)
-    return out
+    sides = divided(naive.splitting.divide_sums, rows, groups)
+    sides.along[:] = sides.means[0] @ rows.T
+    score_sides(groups, rows @ rows.sum(axis=0), np.square(rows).sum(axis=1), sides)
+    return sides.scores, sides.centres, sides.variances, sides.thresholds
 
 
 def some_splits(n):
@@ -62,8 +60,8 @@ def test_standardised_rows_equal_their_reference(n):
 @pytest.mark.parametrize("n", [2, 3, 40])
 def test_means_of_sides_equal_their_reference(n):
     rows, groups = some_splits(n)
-    means, products = divided(splitting.divide_sums, rows, groups)
-    expected_means, expected_products = divided(naive.splitting.divide_sums, rows, groups)
+    means, products, *_ = divided(splitting.divide_sums, rows, groups)
+    expected_means, expected_products, *_ = divided(naive.splitting.divide_sums, rows, groups)
     np.testing.assert_allclose(means, expected_means, rtol=1e-6)
     np.testing.assert_allclose(products, expected_products, rtol=1e-5, atol=1e-6)
     for k, group in enumerate(groups):
@@ -97,9 +95,9 @@ def test_scores_of_sides_are_distances_along_the_line_through_the_means(n):
 def settled(settle_groups, rows, groups, n_steps):
     """What `settle_groups` makes of groups: these and steps."""
     groups, steps, total = groups.copy(), np.empty(len(groups), np.int64), rows.sum(axis=0)
-    norms, workspace = np.square(rows).sum(axis=1), sides_workspace(len(groups), *rows.shape)
+    norms, sides = np.square(rows).sum(axis=1), blank_sides(len(groups), *rows.shape)
     columns = np.ascontiguousarray(rows.T)
-    settle_groups(rows, columns, norms, total, rows @ total, n_steps, workspace, groups, steps)
+    settle_groups(rows, columns, norms, total, rows @ total, n_steps, sides, groups, steps)
     return groups, steps
 
 

@@ -257,21 +257,21 @@ class SubsetLimits(NamedTuple):
     most_rows: int
 
 
-class SidesWorkspace(NamedTuple):
-    """Scratch of `splitting.settle_groups` for K groups of n rows with D coordinates."""
+class SidesTables(NamedTuple):
+    """What there is to say of the sides A and B of splits of n rows with D coordinates, for K groups A."""
 
-    means: np.ndarray  # float32[2, K, D]
-    products: np.ndarray  # float32[3, K]
-    along: np.ndarray  # float32[K, n]
-    scores: np.ndarray  # float32[K, n]
-    centres: np.ndarray  # float64[2, K]
-    variances: np.ndarray  # float64[2, K]
-    thresholds: np.ndarray  # float64[K]
+    means: np.ndarray  # float32[2, K, D], m_A and m_B
+    products: np.ndarray  # float32[3, K], of m_A with itself, of m_B with itself, and of the two
+    along: np.ndarray  # float32[K, n], products of rows with the mean of A
+    scores: np.ndarray  # float32[K, n], how far rows lie towards A
+    centres: np.ndarray  # float64[2, K], mean scores of A and of B
+    variances: np.ndarray  # float64[2, K], of the scores of A and of B
+    thresholds: np.ndarray  # float64[K], the scores above which a row is likelier to be in A
 
 
-def sides_workspace(n_groups: int, n_rows: int, dimension: int) -> SidesWorkspace:
-    """A workspace of that size."""
-    return SidesWorkspace(
+def blank_sides(n_groups: int, n_rows: int, dimension: int) -> SidesTables:
+    """Tables of that size, to be filled in."""
+    return SidesTables(
         means=np.empty((2, n_groups, dimension), np.float32),
         products=np.empty((3, n_groups), np.float32),
         along=np.empty((n_groups, n_rows), np.float32),

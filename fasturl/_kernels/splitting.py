@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from .compiling import inlined, kernel
-from .records import SidesWorkspace, SubsetLimits
+from .records import SidesTables, SubsetLimits
 
 _TINY = float(np.finfo(np.float32).tiny)
 
@@ -50,22 +50,20 @@ def find_residuals(
 
 
 @kernel
-def divide_sums(groups: np.ndarray, total: np.ndarray, means: np.ndarray, products: np.ndarray) -> None:
-    """The means m_A and m_B of both sides, float32[2, K, D], and the products of m_A with itself, of m_B with
-    itself, and of the two, float32[3, K], for each of the groups bool[K, n].
+def divide_sums(groups: np.ndarray, total: np.ndarray, sides: SidesTables) -> None:
+    """The means m_A and m_B of both sides, and the products of m_A with itself, of m_B with itself, and of
+    the two, for each of the groups bool[K, n].
 
     At first means[0] holds the sums of the rows of A; total float32[D] is the sum of all rows.
     """
     for k in range(groups.shape[0]):
-        _divide_sum(groups, total, means, products, k)
+        _divide_sum(groups, total, sides, k)
 
 
 @inlined
-def _divide_sum(
-    groups: np.ndarray, total: np.ndarray, means: np.ndarray, products: np.ndarray, k: int
-) -> None:
+def _divide_sum(groups: np.ndarray, total: np.ndarray, sides: SidesTables, k: int) -> None:
     """`divide_sums` for one of the groups."""
-    a = _size(groups, k)
+    means, products, a = sides.means, sides.products, _size(groups, k)
     size_a, size_b = np.float32(a), np.float32(groups.shape[1] - a)
     of_a, of_b, of_both = 0.0, 0.0, 0.0
     for d in range(total.size):
@@ -88,42 +86,23 @@ def _size(groups: np.ndarray, k: int) -> int:
 
 
 @kernel
-def score_sides(
-    groups: np.ndarray,
-    along: np.ndarray,
-    along_sum: np.ndarray,
-    products: np.ndarray,
-    norms: np.ndarray,
-    scores: np.ndarray,
-    centres: np.ndarray,
-    variances: np.ndarray,
-    thresholds: np.ndarray,
-) -> None:
-    """Scores float32[K, n] of the rows for each of the groups bool[K, n], mean and variance of those of A and
-    of B, float64[2, K], and the score above which a row is likelier to be in A, float64[K].
+def score_sides(groups: np.ndarray, along_sum: np.ndarray, norms: np.ndarray, sides: SidesTables) -> None:
+    """The scores of the rows for each of the groups bool[K, n], and what follows from them, where `sides` has
+    the means, their products, and the rows along the means of A.
 
-    along float32[K, n] has the products of the rows with m_A, along_sum float32[n] those with the sum of all
-    rows, which is a m_A + b m_B, and products float32[3, K] those of m_A with itself, of m_B with itself, and
-    of the two; norms float32[n] are |r|^2.
+    along_sum float32[n] has the products of the rows with the sum of all rows, which is a m_A + b m_B; norms
+    float32[n] are |r|^2.
     """
     for k in range(groups.shape[0]):
-        _score_group(groups, along, along_sum, products, norms, scores, centres, variances, thresholds, k)
+        _score_group(groups, along_sum, norms, sides, k)
 
 
 @inlined
 def _score_group(
-    groups: np.ndarray,
-    along: np.ndarray,
-    along_sum: np.ndarray,
-    products: np.ndarray,
-    norms: np.ndarray,
-    scores: np.ndarray,
-    centres: np.ndarray,
-    variances: np.ndarray,
-    thresholds: np.ndarray,
-    k: int,
+    groups: np.ndarray, along_sum: np.ndarray, norms: np.ndarray, sides: SidesTables, k: int
 ) -> None:
     """`score_sides` for one of the groups."""
+    _, products, along, scores, centres, variances, thresholds = sides
     a, n = _size(groups, k), groups.shape[1]
     own_a = np.float32(1.0 / max(a - 1, 1))
     own_b = np.float32(1.0 / max(n - a - 1, 1))
@@ -180,7 +159,7 @@ def settle_groups(
     total: np.ndarray,
     along_sum: np.ndarray,
     n_steps: int,
-    workspace: SidesWorkspace,
+    sides: SidesTables,
     groups: np.ndarray,
     steps: np.ndarray,
 ) -> None:
@@ -192,18 +171,15 @@ def settle_groups(
     int64[K]: after how many times no row of a group moved, n_steps where some did to the end, and -1 where
     the group ended: it had no row or all, or became the same as another.
     """
-    means, products, along, scores, centres, variances, thresholds = workspace
     steps[:] = n_steps
     for step in range(n_steps):
         for k in range(groups.shape[0]):
             if steps[k] == n_steps:
-                _sum_group(rows, groups, means[0], k)
-                _divide_sum(groups, total, means, products, k)
-                _look_along(columns, means[0], along, k)
-                _score_group(
-                    groups, along, along_sum, products, norms, scores, centres, variances, thresholds, k
-                )
-                if not _move_rows(scores, thresholds[k], groups, k):
+                _sum_group(rows, groups, sides.means[0], k)
+                _divide_sum(groups, total, sides, k)
+                _look_along(columns, sides.means[0], sides.along, k)
+                _score_group(groups, along_sum, norms, sides, k)
+                if not _move_rows(sides.scores, sides.thresholds[k], groups, k):
                     steps[k] = step
         for k in range(groups.shape[0]):
             if steps[k] == n_steps and _has_ended(groups, steps, n_steps, k):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.records import sides_workspace
+from .._kernels.records import blank_sides
 from .._kernels.splitting import divide_sums, find_residuals, score_sides, settle_groups
 from .likelihoods import Reals
 from .projection import Floats
@@ -50,7 +50,7 @@ class Sample(NamedTuple):
             self.sum,
             self.along_sum,
             most,
-            sides_workspace(len(groups), *self.rows.shape),
+            blank_sides(len(groups), *self.rows.shape),
             groups,
             steps,
         )
@@ -70,23 +70,13 @@ class Sides:
 
     def __init__(self, sample: Sample, groups: Groups) -> None:
         rows, self.groups = sample.rows, groups
-        self.means = np.empty((2, len(groups), rows.shape[1]), np.float32)
-        np.matmul(groups.astype(np.float32), rows, out=self.means[0])
-        products = np.empty((3, len(groups)), np.float32)
-        divide_sums(groups, sample.sum, self.means, products)
-        self.scores, self.thresholds = np.empty(groups.shape, np.float32), np.empty(len(groups))
-        self._centres, self._variances = np.empty((2, 2, len(groups)))
-        score_sides(
-            groups,
-            self.means[0] @ rows.T,
-            sample.along_sum,
-            products,
-            sample.norms,
-            self.scores,
-            self._centres,
-            self._variances,
-            self.thresholds,
-        )
+        sides = blank_sides(len(groups), *rows.shape)
+        np.matmul(groups.astype(np.float32), rows, out=sides.means[0])
+        divide_sums(groups, sample.sum, sides)
+        np.matmul(sides.means[0], rows.T, out=sides.along)
+        score_sides(groups, sample.along_sum, sample.norms, sides)
+        self.means, self.scores, self.thresholds = sides.means, sides.scores, sides.thresholds
+        self._centres, self._variances = sides.centres, sides.variances
 
     def separations(self) -> Floats:
         """Standard deviations between the means, along the line through them: [K]."""

@@ -79,13 +79,9 @@ class RealBlock(Block):
                 f"noise of a block must have shape [E, {dimension} or more, {n_levels}] as its means have, "
                 f"got {self.noise.shape}"
             )
-        if not (isinstance(self.n_informative, int) and 0 <= self.n_informative <= dimension):
-            found = checks.short_repr(self.n_informative)
-            raise ValueError(
-                f"n_informative of a block must be an integer from 0 to {dimension}, got {found}"
-            )
+        informative = checks.integer("n_informative of a block", self.n_informative, least=0, most=dimension)
         sizes = zip(("n_states", "dimension", "n_levels"), self.means.shape, strict=True)
-        for name, value in (*sizes, ("n_episodes", self.noise.shape[0])):
+        for name, value in (*sizes, ("n_episodes", self.noise.shape[0]), ("n_informative", informative)):
             object.__setattr__(self, name, value)
 
     def problem(self) -> str:

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from fasturl._kernels.records import blank_sides
+
 
 def mean_row(rows, mean):
     mean[:] = sum(row.astype(np.float64) for row in rows) / len(rows)
@@ -14,7 +16,8 @@ def find_residuals(rows, centre, scale, residuals, squares):
     squares[:] = sum(np.square(row.astype(np.float64)) for row in residuals)
 
 
-def divide_sums(groups, total, means, products):
+def divide_sums(groups, total, sides):
+    means, products, *_ = sides
     for k, group in enumerate(groups):
         a, b = group.sum(), (~group).sum()
         inner, outer = means[0, k] / np.float32(a), (total - means[0, k]) / np.float32(b)
@@ -23,7 +26,8 @@ def divide_sums(groups, total, means, products):
             products[place, k] = sum(float(x) * float(y) for x, y in zip(left, right, strict=True))
 
 
-def score_sides(groups, along, along_sum, products, norms, scores, centres, variances, thresholds):
+def score_sides(groups, along_sum, norms, sides):
+    _, products, along, scores, centres, variances, thresholds = sides
     for k, group in enumerate(groups):
         a, b = group.sum(), (~group).sum()
         inner, outer, both = products[:, k].astype(np.float64)
@@ -42,20 +46,18 @@ def score_sides(groups, along, along_sum, products, norms, scores, centres, vari
         thresholds[k] = centres[:, k].mean() + np.clip(shift, -gap / 4, gap / 4)
 
 
-def settle_groups(rows, columns, norms, total, along_sum, n_steps, workspace, groups, steps):
+def settle_groups(rows, columns, norms, total, along_sum, n_steps, sides, groups, steps):
     """One split at a time, by the two references above."""
     steps[:] = n_steps
     for step in range(n_steps):
         moving = np.flatnonzero(steps == n_steps)
         for k in moving:
-            group, along = groups[k : k + 1].copy(), np.empty((1, len(rows)), np.float32)
-            means, products = np.empty((2, 1, rows.shape[1]), np.float32), np.empty((3, 1), np.float32)
-            means[0] = rows[group[0]].sum(axis=0)
-            divide_sums(group, total, means, products)
-            along[:] = means[0] @ rows.T
-            scores, thresholds = np.empty_like(along), np.empty(1)
-            score_sides(group, along, along_sum, products, norms, scores, *np.empty((2, 2, 1)), thresholds)
-            groups[k] = scores[0] > thresholds[0]
+            group, own = groups[k : k + 1].copy(), blank_sides(1, *rows.shape)
+            own.means[0] = rows[group[0]].sum(axis=0)
+            divide_sums(group, total, own)
+            own.along[:] = own.means[0] @ rows.T
+            score_sides(group, along_sum, norms, own)
+            groups[k] = own.scores[0] > own.thresholds[0]
             if (groups[k] == group[0]).all():
                 steps[k] = step
         for k in moving[steps[moving] == n_steps]:
