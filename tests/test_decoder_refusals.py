@@ -21,6 +21,7 @@ ROOM, PLANE = np.zeros(2), np.eye(2)
             lambda: QuadraticDecoder(np.zeros((2, 1)), np.full((2, 1, 1), 1e78), ROOM),
             "roots of .*, got 1e[+]39",
         ),
+        (lambda: QuadraticDecoder(PLANE, [np.full((2, 2), np.inf)] * 2, ROOM), "precisions must be finite"),
         (lambda: QuadraticDecoder([[1e38]] * 2, np.full((2, 1, 1), 1e4), ROOM), "roots of .*, got 1e[+]40"),
         (lambda: QuadraticDecoder(PLANE, [PLANE] * 2, [0.0, 1e39]), "log_weights .*, got 1e[+]39"),
     ],

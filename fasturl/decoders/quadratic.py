@@ -50,6 +50,8 @@ class QuadraticDecoder(Decoder):
         n_labels, dimension = points.shape
         super().__init__(n_labels)
         exact = checks.real_table("precisions", precisions, (n_labels, dimension, dimension))
+        if not np.isfinite(exact).all():
+            raise ValueError(f"precisions must be finite, got {checks.short_repr(exact)}")
         try:
             factors = np.linalg.cholesky(exact).transpose(0, 2, 1)
         except np.linalg.LinAlgError:

@@ -21,6 +21,8 @@ from .projection import Floats, Observations, Projection, mean_variance
 MIN_SEPARATION = 3.25
 """Lower limit on the standard deviations between two clusters: above what k-means makes of one Gaussian,
 below what separates the states of a lock with noise 0.3."""
+MOST_STARTS = 10_000
+"""Upper limit on the starts of k-means: their random numbers are drawn beforehand."""
 _MOST_ITERATIONS = 300
 """Upper limit on the iterations of k-means from one start."""
 
@@ -41,7 +43,7 @@ class CentreOracle(CountingOracle, Oracle):
         "n_states.",
         kw_only=True,
     )
-    n_init: int = setting(3, least=1, help="Number of starts of k-means.", kw_only=True)
+    n_init: int = setting(3, least=1, most=MOST_STARTS, help="Number of starts of k-means.", kw_only=True)
 
     def _criterion_of_one(self, data: Observations) -> float:
         return LabelCriterion(data)(np.zeros(len(data), np.int64))

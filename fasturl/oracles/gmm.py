@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base.schema import setting
-from .clusters import CentreOracle, weighted_kmeans
+from .clusters import MOST_STARTS, CentreOracle, weighted_kmeans
 from .gaussian_mixture import COVARIANCES, fit_mixture, start_at
 from .oracle import Attempt, n_axes
 from .projection import Observations, Projection, mean_variance, merged
@@ -49,7 +49,7 @@ class GMM(CentreOracle):
         help="Shape of the components, as scikit-learn's GaussianMixture has it.",
         kw_only=True,
     )
-    n_init: int = setting(1, least=1, help="Number of starts of k-means.", kw_only=True)
+    n_init: int = setting(1, least=1, most=MOST_STARTS, help="Number of starts of k-means.", kw_only=True)
 
     def _fits_directly(self) -> bool:
         return isinstance(self.n_directions, str) and self.n_directions == "all"

@@ -29,7 +29,7 @@ from .._base.schema import setting
 from .._kernels import mixtures as _mixtures
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
-from .clusters import n_distinct, weighted_kmeans
+from .clusters import MOST_STARTS, n_distinct, weighted_kmeans
 from .counting import CountingOracle
 from .oracle import n_axes
 from .projection import KINDS, Floats, Observations, Projection
@@ -66,7 +66,9 @@ class MixtureOracle(CountingOracle):
         help="How many observations like the mean of all data each component is taken to have shown before.",
         kw_only=True,
     )
-    n_init: int = setting(1, least=1, help="Number of starts of k-means for each projection.", kw_only=True)
+    n_init: int = setting(
+        1, least=1, most=MOST_STARTS, help="Number of starts of k-means for each projection.", kw_only=True
+    )
     max_iter: int = setting(
         200, least=1, help="Most iterations of expectation and maximisation.", kw_only=True
     )

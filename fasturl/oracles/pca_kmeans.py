@@ -9,7 +9,14 @@ import numpy as np
 
 from .._base.schema import setting
 from .._kernels.clustering import TOLERANCE
-from .clusters import as_many_centres, cluster_points, n_distinct, nearest_centre_decoder, uniforms_of_a_start
+from .clusters import (
+    MOST_STARTS,
+    as_many_centres,
+    cluster_points,
+    n_distinct,
+    nearest_centre_decoder,
+    uniforms_of_a_start,
+)
 from .principal import PrincipalOracle
 from .projection import Observations
 
@@ -33,7 +40,11 @@ class PCAKMeans(PrincipalOracle):
     """
 
     n_init: int = setting(
-        10, least=1, help="Number of starts of k-means; ten was scikit-learn's default in 2020.", kw_only=True
+        10,
+        least=1,
+        most=MOST_STARTS,
+        help="Number of starts of k-means; ten was scikit-learn's default in 2020.",
+        kw_only=True,
     )
 
     def _learn(self, data: Observations) -> dict[str, Any]:

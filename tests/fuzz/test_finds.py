@@ -298,6 +298,16 @@ def test_numbers_that_scikit_learn_does_not_take_are_refused_by_name(oracle, mes
 
 
 @pytest.mark.parametrize(
+    "kind",
+    [fu.oracles.KMeans, fu.oracles.GMM, fu.oracles.PCAKMeans, fu.oracles.BernoulliMixture],
+    ids=lambda kind: kind.__name__,
+)
+def test_more_starts_than_there_is_memory_for_are_refused(kind):
+    with pytest.raises(ValueError, match=r"^n_init must be an integer from 1 to 10000, got 1000000000$"):
+        kind(3, n_init=10**9).fit(np.tile(np.eye(3), (20, 1)))
+
+
+@pytest.mark.parametrize(
     ("learner", "setting", "value"),
     [
         (fu.UCBVI, "scale", 1e308),
