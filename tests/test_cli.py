@@ -251,7 +251,10 @@ def test_info_names_versions_cores_and_cache():
             "train lock-bernoulli --oracle kmeans --oracle.covariance full",
             "covariance is not a setting of oracle kmeans",
         ),
-        ("train lock-bernoulli --oracle kmeans --n-init 0", "n_init must be an integer >= 1, got 0"),
+        (
+            "train lock-bernoulli --oracle kmeans --n-init 0",
+            "n_init must be an integer from 1 to 10000, got 0",
+        ),
         (
             "train lock-bernoulli --agent pcid --learner.confidence 1",
             "learner.confidence cannot be set: pcid has no learner",

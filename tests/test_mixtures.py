@@ -266,7 +266,7 @@ def test_observations_that_a_family_does_not_have_are_refused(name, value, messa
     ("settings", "message"),
     [
         ({"smoothing": 0}, r"smoothing must be a number in \(0, inf\), got 0"),
-        ({"n_init": 0}, "n_init must be an integer >= 1, got 0"),
+        ({"n_init": 0}, "n_init must be an integer from 1 to 10000, got 0"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
         ({"tolerance": -1}, r"tolerance must be a number in \[0, inf\), got -1"),
         ({"n_states": 1}, "n_states must be an integer from 2 to 256, got 1"),
