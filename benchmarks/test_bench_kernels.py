@@ -248,7 +248,7 @@ def quadratic(_):
     """Points in the plane, as oracles show a lock to it."""
     observations = records.RealObservations(normals(BLOCK, 2, LEVELS), normals(3, 2, LEVELS), 2)
     mixture = records.QuadraticScores(normals(3, 2, 2), normals(3, 2), normals(3))
-    return observations, mixture, normals(4, LEVELS), scores()
+    return observations, mixture, normals(2, LEVELS), scores()
 
 
 def mixing_units(_):

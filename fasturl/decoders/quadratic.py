@@ -10,7 +10,7 @@ from .._kernels import decoding as _decoding
 from .._kernels.records import QuadraticScores
 from ..problems.blocks import Block, RealBlock
 from .affine import affine_image
-from .decoder import ByteLabels, Decoder, Reals, observations_of, real_blocks
+from .decoder import ByteLabels, Decoder, Reals, real_blocks
 
 
 class QuadraticDecoder(Decoder):
@@ -75,8 +75,8 @@ class QuadraticDecoder(Decoder):
         return self._best(block, np.concatenate([self._scores(real) for real in blocks], axis=2))
 
     def _scores(self, real: RealBlock) -> Reals:
-        observations, n_labels = observations_of(real), self._mixture.bias.size
+        observations, n_labels = real.without_gaps(), self._mixture.bias.size
         scores = np.empty((real.n_episodes, n_labels, real.n_states, real.n_levels), np.float32)
-        tail = np.empty((observations.n_informative + 2, real.n_levels), np.float32)
+        tail = np.empty((observations.n_informative, real.n_levels), np.float32)
         _decoding.quadratic_scores(observations, self._mixture, tail, scores)
         return scores
