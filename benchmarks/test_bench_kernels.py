@@ -15,11 +15,13 @@ from fasturl._kernels import (
     hashing,
     labels,
     planning,
+    quadratic_decoding,
     records,
     rng,
     tabular,
     variates,
     vector,
+    voting,
 )
 from fasturl._kernels.compiling import inlined
 from fasturl.agents.observation import _Rows
@@ -262,10 +264,11 @@ def best(_):
 def support_vectors(_):
     """Thirty for each of three classes."""
     vectors, starts = DRAW.normal(size=(2, 90)), np.array([0, 30, 60, 90])
+    classifier = records.SupportVectors(vectors, starts, DRAW.normal(size=(2, 90)), DRAW.normal(size=3), 0.7)
     return (
         normals(BLOCK, 2, 3, LEVELS),
-        records.SupportVectors(vectors, starts, DRAW.normal(size=(2, 90)), DRAW.normal(size=3), 0.7),
-        records.VotingWorkspace(np.empty(90), np.empty(3, np.int64)),
+        classifier,
+        records.voting_workspace(classifier),
         np.arange(3, dtype=np.uint8),
         table_of_labels(),
     )
@@ -356,14 +359,16 @@ WORK = {
     "decoding: labels of scores with curvature": Work(
         affine_decoding.affine_labels, naive.affine_labels, bent_labels, SEEN
     ),
-    "decoding: quadratic scores": Work(decoding.quadratic_scores, naive.quadratic_scores, quadratic, SEEN),
+    "decoding: quadratic scores": Work(
+        quadratic_decoding.quadratic_scores, naive.quadratic_scores, quadratic, SEEN
+    ),
     "decoding: affine scores by level": Work(
         affine_decoding.affine_scores, naive.affine_scores, affine_by_level, SEEN
     ),
     "decoding: mixtures of units": Work(decoding.mix_units, naive.mix_units, mixing_units, SEEN),
     "decoding: best labels": Work(decoding.best_labels, naive.best_labels, best, SEEN),
     "decoding: support vectors": Work(
-        decoding.support_vector_labels, naive.support_vector_labels, support_vectors, SEEN
+        voting.support_vector_labels, naive.support_vector_labels, support_vectors, SEEN
     ),
     "labels: pairs": Work(labels.count_pairs, naive.count_pairs, pairs_of_labels, 100_000),
     "planning: optimal values": Work(planning.optimal_q, naive.optimal_q, plan(), 12_000),

@@ -175,10 +175,23 @@ class SupportVectors(NamedTuple):
 
 
 class VotingWorkspace(NamedTuple):
-    """Scratch of `decoding.support_vector_labels`."""
+    """Scratch of `voting.support_vector_labels` for P points at a time."""
 
-    similarities: np.ndarray  # float64[V]
-    votes: np.ndarray  # int64[K]
+    points: np.ndarray  # float64[R, P]
+    similarities: np.ndarray  # float64[V, P]
+    totals: np.ndarray  # float64[P]
+    votes: np.ndarray  # int64[K, P]
+
+
+def voting_workspace(classifier: SupportVectors, n_points: int = 64) -> VotingWorkspace:
+    """A workspace for such a classifier and so many points at a time."""
+    n_axes, n_vectors = classifier.vectors.shape
+    return VotingWorkspace(
+        points=np.empty((n_axes, n_points)),
+        similarities=np.empty((n_vectors, n_points)),
+        totals=np.empty(n_points),
+        votes=np.empty((classifier.starts.size - 1, n_points), np.int64),
+    )
 
 
 class KMeansWorkspace(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base import checks
-from .._kernels import decoding as _decoding
+from .._kernels import quadratic_decoding as _quadratic
 from .._kernels.records import QuadraticScores
 from ..problems.blocks import Block, RealBlock
 from .affine import affine_image
@@ -78,5 +78,5 @@ class QuadraticDecoder(Decoder):
         observations, n_labels = real.without_gaps(), self._mixture.bias.size
         scores = np.empty((real.n_episodes, n_labels, real.n_states, real.n_levels), np.float32)
         tail = np.empty((observations.n_informative, real.n_levels), np.float32)
-        _decoding.quadratic_scores(observations, self._mixture, tail, scores)
+        _quadratic.quadratic_scores(observations, self._mixture, tail, scores)
         return scores

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base import checks
-from .._kernels import decoding as _decoding
-from .._kernels.records import SupportVectors, VotingWorkspace
+from .._kernels import voting as _voting
+from .._kernels.records import SupportVectors, voting_workspace
 from ..problems.blocks import BitBlock, Block
 from .affine import AffineMap
 from .decoder import ByteLabels, Decoder
@@ -70,10 +70,8 @@ class SupportVectorDecoder(Decoder):
 
     def _classes(self, block: Block) -> ByteLabels:
         classes = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        n_classes = self._classifier.starts.size - 1
-        workspace = VotingWorkspace(
-            similarities=np.empty(self._classifier.vectors.shape[1]), votes=np.empty(n_classes, np.int64)
+        names = np.arange(self.n_labels, dtype=np.uint8)
+        _voting.support_vector_labels(
+            self._image(block), self._classifier, voting_workspace(self._classifier), names, classes
         )
-        names = np.arange(n_classes, dtype=np.uint8)
-        _decoding.support_vector_labels(self._image(block), self._classifier, workspace, names, classes)
         return classes

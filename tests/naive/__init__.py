@@ -37,8 +37,6 @@ from .affine_decoding import affine_labels as affine_labels
 from .affine_decoding import affine_scores as affine_scores
 from .decoding import best_labels as best_labels
 from .decoding import mix_units as mix_units
-from .decoding import quadratic_scores as quadratic_scores
-from .decoding import support_vector_labels as support_vector_labels
 from .dynamics import cumulate as cumulate
 from .dynamics import draw_lock as draw_lock
 from .dynamics import start_state as start_state
@@ -71,6 +69,7 @@ from .planning import occupancy as occupancy
 from .planning import optimal_q as optimal_q
 from .planning import policy_q as policy_q
 from .planning import reachable as reachable
+from .quadratic_decoding import quadratic_scores as quadratic_scores
 from .rng import below as below
 from .rng import fill_bits as fill_bits
 from .rng import fill_bits_in_lanes as fill_bits_in_lanes
@@ -87,3 +86,4 @@ from .tabular import fill_greedy as fill_greedy
 from .tabular import greedy as greedy
 from .tabular import jin_schedule as jin_schedule
 from .tabular import rollout as rollout
+from .voting import support_vector_labels as support_vector_labels

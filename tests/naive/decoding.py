@@ -28,18 +28,6 @@ def sum_from_the_last(terms):
     return total
 
 
-def quadratic_scores(observations, mixture, tail, scores):
-    """bias - |U x - centre|^2 / 2, U upper triangular"""
-    factors, centres, bias = mixture
-    for e, s, h, x in each_observation(observations):
-        for k in range(len(bias)):
-            gaps = [
-                sum_from_the_last([factors[k, i, j] * x[j] for j in range(i, len(x))]) - centres[k, i]
-                for i in range(len(x))
-            ]
-            scores[e, k, s, h] = bias[k] - np.float32(0.5) * sum_from_the_last([gap * gap for gap in gaps])
-
-
 def mix_units(scores, mixing, mixed):
     """One unit at a time, in double precision; the scores become the units."""
     n_labels = scores.shape[1]
@@ -56,23 +44,3 @@ def best_labels(scores, relabel, labels):
     for e, h, s in np.ndindex(len(labels), n_levels, labels.shape[2]):
         row = list(scores[e, :, s * n_levels + h])
         labels[e, h, s] = relabel[row.index(max(row))]
-
-
-def support_vector_labels(points, classifier, workspace, relabel, labels):
-    """Every pair of classes votes; the first class with most votes, renamed."""
-    vectors, starts, coefficients, intercepts, gamma = classifier
-    n_classes = len(starts) - 1
-    for e, h, s in np.ndindex(*labels.shape):
-        near = [
-            math.exp(
-                -gamma * sum((float(x) - v) ** 2 for x, v in zip(points[e, :, s, h], vector, strict=True))
-            )
-            for vector in vectors.T
-        ]
-        given = [0] * n_classes
-        pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
-        for intercept, (i, j) in zip(intercepts, pairs, strict=True):
-            of_i = sum(coefficients[j - 1, v] * near[v] for v in range(starts[i], starts[i + 1]))
-            of_j = sum(coefficients[i, v] * near[v] for v in range(starts[j], starts[j + 1]))
-            given[i if of_i + of_j + intercept > 0 else j] += 1
-        labels[e, h, s] = relabel[given.index(max(given))]
