@@ -2,12 +2,14 @@
 is resumed."""
 
 import dataclasses
+import itertools
 import sys
 
 import numpy as np
 import pytest
 from conftest import best_seconds, process, report
 
+from fasturl._base.workers import available_cores
 from fasturl.experiments import Cell
 from fasturl.experiments.running import sweeping as machinery
 from fasturl.experiments.running.backends import Local
@@ -92,6 +94,37 @@ def test_overhead(benchmark, tmp_path):
     }
     report(benchmark, **figures, seconds_of_the_shortest_run=shortest, files=files)
     assert processors < OVERHEAD
+
+
+SECOND_WORKER = {
+    "LockBernoulli": {"env": "lock-bernoulli", "env_settings": {"horizon": 20, "switch": 0.2}},
+    "LockGaussian": {"env": "lock-gaussian", "env_settings": {"horizon": 20, "switch": 0.2, "noise": 0.2}},
+}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("name", SECOND_WORKER)
+def test_second_worker(benchmark, reference_rates, tmp_path, name, n_jobs):
+    """60 runs of URL in processes, which share no lock of Python's. Reported and not asserted, as that of
+    threads is."""
+    benchmark.group = f"sweep: 60 runs of URL by number of workers, {name}"
+    cell = Cell.make(agent="url", agent_settings={}, episodes=50_000, **SECOND_WORKER[name])
+    folders = (tmp_path / str(n) for n in itertools.count())
+
+    def sweep_seeds(seeds):
+        machinery.sweep([cell], seeds, next(folders), n_jobs=n_jobs, progress=False)
+
+    def start_workers():
+        sweep_seeds(range(100, 110))
+        return (60,), {}
+
+    benchmark.pedantic(sweep_seeds, setup=start_workers, rounds=3)
+    if seconds := best_seconds(benchmark):
+        if n_jobs == 1:
+            reference_rates["one process", name] = 60 / seconds
+        elif ("one process", name) in reference_rates:
+            ratio = 60 / seconds / reference_rates["one process", name]
+            report(benchmark, ratio_to_one_worker=ratio, must_reach=1.9, cores=available_cores())
 
 
 @pytest.fixture(scope="module", params=[10, 5])

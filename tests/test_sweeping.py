@@ -28,6 +28,14 @@ def test_a_sweep_of_very_many_seeds_makes_some_thousand_files():
     assert sum(len(block.seeds) for block in blocks) == 2_000_000
 
 
+def test_few_runs_of_one_cell_keep_many_workers_busy_to_the_end():
+    """Sixty runs of a million steps: blocks of which some more or less make little difference."""
+    cell = Cell.make("lock-bernoulli", {"horizon": 20}, "url", {}, 50_000)
+    sizes = [len(block.seeds) for block in plan(None, [cell], range(60))]
+    assert sum(sizes) == 60
+    assert max(sizes) <= 3
+
+
 def test_a_worker_with_another_version_is_refused(tmp_path):
     class Elsewhere:
         def map(self, function, items):

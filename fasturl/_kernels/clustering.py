@@ -21,6 +21,9 @@ TOLERANCE = 1e-4
 """The sum of the squared distances that centres move at which a start ends, as a share of the mean variance:
 scikit-learn's default."""
 
+_NEAR_SAMPLES = 512
+"""Samples whose coordinates stay in the nearest cache, where there are few of these."""
+
 
 @inlined
 def _fill_norms(points: np.ndarray, norms: np.ndarray) -> None:
@@ -41,26 +44,30 @@ def _fill_norm_of(centres: np.ndarray, k: int, norms: np.ndarray) -> None:
 
 
 @inlined
-def _distances_from(points: np.ndarray, centres: np.ndarray, k: int, workspace: tuple) -> None:
-    """distances[k, i] = |points[:, i] - centres[k]|^2, four coordinates at a time, so that a sum is loaded
-    and stored once for four."""
-    n_axes, n_samples = points.shape
-    norms, norm, out = workspace.norms, workspace.centre_norms[k], workspace.distances[k]
-    for i in range(n_samples):
+def _distances_from(
+    points: np.ndarray, centres: np.ndarray, k: int, first: int, end: int, workspace: tuple
+) -> None:
+    """distances[k, i] = |points[:, i] - centres[k]|^2 for the samples from `first` up to `end`; four
+    coordinates at a time, so that a sum is loaded and stored once for four."""
+    norm, centre = workspace.centre_norms[k], centres[k]
+    norms, out = workspace.norms[first:end], workspace.distances[k][first:end]
+    for i in range(out.size):
         out[i] = 0.0
     r = 0
-    while r + 3 < n_axes:
-        c0, c1, c2, c3 = centres[k, r], centres[k, r + 1], centres[k, r + 2], centres[k, r + 3]
-        for i in range(n_samples):
-            total = add_product(add_product(out[i], points[r, i], c0), points[r + 1, i], c1)
-            out[i] = add_product(add_product(total, points[r + 2, i], c2), points[r + 3, i], c3)
+    while r + 3 < centre.size:
+        x0, x1 = points[r][first:end], points[r + 1][first:end]
+        x2, x3 = points[r + 2][first:end], points[r + 3][first:end]
+        c0, c1, c2, c3 = centre[r], centre[r + 1], centre[r + 2], centre[r + 3]
+        for i in range(out.size):
+            total = add_product(add_product(out[i], x0[i], c0), x1[i], c1)
+            out[i] = add_product(add_product(total, x2[i], c2), x3[i], c3)
         r += 4
-    while r < n_axes:
-        c0 = centres[k, r]
-        for i in range(n_samples):
-            out[i] = add_product(out[i], points[r, i], c0)
+    while r < centre.size:
+        x0, c0 = points[r][first:end], centre[r]
+        for i in range(out.size):
+            out[i] = add_product(out[i], x0[i], c0)
         r += 1
-    for i in range(n_samples):
+    for i in range(out.size):
         distance = (norms[i] + norm) - (out[i] + out[i])
         out[i] = distance if distance > 0.0 else 0.0
 
@@ -115,9 +122,12 @@ def _distances_from_two(
 
 @inlined
 def _one_centre_at_a_time(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> None:
-    """`_fill_distances` of any reals."""
-    for p in range(n):
-        _distances_from(points, centres, workspace.chosen[p], workspace)
+    """`_fill_distances` of any reals, of so few samples at a time that they stay in the nearest cache."""
+    n_samples = points.shape[1]
+    for first in range(0, n_samples, _NEAR_SAMPLES):
+        for p in range(n):
+            end = min(first + _NEAR_SAMPLES, n_samples)
+            _distances_from(points, centres, workspace.chosen[p], first, end, workspace)
 
 
 @inlined

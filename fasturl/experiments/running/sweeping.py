@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from ...run import Run
 
 _BLOCK_STEPS = 20_000_000  # some seconds of work: that is lost at most when a sweep is killed
+_SHORT_BLOCK_STEPS = 2_000_000  # a few tenths of a second, which are long against the costs of a file
+_ENOUGH_BLOCKS = 64  # so that workers end together; a sweep that is too short for that has short blocks
 _BLOCK_SEEDS = 25  # so that quick cells are spread over workers too
 _MOST_BLOCKS = 2_000  # more files would make a folder slow to read
 _IMPORT_SECONDS = time.process_time()
@@ -156,7 +158,7 @@ def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> li
     """The blocks that are still missing.
 
     A block is long against the costs of a file and short against the sweep: a sweep makes some thousand
-    files, or one a cell.
+    files, or one a cell. What few workers do last is then little beside the whole.
     """
     missing = {}
     for cell in dict.fromkeys(cells):
@@ -164,7 +166,8 @@ def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> li
         missing[cell] = [seed for seed in seeds if seed not in stored]
     total_steps = sum(len(cell_seeds) * run_steps(cell) for cell, cell_seeds in missing.items())
     total_seeds = sum(len(cell_seeds) for cell_seeds in missing.values())
-    most_steps = max(_BLOCK_STEPS, total_steps // _MOST_BLOCKS)
+    enough_steps = max(_SHORT_BLOCK_STEPS, total_steps // _ENOUGH_BLOCKS)
+    most_steps = max(min(_BLOCK_STEPS, enough_steps), total_steps // _MOST_BLOCKS)
     most_seeds = max(_BLOCK_SEEDS, total_seeds // _MOST_BLOCKS)
     blocks = []
     for cell, cell_seeds in missing.items():
