@@ -124,8 +124,8 @@ def _agreed_labels(
     names = that_occur(labels)
     further, n_labels = np.zeros_like(labels), 0
     for k, name in enumerate(names.tolist()):
-        members, room = labels == name, most - n_labels - (names.size - 1 - k)
-        parts = _agreed_parts(rows[members], max(room, 1), generator)
+        members, room = np.flatnonzero(labels == name), most - n_labels - (names.size - 1 - k)
+        parts = _agreed_parts(rows, members, max(room, 1), generator)
         if parts is None:
             return None
         further[members] = n_labels + parts
@@ -136,16 +136,18 @@ def _agreed_labels(
     return further
 
 
-def _agreed_parts(rows: NDArray[np.generic], most: int, generator: np.random.Generator) -> Ints | None:
-    """Labels 0, 1, ... [n] of the clusters that observations [n, D] of one label fall apart into: one where
-    either half of them is one, more than `most` where either half is; None where they fall apart
-    otherwise."""
+def _agreed_parts(
+    observations: NDArray[np.generic], members: Ints, most: int, generator: np.random.Generator
+) -> Ints | None:
+    """Labels 0, 1, ... [n] of the clusters that those of the observations [m, D] fall apart into which are
+    the members [n] of one label: one where either half of them is one, more than `most` where either half is;
+    None where they fall apart otherwise."""
     from ..oracles.refinement import parts_of_label, refined_decoder
 
-    whole = np.zeros(len(rows), np.int64)
-    if not _may_be_two(rows[:: -(-len(rows) // _SCREENED)]):
+    whole = np.zeros(members.size, np.int64)
+    if not _may_be_two(observations[members[:: -(-members.size // _SCREENED)]]):
         return whole
-    is_first = generator.random(len(rows)) < 0.5
+    rows, is_first = observations[members], generator.random(members.size) < 0.5
     answers = []
     for half in (is_first, ~is_first):
         parts = parts_of_label(rows[half], most + 1, generator)
