@@ -42,6 +42,9 @@ def samples(draw, n_axes, n, kind, weighted):
     np.random.default_rng(0), 5, 7, 150, 20, 0.01, 2, np.float32, True
 )  # more samples than four registers hold, and some left over
 @hypothesis.example(np.random.default_rng(1), 3, 1, 64, 20, 0.0, 1, np.float32, False)
+@hypothesis.example(
+    np.random.default_rng(2), 3, 6, 1100, 3, 0.0, 1, np.float64, False
+)  # more samples than distances are found for at a time
 def test_kmeans_equals_its_reference(
     draw, n_clusters, n_axes, n, iterations, tolerance, trials, kind, weighted
 ):
