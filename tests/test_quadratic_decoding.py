@@ -11,10 +11,10 @@ from strategies import DRAWS
 from fasturl._kernels import quadratic_decoding
 from fasturl._kernels.records import QuadraticScores, RealObservations
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.bounds]
 
 SIZES = st.tuples(
-    st.integers(0, 2), st.integers(1, 3), st.integers(1, 3), st.integers(1, 8), st.integers(1, 40)
+    st.integers(0, 2), st.integers(1, 3), st.integers(1, 3), st.integers(1, 8), st.integers(0, 40)
 )
 """Episodes, states, labels, coordinates and levels, for registers of every width and more than one turn."""
 

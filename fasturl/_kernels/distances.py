@@ -15,7 +15,7 @@ from .registers import full_like, read_wide, where_greater, wide, write_numbers
 
 _0F = np.float32(0.0)
 _NEAR_SAMPLES = 512
-"""Samples whose coordinates stay in the nearest cache, where there are few of these."""
+"""Samples that are taken at a time: if coordinates are few, those of so many stay in the nearest cache."""
 
 
 @inlined

@@ -18,10 +18,10 @@ _HALF = np.float32(0.5)
 
 
 @inlined
-def _turned_noise(
+def _entry_from_noise(
     read: Any, factors: np.ndarray, noise: np.ndarray, i: np.uint64, first: np.uint64, levels: tuple
 ) -> tuple:
-    """What the coordinates from `first` on add to entry i of U x, at two registers of levels."""
+    """Entry i of U x at two registers of levels, as far as the coordinates from `first` on make it."""
     h, g = levels
     a = b = full_like(read(noise[_0], h), _0F)
     j = np.uint64(noise.shape[0])
@@ -32,10 +32,10 @@ def _turned_noise(
 
 
 @inlined
-def _turned_state(
+def _entry_in_state(
     read: Any, factors: np.ndarray, entry: tuple, state: tuple, i: np.uint64, end: np.uint64, levels: tuple
 ) -> tuple:
-    """Entry i of U x in a state at two registers of levels, from what the coordinates from `end` on add to
+    """Entry i of U x in a state at two registers of levels, given what the coordinates from `end` on make of
     it."""
     (noise, means), (a, b), (h, g), j = state, entry, levels, end
     while j > i:
@@ -71,10 +71,10 @@ def _score_levels(
         shared = blank, blank
         while i > n_informative:
             i -= _1
-            shared = _with_square(shared, _turned_noise(read, factors, noise, i, i, levels), centres[i])
+            shared = _with_square(shared, _entry_from_noise(read, factors, noise, i, i, levels), centres[i])
         while i > _0:
             i -= _1
-            entry = _turned_noise(read, factors, noise, i, n_informative, levels)
+            entry = _entry_from_noise(read, factors, noise, i, n_informative, levels)
             write_numbers(entry[0], tail[i], h)
             write_numbers(entry[1], tail[i], g)
         for s in range(observations.means.shape[0]):
@@ -82,7 +82,7 @@ def _score_levels(
             while i > _0:
                 i -= _1
                 entry = read(tail[i], h), read(tail[i], g)
-                entry = _turned_state(read, factors, entry, state, i, n_informative, levels)
+                entry = _entry_in_state(read, factors, entry, state, i, n_informative, levels)
                 squares = _with_square(squares, entry, centres[i])
             write_numbers(bias - _HALF * squares[0], scores[e, k, s], h)
             write_numbers(bias - _HALF * squares[1], scores[e, k, s], g)

@@ -183,7 +183,11 @@ class VotingWorkspace(NamedTuple):
     votes: np.ndarray  # int64[K, P]
 
 
-def voting_workspace(classifier: SupportVectors, n_points: int = 64) -> VotingWorkspace:
+_VOTES_AT_A_TIME = 64
+"""Points that are voted on at a time: enough for loops over them, and few beside the vectors in memory."""
+
+
+def voting_workspace(classifier: SupportVectors, n_points: int = _VOTES_AT_A_TIME) -> VotingWorkspace:
     """A workspace for such a classifier and so many points at a time."""
     n_axes, n_vectors = classifier.vectors.shape
     return VotingWorkspace(

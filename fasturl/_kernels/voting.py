@@ -51,8 +51,9 @@ def _next_place(place: tuple, n_states: int, n_levels: int) -> tuple:
 
 @inlined
 def _find_similarities(classifier: tuple, workspace: tuple, n: int) -> None:
-    """Those of the first n points that are side by side to each vector."""
-    vectors, gamma, (points, similarities, _, _) = classifier.vectors, classifier.gamma, workspace
+    """similarities[v, p] = exp(-gamma |x - v|^2) for each vector v and each x of the first n points."""
+    vectors, gamma = classifier.vectors, classifier.gamma
+    points, similarities = workspace.points, workspace.similarities
     for v in range(vectors.shape[1]):
         for p in range(n):
             similarities[v, p] = 0.0
@@ -69,7 +70,7 @@ def _add_class(classifier: tuple, row: int, c: int, workspace: tuple, n: int) ->
     """Add what the vectors of class c tell one pair, whose coefficients are in this row; many tell it
     nothing."""
     starts, coefficients = classifier.starts, classifier.coefficients
-    _, similarities, totals, _ = workspace
+    similarities, totals = workspace.similarities, workspace.totals
     for v in range(starts[c], starts[c + 1]):
         coefficient = coefficients[row, v]
         if coefficient != 0.0:
@@ -112,15 +113,15 @@ def support_vector_labels(
     points: np.ndarray, classifier: tuple, workspace: tuple, relabel: np.ndarray, labels: np.ndarray
 ) -> None:
     """Labels uint8[E, L, S] of points float32[E, R, S, L], by `SupportVectors` in a `VotingWorkspace`."""
-    n_episodes, n_axes, n_states, n_levels = points.shape
-    begin = 0, 0, 0
-    while begin[0] < n_episodes:
-        n, end = 0, begin
-        while n < workspace.totals.size and end[0] < n_episodes:
+    _, n_axes, n_states, n_levels = points.shape
+    begin = end = 0, 0, 0
+    for first in range(0, labels.size, workspace.totals.size):
+        n = min(workspace.totals.size, labels.size - first)
+        for p in range(n):
             e, s, h = end
             for r in range(n_axes):
-                workspace.points[r, n] = points[e, r, s, h]
-            n, end = n + 1, _next_place(end, n_states, n_levels)
+                workspace.points[r, p] = points[e, r, s, h]
+            end = _next_place(end, n_states, n_levels)
         _find_similarities(classifier, workspace, n)
         _count_votes(classifier, workspace, n)
         for p in range(n):

@@ -139,9 +139,9 @@ def _agreed_labels(
 def _agreed_parts(
     observations: NDArray[np.generic], members: Ints, most: int, generator: np.random.Generator
 ) -> Ints | None:
-    """Labels 0, 1, ... [n] of the clusters that those of the observations [m, D] fall apart into which are
-    the members [n] of one label: one where either half of them is one, more than `most` where either half is;
-    None where they fall apart otherwise."""
+    """Labels 0, 1, ... [n] of the clusters that one label falls apart into, whose `members` [n] are rows of
+    the observations [m, D]: one where either half of them is one, more than `most` where either half is; None
+    where they fall apart otherwise."""
     from ..oracles.refinement import parts_of_label, refined_decoder
 
     whole = np.zeros(members.size, np.int64)

@@ -70,7 +70,7 @@ class SupportVectorDecoder(Decoder):
 
     def _classes(self, block: Block) -> ByteLabels:
         classes = np.empty((block.n_episodes, block.n_levels, block.n_states), np.uint8)
-        names = np.arange(self.n_labels, dtype=np.uint8)
+        names = np.arange(self._classifier.starts.size - 1, dtype=np.uint8)
         _voting.support_vector_labels(
             self._image(block), self._classifier, voting_workspace(self._classifier), names, classes
         )

@@ -1,4 +1,5 @@
-"""Slow, obvious references for `_kernels/clustering.py`, scratch included in their arguments."""
+"""Slow, obvious references for `_kernels/clustering.py` and the distances of `_kernels/distances.py`, scratch
+included in their arguments."""
 
 import math
 

@@ -1,8 +1,5 @@
-"""Slow, obvious references for `_kernels/decoding.py`: one observation at a time, in float32, the last
-coordinate first.
-
-They take scratch arrays as the kernels do, and do not use them.
-"""
+"""Slow, obvious references for `_kernels/decoding.py`, and what those of scores share: observations one at a
+time, and sums in float32, the last coordinate first."""
 
 import math
 

@@ -157,8 +157,8 @@ def _checked_cells(cells: Iterable[Cell]) -> list[Cell]:
 def plan(store: Store | None, cells: Iterable[Cell], seeds: Sequence[int]) -> list[SeedBlock]:
     """The blocks that are still missing.
 
-    A block is long against the costs of a file and short against the sweep: a sweep makes some thousand
-    files, or one a cell. What few workers do last is then little beside the whole.
+    A block is long against the costs of a file and short against the sweep: a long sweep makes some thousand
+    files, or one a cell, and a short one some dozens, so that workers end together.
     """
     missing = {}
     for cell in dict.fromkeys(cells):
