@@ -6,11 +6,13 @@ which takes half as many instructions as a sum of squares does; 0 where it comes
 fastest axis of `points`. Reals are float32 or float64, all of one kind: registers hold float32 alone.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import types
 from numba.extending import overload
 
-from .compiling import add_product, fma, inlined
+from .compiling import OPTIONS, add_product, fma, inlined
 from .registers import full_like, read_wide, where_greater, wide, write_numbers
 
 _0F = np.float32(0.0)
@@ -143,12 +145,11 @@ def _of_kind(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) 
     (_two_centres_at_a_time if in_registers else _one_centre_at_a_time)(points, centres, n, workspace)
 
 
-# without types: Numba refuses an overload whose signature is not to the letter that of the lambda it returns
-@overload(_of_kind, jit_options={"forceinline": True})
-def _compiled_of_kind(points, centres, n, workspace):  # type: ignore[no-untyped-def]
-    if points.dtype == types.float32:
-        return lambda points, centres, n, workspace: _two_centres_at_a_time(points, centres, n, workspace)
-    return lambda points, centres, n, workspace: _one_centre_at_a_time(points, centres, n, workspace)
+@overload(_of_kind, jit_options={**OPTIONS, "forceinline": True})
+def _compiled_of_kind(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> Callable:
+    in_registers = points.dtype == types.float32
+    # what they compile from: Numba wants a function whose arguments are to the letter those of this one
+    return (_two_centres_at_a_time if in_registers else _one_centre_at_a_time).py_func
 
 
 @inlined
