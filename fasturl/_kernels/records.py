@@ -184,7 +184,8 @@ class VotingWorkspace(NamedTuple):
 
 
 _VOTES_AT_A_TIME = 64
-"""Points that are voted on at a time: enough for loops over them, and few beside the vectors in memory."""
+"""Points that are voted on at a time: enough to fill vectors of the machine, and so few that what hundreds of
+support vectors say of them stays in the cache."""
 
 
 def voting_workspace(classifier: SupportVectors, n_points: int = _VOTES_AT_A_TIME) -> VotingWorkspace:

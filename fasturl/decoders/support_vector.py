@@ -13,10 +13,13 @@ from .._kernels import voting as _voting
 from .._kernels.records import SupportVectors, voting_workspace
 from ..problems.blocks import BitBlock, Block
 from .affine import AffineMap
-from .decoder import ByteLabels, Decoder
+from .decoder import ByteLabels, Decoder, Floats
 
 _MOST_LOOKED_UP_BITS = 14
 """Observations of so many bits are looked up: there are at most 16,384 of them, fewer than a run meets."""
+
+_READ = "kernel", "classes_", "support_vectors_", "n_support_", "dual_coef_", "intercept_", "_gamma"
+"""What is read off a fitted classifier."""
 
 
 class SupportVectorDecoder(Decoder):
@@ -38,22 +41,12 @@ class SupportVectorDecoder(Decoder):
     """
 
     def __init__(self, matrix: ArrayLike, offset: ArrayLike, classifier: Any) -> None:
-        super().__init__(len(classifier.classes_))
-        if classifier.kernel != "rbf":
-            raise ValueError(f"classifier must have the kernel 'rbf', got {classifier.kernel!r}")
-        n_axes = classifier.support_vectors_.shape[1]
+        self._classifier = _support_vectors(classifier)
+        super().__init__(self._classifier.starts.size - 1)
+        n_axes = len(self._classifier.vectors)
         self._image = AffineMap(
             checks.real_table("matrix", matrix, (n_axes, None)),
             checks.real_table("offset", offset, (n_axes,)),
-        )
-        # with two classes scikit-learn turns the signs of dual_coef_ and intercept_ round
-        sign = -1.0 if self.n_labels == 2 else 1.0
-        self._classifier = SupportVectors(
-            vectors=np.ascontiguousarray(classifier.support_vectors_.T, np.float64),
-            starts=np.concatenate([[0], np.cumsum(classifier.n_support_)]).astype(np.int64),
-            coefficients=sign * np.ascontiguousarray(classifier.dual_coef_, np.float64),
-            intercepts=sign * np.asarray(classifier.intercept_, np.float64),
-            gamma=float(classifier._gamma),
         )
 
     def table(self, block: Block) -> ByteLabels:
@@ -75,3 +68,48 @@ class SupportVectorDecoder(Decoder):
             self._image(block), self._classifier, voting_workspace(self._classifier), names, classes
         )
         return classes
+
+
+def _support_vectors(classifier: Any) -> SupportVectors:
+    """A fitted classifier as kernels take it, whose parts fit together."""
+    for name in (
+        "kernel",
+        "classes_",
+        "support_vectors_",
+        "n_support_",
+        "dual_coef_",
+        "intercept_",
+        "_gamma",
+    ):
+        if not hasattr(classifier, name):
+            raise ValueError(
+                f"classifier must be a fitted sklearn.svm.SVC, got {checks.short_repr(classifier)}, "
+                f"which has no {name}"
+            )
+    if classifier.kernel != "rbf":
+        raise ValueError(f"classifier must have the kernel 'rbf', got {classifier.kernel!r}")
+
+    def part(name: str, shape: tuple[int | None, ...]) -> Floats:
+        table = checks.real_table(f"{name} of classifier", getattr(classifier, name), shape)
+        if not np.isfinite(table).all():
+            raise ValueError(f"{name} of classifier must be finite, got {table[~np.isfinite(table)][0]}")
+        return table
+
+    n_classes = len(classifier.classes_)
+    vectors = part("support_vectors_", (None, None))
+    counts = checks.array("n_support_ of classifier", classifier.n_support_)
+    are_counts = counts.shape == (n_classes,) and counts.dtype.kind in "iu" and bool((counts >= 0).all())
+    if not are_counts or counts.sum() != len(vectors):
+        raise ValueError(
+            f"n_support_ of classifier must be {n_classes} counts of {len(vectors)} vectors, "
+            f"got {checks.short_repr(counts.tolist())}"
+        )
+    # with two classes scikit-learn turns the signs of dual_coef_ and intercept_ round
+    sign = -1.0 if n_classes == 2 else 1.0
+    return SupportVectors(
+        vectors=np.ascontiguousarray(vectors.T),
+        starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        coefficients=sign * part("dual_coef_", (n_classes - 1, len(vectors))),
+        intercepts=sign * part("intercept_", (n_classes * (n_classes - 1) // 2,)),
+        gamma=checks.real("_gamma of classifier", classifier._gamma, least=0),
+    )
