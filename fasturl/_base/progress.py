@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from . import notebook
+from . import notebook, standard_error
 
 _QUIET_SECONDS = 1.0
 LINE_SECONDS = 60.0
@@ -27,7 +26,7 @@ def progress_bar(total: int, wanted: bool | None) -> Iterator[Callable[[int], No
         with notebook.bar(total, "trajectories", wanted) as show_bar:
             yield show_bar
         return
-    if wanted is None and not sys.stderr.isatty():
+    if wanted is None and not standard_error.is_terminal():
         yield _lines(total)
         return
     from rich.console import Console
@@ -67,6 +66,6 @@ def _lines(total: int) -> Callable[[int], None]:
         nonlocal last_line
         if (now := time.monotonic()) - last_line >= LINE_SECONDS:
             last_line = now
-            print(f"training: {completed:,} of {total:,} trajectories", file=sys.stderr, flush=True)
+            standard_error.write_line(f"training: {completed:,} of {total:,} trajectories")
 
     return show

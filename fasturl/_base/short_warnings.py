@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from .standard_error import write_line
+
 
 def complain(text: str) -> None:
     """Say something in one line on standard error."""
-    print(f"fasturl: {' '.join(text.split())}", file=sys.stderr)
+    write_line(f"fasturl: {' '.join(text.split())}")
 
 
 @contextmanager

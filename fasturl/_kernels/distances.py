@@ -6,8 +6,6 @@ which takes half as many instructions as a sum of squares does; 0 where it comes
 fastest axis of `points`. Reals are float32 or float64, all of one kind: registers hold float32 alone.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numba import types
 from numba.extending import overload
@@ -146,7 +144,7 @@ def _of_kind(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) 
 
 
 @overload(_of_kind, jit_options={**OPTIONS, "forceinline": True})
-def _compiled_of_kind(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> Callable:
+def _compiled_of_kind(points: np.ndarray, centres: np.ndarray, n: int, workspace: tuple) -> object:
     in_registers = points.dtype == types.float32
     # what they compile from: Numba wants a function whose arguments are to the letter those of this one
     return (_two_centres_at_a_time if in_registers else _one_centre_at_a_time).py_func

@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from .._base.drafts import remove_drafts
+from .._base.standard_error import write_line
 
 EXIT_CODE = 130
 _PATIENCE = 0.5
@@ -35,7 +36,7 @@ _said = threading.Lock()
 def say() -> int:
     """Print the line, the first time; returns the exit code."""
     if _said.acquire(blocking=False):
-        print(_LINE, file=sys.stderr)
+        write_line(_LINE)
     return EXIT_CODE
 
 

@@ -82,7 +82,7 @@ def _warn(text: str) -> None:
 
 def _print(text: str) -> None:
     if sys.stderr is not None:  # as in programs without a terminal
-        print(text, file=sys.stderr)
+        sys.stderr.write(f"{text}\n")  # at once, so that lines of several processes stay whole
 
 
 sys.meta_path.insert(0, _WaitForGymnasium())

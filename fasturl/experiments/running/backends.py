@@ -21,6 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ..._base import checks, optional
 from ..._base.short_warnings import show_warnings_short, warnings_are_short
+from ..._base.standard_error import write_line
 from ..._base.workers import available_cores
 
 T = TypeVar("T")
@@ -223,9 +224,7 @@ class Dask:
                 deserted_since = 0.0
             elif not deserted_since:
                 deserted_since = time.monotonic()
-                print(
-                    f"the Dask cluster at {self.address} has no workers, waiting", file=sys.stderr, flush=True
-                )
+                write_line(f"the Dask cluster at {self.address} has no workers, waiting")
             elif time.monotonic() - deserted_since > _DESERTED_SECONDS:
                 raise WorkersLost(f"the Dask cluster at {self.address} has no workers any more; {_RESUME}")
 

@@ -8,7 +8,6 @@ stopped anywhere, resumed elsewhere, or run twice at once.
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..._base import checks, notebook, optional
+from ..._base import checks, notebook, optional, standard_error
 from ..._base.exits import exits_are_faults
 from ..._base.progress import LINE_SECONDS
 from ..._base.workers import available_cores
@@ -319,7 +318,7 @@ def _progress(
                 show(state.seeds_done)
 
             yield show_runs
-    elif wanted is None and not sys.stderr.isatty():
+    elif wanted is None and not standard_error.is_terminal():
         yield _line_a_minute(state)
     else:
         with _terminal_bar(state, sum(block.steps for block in blocks)) as advance:
@@ -362,7 +361,7 @@ def _line_a_minute(state: _SweepState) -> Callable[[SeedBlock, float], None]:
         state.finish(block, seconds)
         if (now := time.monotonic()) - last_line >= LINE_SECONDS:
             last_line = now
-            print(state.in_words(), file=sys.stderr, flush=True)
+            standard_error.write_line(state.in_words())
 
     return advance
 

@@ -23,7 +23,6 @@ import itertools
 import json
 import math
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._base import checks, optional
+from ..._base import checks, optional, standard_error
 from ..._base.schema import Range
 from ..running.processes import is_gone, this_process
 from ..running.store import FORMAT
@@ -363,7 +362,7 @@ def _quiet_optuna() -> Iterator[None]:
 @contextmanager
 def _progress(trials: int, seeds: int, wanted: bool | None) -> Iterator[Show]:
     """Trials done, the best so far, time left."""
-    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+    if wanted is False or (wanted is None and not standard_error.is_terminal()):
         yield lambda finished, seeds_done: None
         return
     from rich.console import Console
