@@ -128,3 +128,25 @@ def test_an_oracle_whose_labels_are_no_array_is_named():
     with pytest.raises(ValueError) as caught:  # noqa: PT011  # the text is NumPy's
         fit_decoder(Says(lambda n: [[0], [0, 1]] * (n // 2)), X, 0, 3)
     assert any("Says" in line for line in (str(caught.value), *getattr(caught.value, "__notes__", [])))
+
+
+class Alarmed(Bare):
+    """Raises the flag that some processors raise at a product of matrices that is finite."""
+
+    def fit(self, X):
+        self.subtract_infinities()
+        return super().fit(X)
+
+    def predict(self, X):
+        self.subtract_infinities()
+        return super().predict(X)
+
+    def subtract_infinities(self):
+        infinite = np.full(3, np.inf, np.float32)
+        assert np.isnan(infinite - infinite).all()
+
+
+def test_a_processor_s_false_alarm_is_nothing_to_tell():
+    """Warnings are errors here."""
+    X, states = observations(ENVS["bits"])
+    np.testing.assert_array_equal(fit_decoder(Alarmed(), X, 0, 3).decode(X), states)

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.false_alarms import without_false_alarms
 from ..problems.blocks import Block
 from .decoder import MAX_LABELS, ByteLabels, Decoder, Observations, labels_of_shape, whole_labels
 
@@ -56,6 +57,7 @@ class PredictDecoder(Decoder):
         return np.minimum(labels, self.relabel.size - 1)
 
 
+@without_false_alarms
 def predicted_labels(predictor: Predictor, X: Observations, n_labels: int) -> NDArray[np.int64]:
     """The labels that `predict` gives, checked: whole numbers from 0 to n_labels - 1, one for each
     observation."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.false_alarms import without_false_alarms
 from ..decoders.checked import check_decoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS, Decoder
@@ -22,6 +23,7 @@ _PLAIN = (int, float, str, type(None))
 """Values that nobody can change."""
 
 
+@without_false_alarms
 def fit_decoder(
     oracle: Any,
     X: NDArray[np.generic],

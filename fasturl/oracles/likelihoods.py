@@ -22,11 +22,12 @@ import numpy as np
 import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
 
+from .._base.false_alarms import without_false_alarms
 from .._kernels.mixtures import share_rows
 from ..decoders.affine import AffineDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
-from .projection import Floats, Observations, are_bits, mean_of, sums_around, sums_of, without_false_alarms
+from .projection import Floats, Observations, are_bits, mean_of, sums_around, sums_of
 
 Reals = NDArray[np.float32]
 RowLabels = NDArray[np.int64]

@@ -21,6 +21,7 @@ import numpy as np
 import scipy  # whose parts load when they are used
 from numpy.typing import NDArray
 
+from .._base.false_alarms import without_false_alarms
 from .._base.row_labels import numbered
 from .._kernels import bit_pairs as _bit_pairs
 from .._kernels import merging as _merging
@@ -30,8 +31,6 @@ from .._kernels import splitting as _splitting
 Floats = NDArray[np.float64]
 Observations = NDArray[np.generic]
 
-without_false_alarms = np.errstate(invalid="ignore")
-"""For functions that multiply matrices of float32: some processors call a product invalid that is finite."""
 KINDS = ("moments", "pca")
 
 _PIECE = 8192

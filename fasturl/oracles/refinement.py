@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.false_alarms import without_false_alarms
 from .._base.row_labels import numbered, that_occur
 from .._base.sampling import Indices, random_choice
 from ..decoders.constant import ConstantDecoder
@@ -35,7 +36,7 @@ from .likelihoods import (
     refined,
     same_clusters,
 )
-from .projection import Floats, Observations, are_bits, merged, without_false_alarms
+from .projection import Floats, Observations, are_bits, merged
 from .split_evidence import SplitRule
 from .splits import split_further
 from .splitting import best_split

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._base.false_alarms import without_false_alarms
 from .._base.row_labels import numbered
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
@@ -28,7 +29,7 @@ from .likelihoods import (
 )
 from .noise import MOST_ROWS, Noise
 from .oracle import DecodingOracle
-from .projection import Observations, without_false_alarms
+from .projection import Observations
 from .split_evidence import SplitRule
 from .splitting import Split, best_split
 

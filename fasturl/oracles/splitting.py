@@ -20,11 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.false_alarms import without_false_alarms
 from .._kernels.records import SubsetLimits
 from .._kernels.splitting import best_thresholds, farthest_subset, mean_row
 from .likelihoods import Reals, RowLabels
 from .noise import MOST_ROWS, Noise, leading_directions
-from .projection import Floats, leading_eigenvectors, without_false_alarms
+from .projection import Floats, leading_eigenvectors
 from .sides import Groups, Sample, Sides
 from .split_evidence import Pair, SplitRule, excesses, log_choose
 
