@@ -14,13 +14,13 @@ from url_parts import play
 
 import fasturl as fu
 from fasturl._base.streams import Streams
-from fasturl.agents.game import Game
+from fasturl.agents import game
 from fasturl.agents.latent import LatentAgent
 from fasturl.learners.learner import Task
 from fasturl.training import as_agent
 
 ENV = fu.LockBernoulli(horizon=4, switch=0.2)
-BLOCK = Game(ENV.instance(0), Streams(0), latent=True).block_episodes
+BLOCK = 64
 LEARNERS = [fu.OracleQ(), fu.OracleQ(schedule="jin"), fu.QLearning()]
 
 
@@ -84,9 +84,11 @@ def test_different_seeds_give_different_results():
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-@pytest.mark.parametrize("episodes", [1, 7, BLOCK, BLOCK + 1])
-def test_a_run_equals_the_references_played_from_the_same_streams(learner, episodes):
+@pytest.mark.parametrize("episodes", [1, 7, BLOCK, BLOCK + 1, 8 * BLOCK + 1])
+def test_a_run_equals_the_references_played_from_the_same_streams(learner, episodes, monkeypatch):
     """From the seed to the curve in plain Python: lock, luck, choices, updates, exact value."""
+    monkeypatch.setattr(game, "_BLOCK_STATES", BLOCK * ENV.horizon)
+    assert game.Game(ENV.instance(0), Streams(0), latent=True).block_episodes == BLOCK
     seed = 5
     comp = fu.train(ENV, learner, episodes, seeds=[seed], points=range(1, episodes + 1))
     instance_rng, dynamics_rng, policy_rng = (
