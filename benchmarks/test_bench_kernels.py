@@ -25,7 +25,6 @@ from fasturl._kernels import (
 )
 from fasturl._kernels.compiling import inlined
 from fasturl.agents.observation import _Rows
-from fasturl.decoders.decoder import observations_of
 from fasturl.learners.compiled import CompiledMemory
 from fasturl.learners.learner import Task
 from fasturl.problems.emissions import cumulative
@@ -215,7 +214,7 @@ def unpacked(_):
 
 def observing(_):
     return (
-        observations_of(REALS),
+        REALS.arrays(),
         DRAW.integers(3, size=(BLOCK, LEVELS)),
         np.empty((BLOCK, LEVELS, DIMENSION), np.float32),
     )
@@ -227,18 +226,18 @@ STRAIGHT = np.empty(0, np.float32)
 
 def affine(_):
     affine_scores = records.AffineScores(normals(3, DIMENSION), normals(3), STRAIGHT)
-    return observations_of(REALS), affine_scores, normals(3, 2 * LEVELS), scores()
+    return REALS.arrays(), affine_scores, normals(3, 2 * LEVELS), scores()
 
 
 def affine_by_level(_):
     affine_scores = records.AffineScores(normals(3, DIMENSION, LEVELS), normals(3, LEVELS), STRAIGHT)
-    return observations_of(REALS), affine_scores, normals(3, 2 * LEVELS), scores()
+    return REALS.arrays(), affine_scores, normals(3, 2 * LEVELS), scores()
 
 
 def affine_labels(_):
     affine_scores = records.AffineScores(normals(3, DIMENSION), normals(3), STRAIGHT)
     names, tail = np.arange(3, dtype=np.uint8), normals(3, 2 * LEVELS)
-    return observations_of(REALS), affine_scores, names, tail, np.empty((BLOCK, LEVELS, 3), np.uint8)
+    return REALS.arrays(), affine_scores, names, tail, np.empty((BLOCK, LEVELS, 3), np.uint8)
 
 
 def bent_labels(_):

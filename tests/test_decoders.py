@@ -18,7 +18,7 @@ from fasturl.decoders import (
     SupportVectorDecoder,
     check_decoder,
 )
-from fasturl.problems.blocks import RealBlock
+from fasturl.problems.blocks import BitBlock, RealBlock
 from fasturl.problems.emissions import Bernoulli, Categorical, Gaussian
 from fasturl.problems.environment import emission_rngs
 from fasturl.problems.locks import LockBits
@@ -173,18 +173,23 @@ def test_a_label_table_equals_decoding_all_observations_of_a_level(make, emissio
 LAYOUTS = {
     "of another order": np.asfortranarray,
     "read backwards": lambda table: table[::-1].copy()[::-1],
-    "cut out of a larger one": lambda table: np.pad(table, ((0, 0), (0, 0), (0, 2)))[:, :, :-2],
-    "read only": lambda table: np.frombuffer(table.tobytes(), np.float32).reshape(table.shape),
+    "cut out of a larger one": lambda table: np.repeat(table, 3, axis=-1)[..., ::3],
+    "read only": lambda table: np.frombuffer(table.tobytes(), table.dtype).reshape(table.shape),
 }
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("make", ["affine", "an affine one or none for each level"], indirect=True)
-def test_blocks_of_any_layout_have_the_same_labels(make, layout):
-    emission = EMISSIONS["lock of reals"]
-    decoder, block = make(emission), emission.draw(emission_rngs(Streams(1)), 6)
-    other = RealBlock(LAYOUTS[layout](block.noise), LAYOUTS[layout](block.means), block.n_informative)
+@pytest.mark.parametrize("emission", ["lock of reals", "lock of bits in two words"])
+def test_blocks_of_any_layout_have_the_same_labels_and_look_the_same(make, emission, layout):
+    block = EMISSIONS[emission].draw(emission_rngs(Streams(1)), 6)
+    decoder, lay_out = make(EMISSIONS[emission]), LAYOUTS[layout]
+    if isinstance(block, RealBlock):
+        other = RealBlock(lay_out(block.noise), lay_out(block.means), block.n_informative)
+    else:
+        other = BitBlock(lay_out(block.words), block.dimension)
     np.testing.assert_array_equal(decoder.table(other), decoder.table(block))
+    np.testing.assert_array_equal(other.every_state(), block.every_state())
 
 
 def test_close_calls_are_close():

@@ -132,13 +132,13 @@ def best_of_bits(
 def best_of_reals(block: RealBlock, scores: AffineScores, relabel: ByteLabels, n_levels: int) -> ByteLabels:
     """As `best_of_bits`, for reals."""
     labels = np.empty((block.n_episodes, n_levels, block.n_states), np.uint8)
-    _affine.affine_labels(block.without_gaps(), scores, relabel, _tail(scores, n_levels), labels)
+    _affine.affine_labels(block.arrays(), scores, relabel, _tail(scores, n_levels), labels)
     return labels
 
 
 def fill_scores(block: RealBlock, scores: AffineScores, out: Reals) -> None:
     """Fill in the scores of reals at the first levels: out [E, K, S, levels]."""
-    _affine.affine_scores(block.without_gaps(), scores, _tail(scores, out.shape[3]), out)
+    _affine.affine_scores(block.arrays(), scores, _tail(scores, out.shape[3]), out)
 
 
 def as_affine_scores(weights: Reals, bias: Reals, curvature: Reals | None = None) -> AffineScores:

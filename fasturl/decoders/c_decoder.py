@@ -11,7 +11,7 @@ from .._base import checks, plugin_loops
 from .._base.c_functions import CFunction, Context, call_of, explain
 from .._kernels.records import DecoderWorkspace
 from ..problems.blocks import Block, RealBlock
-from .decoder import ByteLabels, Decoder, observations_of, real_blocks, shape_of
+from .decoder import ByteLabels, Decoder, real_blocks, shape_of
 
 
 class CDecoder(Decoder):
@@ -77,8 +77,6 @@ class CDecoder(Decoder):
             labels=np.empty(real.n_levels, np.int32),
         )
         call = call_of(self._function, self._context)
-        plugin_loops.decoder_labels(
-            observations_of(real), level, call, workspace, self.relabel, labels, problem
-        )
+        plugin_loops.decoder_labels(real.arrays(), level, call, workspace, self.relabel, labels, problem)
         explain(problem, self._function, f"labels from 0 to {self.relabel.size - 1}")
         return labels

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._base.kernel_arrays import for_kernels
 from .._kernels import decoding as _decoding
 from .._kernels import turning as _turning
-from .._kernels.records import RealObservations
 from ..problems.blocks import Block, RealBlock, packed
 
 MAX_LABELS = 256
@@ -155,7 +155,7 @@ def block_of(X: Observations) -> Block:
     if X.dtype in (np.uint8, np.bool_) and X.view(np.uint8).max(initial=0) <= 1:
         return packed(X.astype(np.uint8, copy=False).reshape(n, 1, 1, dimension))
     columns = np.empty((dimension, n), np.float32)
-    _turning.transpose(np.ascontiguousarray(X, np.float32), columns)
+    _turning.transpose(for_kernels(X, np.float32), columns)
     return RealBlock(columns.reshape(1, dimension, n), np.zeros((1, dimension, n), np.float32), 0)
 
 
@@ -167,8 +167,3 @@ def real_blocks(block: Block) -> list[RealBlock]:
     columns = block.every_state().transpose(2, 0, 3, 1).astype(np.float32, order="C")
     blank = np.zeros((1, block.dimension, block.n_levels), np.float32)
     return [RealBlock(noise, blank, 0) for noise in columns]
-
-
-def observations_of(real: RealBlock) -> RealObservations:
-    """The block as kernels take it."""
-    return RealObservations(real.noise, real.means, real.n_informative)

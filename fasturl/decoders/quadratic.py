@@ -75,7 +75,7 @@ class QuadraticDecoder(Decoder):
         return self._best(block, np.concatenate([self._scores(real) for real in blocks], axis=2))
 
     def _scores(self, real: RealBlock) -> Reals:
-        observations, n_labels = real.without_gaps(), self._mixture.bias.size
+        observations, n_labels = real.arrays(), self._mixture.bias.size
         scores = np.empty((real.n_episodes, n_labels, real.n_states, real.n_levels), np.float32)
         tail = np.empty((observations.n_informative, real.n_levels), np.float32)
         _quadratic.quadratic_scores(observations, self._mixture, tail, scores)

@@ -9,7 +9,7 @@ from .._base import checks
 from .._kernels import mixtures as _mixtures
 from .._kernels.records import SymbolTables
 from ..problems.blocks import Block, RealBlock
-from .decoder import ByteLabels, Decoder, Reals, observations_of, real_blocks
+from .decoder import ByteLabels, Decoder, Reals, real_blocks
 
 
 class SymbolDecoder(Decoder):
@@ -59,5 +59,5 @@ class SymbolDecoder(Decoder):
     def _scores(self, real: RealBlock) -> Reals:
         scores = np.empty((real.n_episodes, self._tables.bias.size, real.n_states, real.n_levels), np.float32)
         totals = np.empty((2, self._tables.bias.size), np.float32)
-        _mixtures.symbol_scores(observations_of(real), self._tables, totals, scores)
+        _mixtures.symbol_scores(real.arrays(), self._tables, totals, scores)
         return scores

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base import checks
+from .._base.kernel_arrays import for_kernels
 from .._kernels import emission as _emission
 from .._kernels.records import RealObservations
 
@@ -71,8 +72,8 @@ class RealBlock(Block):
     kind: ClassVar[str] = "reals"
 
     def __post_init__(self) -> None:
-        _refuse_other_axes("noise", self.noise, 3)
-        _refuse_other_axes("means", self.means, 3)
+        _keep_array(self, "noise", 3)
+        _keep_array(self, "means", 3)
         _, dimension, n_levels = self.means.shape
         if self.noise.shape[1] < dimension or self.noise.shape[2] != n_levels:
             raise ValueError(
@@ -100,19 +101,15 @@ class RealBlock(Block):
         return out
 
     def observe_into(self, states: States, out: Reals) -> None:
-        _emission.observe_reals(self.without_gaps(), np.ascontiguousarray(states), out)
+        _emission.observe_reals(self.arrays(), np.ascontiguousarray(states), out)
 
-    def without_gaps(self) -> RealObservations:
-        """A block of any layout as kernels that read whole registers take it."""
-        return RealObservations(
-            np.ascontiguousarray(self.noise, np.float32),
-            np.ascontiguousarray(self.means, np.float32),
-            self.n_informative,
-        )
+    def arrays(self) -> RealObservations:
+        """The block as kernels take it."""
+        return RealObservations(self.noise, self.means, self.n_informative)
 
     def level(self, h: int) -> RealBlock:
         noise, means = self.noise[:, :, h : h + 1], self.means[:, :, h : h + 1]
-        return RealBlock(np.ascontiguousarray(noise), np.ascontiguousarray(means), self.n_informative)
+        return RealBlock(noise, means, self.n_informative)
 
     def episodes(self, first: int, end: int) -> RealBlock:
         return RealBlock(self.noise[first:end], self.means, self.n_informative)
@@ -127,7 +124,7 @@ class BitBlock(Block):
     kind: ClassVar[str] = "bits"
 
     def __post_init__(self) -> None:
-        _refuse_other_axes("words", self.words, 4)
+        _keep_array(self, "words", 4)
         for name, value in zip(("n_episodes", "n_levels", "n_states"), self.words.shape[:3], strict=True):
             object.__setattr__(self, name, value)
 
@@ -153,7 +150,7 @@ class BitBlock(Block):
         _emission.observe_bits(self.words, np.ascontiguousarray(states), out)
 
     def level(self, h: int) -> BitBlock:
-        return BitBlock(np.ascontiguousarray(self.words[:, h : h + 1]), self.dimension)
+        return BitBlock(self.words[:, h : h + 1], self.dimension)
 
     def episodes(self, first: int, end: int) -> BitBlock:
         return BitBlock(self.words[first:end], self.dimension)
@@ -196,9 +193,16 @@ def packed(observations: NDArray[np.uint8]) -> BitBlock:
     """Zeros and ones [E, L, S, D] as a block of packed words."""
     *shape, dimension = observations.shape
     words = np.empty((*shape, -(-dimension // 64)), np.uint64)
-    rows = np.ascontiguousarray(observations).reshape(-1, dimension)
+    rows = for_kernels(observations).reshape(-1, dimension)
     _emission.pack(rows, words.reshape(-1, words.shape[-1]))
     return BitBlock(words, dimension)
+
+
+def _keep_array(block: Block, name: str, n_axes: int) -> None:
+    """Keep an array of so many axes as kernels take it; ValueError for what is none."""
+    array = getattr(block, name)
+    _refuse_other_axes(name, array, n_axes)
+    object.__setattr__(block, name, for_kernels(array))
 
 
 def _refuse_other_axes(name: str, array: Any, n_axes: int) -> None:
