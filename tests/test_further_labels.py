@@ -85,10 +85,11 @@ def test_a_bound_that_somebody_gave_is_kept():
         assert any("several states" in warning for warning in run.diagnostics[0]["warnings"])
 
 
-def test_symbols_need_not_be_counted():
-    """Three states of three symbols each."""
+@pytest.mark.parametrize("shares", [[0.5, 0.3, 0.2], [1 / 12] * 12, [0.9, *[0.005] * 20]])
+def test_symbols_need_not_be_counted(shares):
+    """Three states, each of as many symbols."""
     lock = fu.LockBernoulli(6, switch=0.2).instance(0)
-    symbols = fu.emissions.Categorical(np.kron(np.eye(3), [0.5, 0.3, 0.2]), n_levels=7)
+    symbols = fu.emissions.Categorical(np.kron(np.eye(3), shares), n_levels=7)
     env = fu.BlockMDP(lock.transitions, lock.rewards, emission=symbols)
     run = fu.train(env, fu.URL(), 2_000, seeds=3)
     assert run.success_rate == 1.0
@@ -96,12 +97,13 @@ def test_symbols_need_not_be_counted():
 
 
 def test_each_symbol_has_a_label_where_there_are_more_than_states():
-    rows = np.eye(30, dtype=np.uint8)[np.random.default_rng(0).integers(12, size=400)]
+    rows = np.eye(300, dtype=np.uint8)[np.random.default_rng(0).integers(12, size=400)]
     decoder = symbol_decoder(rows, 5)
     labels = decoder.decode(rows)
     np.testing.assert_array_equal(labels, np.unique(rows.argmax(axis=1), return_inverse=True)[1])
     assert symbol_decoder(rows, 12) is None  # a label for each state is enough
-    assert symbol_decoder(rows, 1) is None  # too many looks
+    assert symbol_decoder(np.eye(256, dtype=np.uint8), 5).n_labels == 256
+    assert symbol_decoder(np.eye(257, dtype=np.uint8), 5) is None  # no decoder has so many labels
     assert symbol_decoder(rows.astype(np.float32), 5) is None
     two_ones = rows.copy()
     two_ones[-1, :2] = 1

@@ -4,12 +4,13 @@ A label is for one cluster, and a state may show now this look and now that one:
 than states, and with a label for each state some label hides parts of two. Labels that belong to one state do
 no harm, so there may be more of them than states.
 
-Where an observation is a single symbol, one bit of all, every symbol is a look and has a label. Elsewhere
-labels are split for as long as they look like several states by the rule of a warning. But noise with long
-tails, or along a curve, falls apart into ever more pieces too, and labels for those only cost trajectories.
-What tells is whether the pieces are there again in other observations: each label is split in one half of
-them and in the other, and the two have to agree. And where levels look different, what looks different are
-the same states at other levels: some level must have more labels than it may have states.
+Where an observation is a single symbol, one bit of all, every symbol is a look and has a label, as long as a
+decoder can have so many: clusters of symbols mean nothing, since any two symbols lie equally far apart.
+Elsewhere labels are split for as long as they look like several states by the rule of a warning. But noise
+with long tails, or along a curve, falls apart into ever more pieces too, and labels for those only cost
+trajectories. What tells is whether the pieces are there again in other observations: each label is split in
+one half of them and in the other, and the two have to agree. And where levels look different, what looks
+different are the same states at other levels: some level must have more labels than it may have states.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..learners.learner import Ints
 from .label_matching import have_moved, moved_labels
 
 _MOST_LOOKS = 8
-"""Upper limit on the labels, for each state that a level may have."""
+"""Upper limit on the labels of clusters, for each state that a level may have."""
 MOST_REFINED = 2**12
 """Upper limit on the observations that both halves have together, which a decoder with further labels is made
 from."""
@@ -49,21 +50,17 @@ _MISTAKEN = 0.01
 
 def symbol_decoder(rows: NDArray[np.generic], n_states: int) -> Decoder | None:
     """A decoder with a label for each symbol that observations [n, D] show, where each shows one alone and
-    there are more symbols than states; None elsewhere."""
+    there are more symbols than states; None elsewhere, and where no decoder has so many labels."""
     if rows.dtype != np.uint8 or not all(_are_symbols(part) for part in (rows[:_FEW], rows)):
         return None
     symbols = np.flatnonzero(rows.any(axis=0))
-    if not n_states < symbols.size <= _most_labels(n_states):
+    if not n_states < symbols.size <= MAX_LABELS:
         return None
     return AffineDecoder(np.eye(rows.shape[1])[symbols], np.zeros(symbols.size))
 
 
 def _are_symbols(rows: NDArray[np.generic]) -> bool:
     return bool((rows.sum(axis=1, dtype=np.int64) == 1).all())
-
-
-def _most_labels(n_states: int) -> int:
-    return min(_MOST_LOOKS * n_states, MAX_LABELS)
 
 
 class FurtherLabels:
@@ -94,7 +91,7 @@ class FurtherLabels:
         n_labels = that_occur(labels).size
         if n_labels < self._n_states:
             return decoder
-        most = _most_labels(self._n_states)
+        most = min(_MOST_LOOKS * self._n_states, MAX_LABELS)
         further = _agreed_labels(rows, labels, most, generator)
         if further is None:
             return decoder
