@@ -77,7 +77,7 @@ def test_runs_over_plain_c(benchmark, reference_rates, env, agent, must_reach, e
     """That of OracleQ is asserted with room for a busy machine; those of URL are not reached yet."""
     benchmark.group = f"{GROUP}, {episodes:,} trajectories"
     benchmark.pedantic(
-        fu.train, args=(env, agent, episodes, [3]), kwargs={"n_jobs": 1}, rounds=8, warmup_rounds=1
+        fu.train, args=(env, agent, episodes, [3]), kwargs={"n_jobs": 1}, rounds=30, warmup_rounds=1
     )
     if seconds := best_seconds(benchmark):
         report(benchmark, steps_per_second=episodes * HORIZON / seconds)
