@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 import fasturl as fu
 from fasturl.agents import further_labels, pooled_decoding
-from fasturl.agents.further_labels import FurtherLabels, _may_be_two, symbol_decoder
+from fasturl.agents.further_labels import FurtherLabels, _may_be_two, most_labels, symbol_decoder
 from fasturl.agents.pooled_decoding import PooledDecoding, _observation_parts
 from fasturl.oracles.refinement import refined_decoder
 from fasturl.problems.blocks import ObservationBlock, packed
@@ -98,16 +98,37 @@ def test_symbols_need_not_be_counted(shares):
 
 def test_each_symbol_has_a_label_where_there_are_more_than_states():
     rows = np.eye(300, dtype=np.uint8)[np.random.default_rng(0).integers(12, size=400)]
-    decoder = symbol_decoder(rows, 5)
+    decoder = symbol_decoder(rows, 5, 12)
     labels = decoder.decode(rows)
     np.testing.assert_array_equal(labels, np.unique(rows.argmax(axis=1), return_inverse=True)[1])
-    assert symbol_decoder(rows, 12) is None  # a label for each state is enough
-    assert symbol_decoder(np.eye(256, dtype=np.uint8), 5).n_labels == 256
-    assert symbol_decoder(np.eye(257, dtype=np.uint8), 5) is None  # no decoder has so many labels
-    assert symbol_decoder(rows.astype(np.float32), 5) is None
+    assert symbol_decoder(rows, 12, 256) is None  # a label for each state is enough
+    assert symbol_decoder(rows, 5, 11) is None  # too many
+    assert symbol_decoder(rows.astype(np.float32), 5, 12) is None
     two_ones = rows.copy()
     two_ones[-1, :2] = 1
-    assert symbol_decoder(two_ones, 5) is None
+    assert symbol_decoder(two_ones, 5, 12) is None
+
+
+@pytest.mark.parametrize(
+    ("horizon", "n_actions", "n_states", "most"),
+    [(20, 4, 3, 256), (128, 4, 3, 256), (200, 4, 3, 204), (1000, 4, 3, 91), (1000, 100, 40, 40)],
+)
+def test_a_model_of_all_labels_has_a_quarter_of_a_gigabyte(horizon, n_actions, n_states, most):
+    """It has a number of 8 bytes for each level, label, action and next label; states have labels anyway."""
+    assert most_labels(n_states, horizon, n_actions) == most
+
+
+def test_symbols_get_labels_within_the_memory_of_a_model(monkeypatch):
+    monkeypatch.setattr(further_labels, "_MODEL_NUMBERS", 6 * 4 * 8**2)
+    found = []
+    for n_symbols in (2, 3):
+        lock = fu.LockBernoulli(6, switch=0.2).instance(0)
+        shares = np.full(n_symbols, 1 / n_symbols)
+        symbols = fu.emissions.Categorical(np.kron(np.eye(3), shares), n_levels=7)
+        env = fu.BlockMDP(lock.transitions, lock.rewards, emission=symbols)
+        found.append(max(fu.train(env, fu.URL(), 200).diagnostics[0]["labels_found"]))
+    assert found[0] == 6
+    assert found[1] <= 8
 
 
 def clouds(noise):
@@ -120,7 +141,7 @@ def clouds(noise):
 def added(decoder, rows, n_states=3, by_level=None):
     """What is made of a decoder where each observation is a trajectory of one level, or those given are."""
     trajectories = rows[:, None] if by_level is None else by_level
-    return FurtherLabels(n_states).added(decoder, rows, trajectories, 100, np.random.default_rng(0))
+    return FurtherLabels(n_states, 256).added(decoder, rows, trajectories, 100, np.random.default_rng(0))
 
 
 def kinds_of_noise():

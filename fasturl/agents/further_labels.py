@@ -4,9 +4,9 @@ A label is for one cluster, and a state may show now this look and now that one:
 than states, and with a label for each state some label hides parts of two. Labels that belong to one state do
 no harm, so there may be more of them than states.
 
-Where an observation is a single symbol, one bit of all, every symbol is a look and has a label, as long as a
-decoder can have so many: clusters of symbols mean nothing, since any two symbols lie equally far apart.
-Elsewhere labels are split for as long as they look like several states by the rule of a warning. But noise
+Where an observation is a single symbol, one bit of all, every symbol is a look and has a label, as long as
+there may be so many: clusters of symbols mean nothing, since any two symbols lie equally far apart. Elsewhere
+labels are split for as long as they look like several states by the rule of a warning. But noise
 with long tails, or along a curve, falls apart into ever more pieces too, and labels for those only cost
 trajectories. What tells is whether the pieces are there again in other observations: each label is split in
 one half of them and in the other, and the two have to agree. And where levels look different, what looks
@@ -14,6 +14,8 @@ different are the same states at other levels: some level must have more labels 
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,9 @@ from .label_matching import have_moved, moved_labels
 
 _MOST_LOOKS = 8
 """Upper limit on the labels of clusters, for each state that a level may have."""
+_MODEL_NUMBERS = 2**25
+"""Upper limit on the numbers of a model of transitions between the labels of a level and those of the next,
+256 MB: a run is not promised to take more where it has a label for each state."""
 MOST_REFINED = 2**12
 """Upper limit on the observations that both halves have together, which a decoder with further labels is made
 from."""
@@ -48,13 +53,19 @@ _MISTAKEN = 0.01
 """Share of a level's observations that may have a label by mistake."""
 
 
-def symbol_decoder(rows: NDArray[np.generic], n_states: int) -> Decoder | None:
+def most_labels(n_states: int, horizon: int, n_actions: int) -> int:
+    """Upper limit on the labels of all observations, where states may have several: what a decoder can have,
+    and a model of them has memory for."""
+    return max(n_states, min(MAX_LABELS, math.isqrt(_MODEL_NUMBERS // (horizon * n_actions))))
+
+
+def symbol_decoder(rows: NDArray[np.generic], n_states: int, most: int) -> Decoder | None:
     """A decoder with a label for each symbol that observations [n, D] show, where each shows one alone and
-    there are more symbols than states; None elsewhere, and where no decoder has so many labels."""
+    there are more symbols than states; None elsewhere, and where they are more than `most`."""
     if rows.dtype != np.uint8 or not all(_are_symbols(part) for part in (rows[:_FEW], rows)):
         return None
     symbols = np.flatnonzero(rows.any(axis=0))
-    if not n_states < symbols.size <= MAX_LABELS:
+    if not n_states < symbols.size <= most:
         return None
     return AffineDecoder(np.eye(rows.shape[1])[symbols], np.zeros(symbols.size))
 
@@ -66,10 +77,11 @@ def _are_symbols(rows: NDArray[np.generic]) -> bool:
 class FurtherLabels:
     """The search for clusters that a decoder of n_states labels or more does not tell apart. It is made again
     at the next fit where halves of the observations disagree, and ever later where none or too many are
-    needed."""
+    needed. There are at most `most` labels."""
 
-    def __init__(self, n_states: int) -> None:
-        self._n_states, self._next, self._growth = n_states, 0.0, _LEAST_GROWTH
+    def __init__(self, n_states: int, most: int) -> None:
+        self._n_states, self._most = n_states, min(_MOST_LOOKS * n_states, most)
+        self._next, self._growth = 0.0, _LEAST_GROWTH
 
     def added(
         self,
@@ -91,11 +103,10 @@ class FurtherLabels:
         n_labels = that_occur(labels).size
         if n_labels < self._n_states:
             return decoder
-        most = min(_MOST_LOOKS * self._n_states, MAX_LABELS)
-        further = _agreed_labels(rows, labels, most, generator)
+        further = _agreed_labels(rows, labels, self._most, generator)
         if further is None:
             return decoder
-        if n_labels < further.max() + 1 <= most and improves(rows, further, labels):
+        if n_labels < further.max() + 1 <= self._most and improves(rows, further, labels):
             candidate = refined_decoder(rows, further)
             if _most_at_a_level(candidate, trajectories) > self._n_states:
                 return candidate

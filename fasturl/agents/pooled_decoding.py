@@ -55,17 +55,25 @@ class HistoryFit(NamedTuple):
 
 
 class PooledDecoding(LevelDecoding):
-    """All levels decoded alike."""
+    """All levels decoded alike, with up to `most_labels` labels where states may have several; None where
+    there is one for each state."""
 
     levels = POOLED
     most_observations = 2**17
     keeps_rare = True
 
     def __init__(
-        self, oracle: Any, n_states: int, seeds: np.random.Generator, batch: int, *, open_ended: bool = False
+        self,
+        oracle: Any,
+        n_states: int,
+        seeds: np.random.Generator,
+        batch: int,
+        *,
+        most_labels: int | None = None,
     ) -> None:
         super().__init__(oracle, n_states, seeds)
-        self._further_labels = FurtherLabels(n_states) if open_ended else None
+        self._most_labels = most_labels
+        self._further_labels = None if most_labels is None else FurtherLabels(n_states, most_labels)
         self.decoder: Decoder = ConstantDecoder(n_states)
         self._next, self._growth = batch, GROWTH
         self._n_rows, self._share_moved = 0, 1.0
@@ -150,8 +158,8 @@ class PooledDecoding(LevelDecoding):
     ) -> Decoder:
         from ..oracles.refinement import fit_and_refine
 
-        if self._further_labels is not None:
-            symbols = symbol_decoder(rows, self._n_states)
+        if self._most_labels is not None:
+            symbols = symbol_decoder(rows, self._n_states, self._most_labels)
             if symbols is not None:
                 return symbols
         return fit_and_refine(self._oracle, rows, old_labels, seed, self._n_states, present)

@@ -22,6 +22,7 @@ from ..problems.description import Description
 from .agent import Outcome
 from .chosen_decoding import ChosenDecoding
 from .decoding import DecodingAgent
+from .further_labels import most_labels
 from .game import Game
 from .history import history_bytes
 from .ledger import Ledger
@@ -104,19 +105,21 @@ class URL(DecodingAgent):
         decoding = self._decoding(game.description, seeds)
         return URLTraining(game, ledger, self.learner, decoding, n_labels, seeds).run()
 
-    def _is_open_ended(self, known: Description) -> bool:
-        """Whether there may be more labels than states: nobody has said how many, and the oracle believes in
-        clusters that can be split."""
+    def _most_labels(self, known: Description) -> int | None:
+        """Upper limit on the labels where there may be more than states: nobody has said how many, and the
+        oracle believes in clusters that can be split. None elsewhere."""
         from ..oracles import fitting
 
         oracle = self.oracle_for(known)
         has_centres = getattr(oracle, "clusters_have_centres", False)
-        return self.n_states is None and has_centres and fitting.n_labels_of(oracle) is None
+        if self.n_states is not None or not has_centres or fitting.n_labels_of(oracle) is not None:
+            return None
+        return most_labels(self.n_labels(known), known.horizon, known.n_actions)
 
     def _decoding(self, known: Description, seeds: np.random.Generator) -> LevelDecoding:
         n_labels, batch = self.n_labels(known), self.batch_for(known)
         pooled = PooledDecoding(
-            self.oracle_for(known), n_labels, seeds, batch, open_ended=self._is_open_ended(known)
+            self.oracle_for(known), n_labels, seeds, batch, most_labels=self._most_labels(known)
         )
         if self.levels == POOLED:
             return pooled
