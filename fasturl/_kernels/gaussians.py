@@ -16,6 +16,8 @@ import numpy as np
 
 from .compiling import inlined, kernel
 
+BATCH = 64
+"""Points whose scores are added up side by side, several in a register, each in the order of its own."""
 _NEGLIGIBLE = -54.0 * math.log(2.0)
 """What is e to this, or less, of the greatest share leaves their sum as it is."""
 
@@ -41,40 +43,76 @@ def _share(scores: np.ndarray, i: int) -> float:
     return greatest + math.log(total)
 
 
+@inlined
+def _fill_columns(points: np.ndarray, first: int, end: int, columns: np.ndarray) -> None:
+    """Points from `first` up to `end` as columns [R, BATCH]; what is in the others does not matter."""
+    for i in range(end - first):
+        for r in range(points.shape[1]):
+            columns[r, i] = points[first + i, r]
+
+
 @kernel
 def diagonal_expectation(
-    points: np.ndarray, constants: np.ndarray, means: np.ndarray, factors: np.ndarray, shares: np.ndarray
+    points: np.ndarray,
+    constants: np.ndarray,
+    means: np.ndarray,
+    factors: np.ndarray,
+    shares: np.ndarray,
+    scratch: np.ndarray,
 ) -> float:
     """The log-likelihood of points [n, R], for constants [K], means [K, R] and the diagonals factors [K, R];
-    shares [n, K] are set to the probabilities that a point comes from a component."""
+    shares [n, K] are set to the probabilities that a point comes from a component. scratch [R + 2, BATCH] may
+    hold any numbers."""
+    n, n_axes = points.shape
+    columns, squares = scratch[:n_axes], scratch[n_axes]
     log_likelihood = 0.0
-    for i in range(points.shape[0]):
+    for first in range(0, n, BATCH):
+        end = min(first + BATCH, n)
+        _fill_columns(points, first, end, columns)
         for k in range(constants.size):
-            square = 0.0
-            for r in range(points.shape[1]):
-                z = factors[k, r] * (points[i, r] - means[k, r])
-                square += z * z
-            shares[i, k] = constants[k] - 0.5 * square
-        log_likelihood += _share(shares, i)
+            squares[:] = 0.0
+            for r in range(n_axes):
+                factor, mean, column = factors[k, r], means[k, r], columns[r]
+                for i in range(BATCH):
+                    z = factor * (column[i] - mean)
+                    squares[i] += z * z
+            for i in range(first, end):
+                shares[i, k] = constants[k] - 0.5 * squares[i - first]
+        for i in range(first, end):
+            log_likelihood += _share(shares, i)
     return log_likelihood
 
 
 @kernel
 def full_expectation(
-    points: np.ndarray, constants: np.ndarray, means: np.ndarray, factors: np.ndarray, shares: np.ndarray
+    points: np.ndarray,
+    constants: np.ndarray,
+    means: np.ndarray,
+    factors: np.ndarray,
+    shares: np.ndarray,
+    scratch: np.ndarray,
 ) -> float:
     """As `diagonal_expectation`, for lower triangular factors [K, R, R]."""
+    n, n_axes = points.shape
+    columns, squares, z = scratch[:n_axes], scratch[n_axes], scratch[n_axes + 1]
     log_likelihood = 0.0
-    for i in range(points.shape[0]):
+    for first in range(0, n, BATCH):
+        end = min(first + BATCH, n)
+        _fill_columns(points, first, end, columns)
         for k in range(constants.size):
-            square = 0.0
-            for r in range(points.shape[1]):
-                z = 0.0
+            squares[:] = 0.0
+            for r in range(n_axes):
+                z[:] = 0.0
                 for s in range(r + 1):
-                    z += factors[k, r, s] * (points[i, s] - means[k, s])
-                square += z * z
-            shares[i, k] = constants[k] - 0.5 * square
-        log_likelihood += _share(shares, i)
+                    factor, mean, column = factors[k, r, s], means[k, s], columns[s]
+                    for i in range(BATCH):
+                        z[i] += factor * (column[i] - mean)
+                for i in range(BATCH):
+                    squares[i] += z[i] * z[i]
+            for i in range(first, end):
+                shares[i, k] = constants[k] - 0.5 * squares[i - first]
+        for i in range(first, end):
+            log_likelihood += _share(shares, i)
     return log_likelihood
 
 
@@ -86,9 +124,11 @@ def shared_means(points: np.ndarray, shares: np.ndarray, sizes: np.ndarray, mean
     means[:] = 0.0
     for i in range(points.shape[0]):
         for k in range(sizes.size):
-            sizes[k] += shares[i, k]
-            for r in range(points.shape[1]):
-                means[k, r] += shares[i, k] * points[i, r]
+            share = shares[i, k]
+            if share != 0.0:
+                sizes[k] += share
+                for r in range(points.shape[1]):
+                    means[k, r] += share * points[i, r]
     for k in range(sizes.size):
         if sizes[k] > 0.0:
             for r in range(points.shape[1]):
@@ -101,9 +141,11 @@ def diagonal_scatter(points: np.ndarray, shares: np.ndarray, means: np.ndarray, 
     scatter[:] = 0.0
     for i in range(points.shape[0]):
         for k in range(means.shape[0]):
-            for r in range(points.shape[1]):
-                z = points[i, r] - means[k, r]
-                scatter[k, r] += shares[i, k] * z * z
+            share = shares[i, k]
+            if share != 0.0:
+                for r in range(points.shape[1]):
+                    z = points[i, r] - means[k, r]
+                    scatter[k, r] += share * z * z
 
 
 @kernel
@@ -113,7 +155,9 @@ def full_scatter(points: np.ndarray, shares: np.ndarray, means: np.ndarray, scat
     scatter[:] = 0.0
     for i in range(points.shape[0]):
         for k in range(means.shape[0]):
-            for r in range(points.shape[1]):
-                weighted = shares[i, k] * (points[i, r] - means[k, r])
-                for s in range(r + 1):
-                    scatter[k, r, s] += weighted * (points[i, s] - means[k, s])
+            share = shares[i, k]
+            if share != 0.0:
+                for r in range(points.shape[1]):
+                    weighted = share * (points[i, r] - means[k, r])
+                    for s in range(r + 1):
+                        scatter[k, r, s] += weighted * (points[i, s] - means[k, s])

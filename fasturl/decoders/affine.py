@@ -76,7 +76,11 @@ class AffineDecoder(Decoder):
             return np.ascontiguousarray(labels.reshape(shape).transpose(0, 2, 1))
         if isinstance(block, RealBlock):
             return best_of_reals(block, self._scores.affine, self.relabel, block.n_levels)
-        return self._best(block, self._scores(block))
+        of_states = (
+            best_of_reals(real, self._scores.affine, self.relabel, block.n_levels)
+            for real in real_blocks(block)
+        )
+        return np.concatenate(list(of_states), axis=2)
 
 
 class AffineMap:

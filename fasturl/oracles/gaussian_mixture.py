@@ -59,7 +59,8 @@ class GaussianMixture(NamedTuple):
         constants = (
             np.log(self.weights) + np.log(volumes).sum(axis=1) - dimension / 2 * math.log(2.0 * math.pi)
         )
-        return kernel(points, constants, self.means, factors, shares) / len(points)
+        scratch = np.empty((dimension + 2, _gaussians.BATCH))
+        return kernel(points, constants, self.means, factors, shares, scratch) / len(points)
 
     def maximised(self, points: Floats, shares: Floats, least_variance: float) -> GaussianMixture:
         """The likeliest mixture of the same kind, given the shares [n, K] of points [n, R]."""
