@@ -236,13 +236,17 @@ def bernoulli_words(halves: np.ndarray, thresholds: np.ndarray, out: np.ndarray)
     of 2^-32).
     """
     dimension = thresholds.shape[2]
-    out[:] = np.uint64(0)
     for e in range(out.shape[0]):
         for h in range(out.shape[1]):
+            uniforms = halves[e, h * dimension : (h + 1) * dimension]
             for s in range(out.shape[2]):
-                for j in range(dimension):
-                    if np.uint64(halves[e, h * dimension + j]) < thresholds[h, s, j]:
-                        out[e, h, s, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+                for w in range(out.shape[3]):
+                    # without branches, so that several bits are compared at once
+                    some, limits = uniforms[64 * w : 64 * w + 64], thresholds[h, s, 64 * w : 64 * w + 64]
+                    word = _0
+                    for j in range(some.size):
+                        word |= np.uint64(np.uint64(some[j]) < limits[j]) << np.uint64(j)
+                    out[e, h, s, w] = word
 
 
 @kernel
