@@ -65,7 +65,7 @@ def test_what_kernels_read_off_a_table_equals_their_references(draw, episodes, n
 def test_counts_of_trajectories_equal_their_references(draw, count, horizon, n_labels, n_actions):
     seen = draw.integers(n_labels, size=(count, horizon + 1)).astype(np.uint8)
     taken = draw.integers(n_actions, size=(count, horizon)).astype(np.min_scalar_type(n_actions - 1))
-    ref, comp = np.full((2, horizon + 1, n_labels), 85)
+    ref, comp = np.full((2, horizon + 1, n_labels), 85)  # what was counted before
     naive.count_by_level(seen, ref)
     labels.count_by_level(seen, comp)
     np.testing.assert_array_equal(ref, comp)

@@ -240,6 +240,38 @@ def test_visits_are_counted_by_level_label_and_action():
     np.testing.assert_array_equal(history.visits(), slow)
 
 
+def test_counts_are_those_of_the_present_labels_whenever_they_are_asked_for():
+    """They are added up as trajectories come, and begun again where labels change."""
+    game = Game(fu.RichLock(4).instance(0), Streams(0))
+    history = History(4, 3, 10, 2)
+
+    def check():
+        counts, visits = np.zeros((5, history.n_labels), int), np.zeros((4, history.n_labels, 10), int)
+        for labels, actions in zip(history.labels, history.actions, strict=True):
+            for h, label in enumerate(labels):
+                counts[h, label] += 1
+            for h, action in enumerate(actions):
+                visits[h, labels[h], action] += 1
+        np.testing.assert_array_equal(history.label_counts(), counts)
+        np.testing.assert_array_equal(history.visits(), visits)
+        np.testing.assert_array_equal(history.labels_met(), (counts > 0).sum(axis=1))
+
+    def turned(n_labels):
+        return lambda: history.set_labels((history.observed_labels + 1) % n_labels)
+
+    def relabel_second_level():
+        history.relabel_level(2, np.arange(len(history.observed)) % 3)
+
+    check()
+    changes = [turned(3), relabel_second_level, lambda: history.make_room(5), turned(5), lambda: None]
+    for change in changes:
+        for count in (3, 4):
+            history.add(game.play_random(count))
+            check()
+        change()
+        check()
+
+
 def test_new_labels_are_named_after_old_ones():
     _, _, history, _ = played()
     old = history.labels[:, 1].copy()

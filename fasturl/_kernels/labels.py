@@ -92,8 +92,7 @@ def count_table(labels: np.ndarray, counts: np.ndarray) -> None:
 
 @kernel
 def count_by_level(labels: np.ndarray, counts: np.ndarray) -> None:
-    """counts[h, k] (int64[L, K]): in how many rows of labels uint8[n, L] level h has label k."""
-    counts[:] = 0
+    """Add to counts[h, k] (int64[L, K]) in how many rows of labels uint8[n, L] level h has label k."""
     for i in range(labels.shape[0]):
         for h in range(labels.shape[1]):
             counts[h, labels[i, h]] += 1
@@ -101,9 +100,8 @@ def count_by_level(labels: np.ndarray, counts: np.ndarray) -> None:
 
 @kernel
 def count_visits(labels: np.ndarray, actions: np.ndarray, counts: np.ndarray) -> None:
-    """counts[h, k, a] (int64[H, K, A]): how often action a was taken at level h and label k, of labels
+    """Add to counts[h, k, a] (int64[H, K, A]) how often action a was taken at level h and label k, of labels
     uint8[n, H or more] and actions, unsigned [n, H]."""
-    counts[:] = 0
     for i in range(actions.shape[0]):
         for h in range(actions.shape[1]):
             counts[h, labels[i, h], actions[i, h]] += 1

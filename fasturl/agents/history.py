@@ -61,6 +61,9 @@ class History:
         self._label_counts: Ints | None = None
         """How many observations of each label are kept; None until somebody asks, and where labels have
         changed since."""
+        self._n_counted = 0
+        """How many trajectories are counted in the two tables below."""
+        self._visits = self._counts_by_level = np.zeros(0, np.int64)
 
     @property
     def labels(self) -> NDArray[np.integer]:
@@ -168,7 +171,7 @@ class History:
         """Give the rare observations these labels [m]."""
         trajectories, levels = self.rare.cells.T
         self.labels[trajectories, levels] = labels
-        self._label_counts = None
+        self._forget_counts()
 
     def _most_of(self, observations: NDArray[np.generic]) -> int:
         """Upper limit on the trajectories of such observations [n, H+1, D] that are kept."""
@@ -180,12 +183,12 @@ class History:
     def make_room(self, n_labels: int) -> None:
         """Raise `n_labels` to the labels that a decoder has, where these are more."""
         self.n_labels = max(n_labels, self.n_labels)
-        self._label_counts = None
+        self._forget_counts()
 
     def set_labels(self, labels: NDArray[np.integer]) -> None:
         """Give all observations these labels [n, H+1]."""
         self.labels[self.observed] = labels
-        self._label_counts = None
+        self._forget_counts()
 
     def relabel(self, labels: NDArray[np.integer]) -> tuple[NDArray[np.uint8], float]:
         """Give all observations other labels [n, H+1], named after the old ones. Returns the new names, and
@@ -198,20 +201,33 @@ class History:
         """As `relabel`, for the observations of one level, 1 to H + 1: labels [n]."""
         names, agreement = match_labels(self.labels_at(level), labels, self.n_labels)
         self.labels[self.observed, level - 1] = names[labels]
-        self._label_counts = None
+        self._forget_counts()
         return names, agreement
+
+    def _forget_counts(self) -> None:
+        """Labels have changed, or their number has."""
+        self._label_counts, self._n_counted = None, 0
 
     def visits(self) -> Ints:
         """How often each action was taken at each level and label: [H, n_labels, A]."""
-        counts = np.empty((self.actions.shape[1], self.n_labels, self.n_actions), np.int64)
-        _labels.count_visits(self.labels, self.actions, counts)
-        return counts
+        self._count_new_trajectories()
+        return self._visits.copy()
 
     def label_counts(self) -> Ints:
         """How often each label occurs at each level: [H+1, n_labels]."""
-        counts = np.empty((self.labels.shape[1], self.n_labels), np.int64)
-        _labels.count_by_level(self.labels, counts)
-        return counts
+        self._count_new_trajectories()
+        return self._counts_by_level.copy()
+
+    def _count_new_trajectories(self) -> None:
+        """Count those that were added since the last time."""
+        if self._n_counted == 0:
+            shape = self.actions.shape[1], self.n_labels, self.n_actions
+            self._visits = np.zeros(shape, np.int64)
+            self._counts_by_level = np.zeros((shape[0] + 1, shape[1]), np.int64)
+        labels, actions = self.labels[self._n_counted :], self.actions[self._n_counted :]
+        _labels.count_visits(labels, actions, self._visits)
+        _labels.count_by_level(labels, self._counts_by_level)
+        self._n_counted = len(self.labels)
 
     def labels_met(self) -> Ints:
         """How many labels occur at each level: [H+1]."""

@@ -98,7 +98,8 @@ class SeparateDecoding(LevelDecoding):
         counts = history.label_counts()
         self._counts_at_fit = np.where(due[:, None], counts, self._widened_counts_at_fit(counts.shape[1]))
         self._note_new_labels(history, int((counts > 0).sum()))
-        self.decoder = LevelDecoder(self._decoders, history.n_labels)
+        if levels.size or self.decoder.n_labels != history.n_labels:
+            self.decoder = LevelDecoder(self._decoders, history.n_labels)
         return any(changed)
 
     def _labels_have_grown(self, counts: Ints) -> NDArray[np.bool_]:
@@ -110,7 +111,8 @@ class SeparateDecoding(LevelDecoding):
 
     def _widened_counts_at_fit(self, n_labels: int) -> Ints:
         """The counts of the last fits, for as many labels as there is room for now: [H+1, n_labels]."""
-        return np.pad(self._counts_at_fit, ((0, 0), (0, n_labels - self._counts_at_fit.shape[1])))
+        more = n_labels - self._counts_at_fit.shape[1]
+        return np.pad(self._counts_at_fit, ((0, 0), (0, more))) if more else self._counts_at_fit
 
     def _note_new_labels(self, history: History, n_labels_met: int) -> None:
         """Begin the count of tries again where more labels have been met than ever."""

@@ -35,14 +35,12 @@ def labels_along(labels, states, out):
 
 def count_by_level(labels, counts):
     """One label at a time."""
-    counts[:] = 0
     for i, h in np.ndindex(*labels.shape):
         counts[h, labels[i, h]] += 1
 
 
 def count_visits(labels, actions, counts):
     """One step at a time."""
-    counts[:] = 0
     for i, h in np.ndindex(*actions.shape):
         counts[h, labels[i, h], actions[i, h]] += 1
 
