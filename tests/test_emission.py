@@ -316,25 +316,3 @@ def test_observe_reals_equals_its_reference(draw, episodes, n_levels, n_states, 
         "observe_reals", observations, states, shape=(episodes, n_levels, dimension), dtype=np.float32
     )
     np.testing.assert_array_equal(ref, comp)
-
-
-# --- linear maps ---
-
-
-@hypothesis.given(DRAWS, st.integers(0, 3), st.integers(1, 5), st.integers(0, 6), st.integers(0, 3))
-def test_mapped_rows_equal_their_reference(draw, episodes, n_levels, n_rows, unused):
-    rows = draw.standard_normal((episodes, n_rows + unused, n_levels), np.float32)
-    matrix = draw.standard_normal((4, n_rows), np.float32) * (draw.random((4, n_rows)) < 0.7)
-    ref, comp = both(
-        "mapped_rows", rows, matrix.astype(np.float32), shape=(episodes, 4, n_levels), dtype=np.float32
-    )
-    np.testing.assert_allclose(comp, ref, rtol=1e-5, atol=1e-5)
-
-
-@hypothesis.given(DRAWS, st.integers(0, 3), st.integers(1, 5), st.integers(0, 5), st.integers(0, 3))
-def test_hadamard_rows_equal_their_reference(draw, episodes, n_levels, doublings, unused):
-    size = 2**doublings
-    n_rows = int(draw.integers(0, size + 1))
-    rows = draw.standard_normal((episodes, n_rows + unused, n_levels), np.float32)
-    ref, comp = both("hadamard_rows", rows, n_rows, shape=(episodes, size * n_levels), dtype=np.float32)
-    np.testing.assert_allclose(comp, ref, rtol=1e-5, atol=1e-5)

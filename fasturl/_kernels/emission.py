@@ -132,58 +132,6 @@ def fill_normals(rngs: np.ndarray, scratch: np.ndarray, deviation: np.float32, o
 
 
 @kernel
-def mapped_rows(rows: np.ndarray, matrix: np.ndarray, out: np.ndarray) -> None:
-    """out[e, i, h] = sum over j of matrix[i, j] rows[e, j, h], for matrix float32[D, K], rows float32[E, K or
-    more, L] and out float32[E, D, L].
-
-    Sums run from the first j to the last, whatever the number of episodes: blocks of any size give the same
-    bits. Entries of 0 are left out.
-    """
-    for e in range(out.shape[0]):
-        for i in range(out.shape[1]):
-            for h in range(out.shape[2]):
-                out[e, i, h] = _F(0.0)
-            for j in range(matrix.shape[1]):
-                weight = matrix[i, j]
-                if weight != _F(0.0):
-                    for h in range(out.shape[2]):
-                        out[e, i, h] += weight * rows[e, j, h]
-
-
-@inlined
-def _butterflies(upper: np.ndarray, lower: np.ndarray) -> None:
-    """Sums and differences of two stretches of float32, in their place."""
-    for i in range(upper.size):
-        a, b = upper[i], lower[i]
-        upper[i] = a + b
-        lower[i] = a - b
-
-
-@kernel
-def hadamard_rows(rows: np.ndarray, n_rows: int, out: np.ndarray) -> None:
-    """out[e, i, h] = sum over j < n_rows of (-1)^(number of bits that i and j share) rows[e, j, h]: the
-    Walsh-Hadamard transform, for rows float32[E, n_rows or more, L] and out float32[E, D L], which is [E, D,
-    L] in one row for each episode; D is a power of two.
-
-    Butterflies of neighbours first, then of pairs of neighbours, and so on; the order of additions is fixed.
-    Two halves of a butterfly are two stretches of memory, however few levels there are.
-    """
-    n_levels = rows.shape[2]
-    for e in range(out.shape[0]):
-        for j in range(n_rows):
-            for h in range(n_levels):
-                out[e, j * n_levels + h] = rows[e, j, h]
-        for i in range(n_rows * n_levels, out.shape[1]):
-            out[e, i] = _F(0.0)
-        half = n_levels
-        while half < out.shape[1]:
-            for first in range(0, out.shape[1], 2 * half):
-                middle = first + half
-                _butterflies(out[e, first:middle], out[e, middle : middle + half])
-            half *= 2
-
-
-@kernel
 def fill_words(rngs: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` (uint64[E, n, 4]) with raw bits, episode by episode."""
     for e in range(out.shape[0]):

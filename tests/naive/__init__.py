@@ -45,9 +45,7 @@ from .emission import bernoulli_words as bernoulli_words
 from .emission import categorical_words as categorical_words
 from .emission import fill_normals as fill_normals
 from .emission import fill_words as fill_words
-from .emission import hadamard_rows as hadamard_rows
 from .emission import lock_words as lock_words
-from .emission import mapped_rows as mapped_rows
 from .emission import observe_bits as observe_bits
 from .emission import observe_reals as observe_reals
 from .emission import pack as pack
@@ -61,6 +59,8 @@ from .labels import effect_squares as effect_squares
 from .labels import fix_label as fix_label
 from .labels import fix_labels as fix_labels
 from .labels import labels_along as labels_along
+from .linear_maps import hadamard_rows as hadamard_rows
+from .linear_maps import mapped_rows as mapped_rows
 from .packed_decoding import fill_packed_tables as fill_packed_tables
 from .packed_decoding import find_deciding_group as find_deciding_group
 from .packed_decoding import packed_labels as packed_labels

@@ -33,22 +33,6 @@ def fill_normals(rngs, scratch, deviation, out):
             out[e, 1, i] = radius * math.cos(angle) * (-1 if half_plane else 1)
 
 
-def mapped_rows(rows, matrix, out):
-    """A linear map of the first rows, in double precision."""
-    for e in range(len(out)):
-        out[e] = np.asarray(matrix, np.float64) @ rows[e, : matrix.shape[1]].astype(np.float64)
-
-
-def hadamard_rows(rows, n_rows, out):
-    """The sign of an entry of Sylvester's matrix counts the bits that its row and its column share."""
-    n_levels = rows.shape[2]
-    for e in range(len(out)):
-        for i in range(out.shape[1] // n_levels):
-            signs = [(-1) ** (i & j).bit_count() for j in range(n_rows)]
-            sums = np.array(signs, np.float64) @ rows[e, :n_rows].astype(np.float64)
-            out[e, i * n_levels : (i + 1) * n_levels] = sums
-
-
 def fill_words(rngs, out):
     """Raw bits, episode by episode."""
     for e in range(len(out)):

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..._base import checks
 from ..._kernels import emission as _emission
+from ..._kernels import linear_maps as _linear_maps
 from ..blocks import Floats, RealBlock, Reals, Rngs
 from .emission import N_RNGS, Emission, per_level
 from .gaussian import LARGEST, NORMAL_REACH
@@ -90,11 +91,11 @@ class MappedGaussian(Emission):
         normals = self._normals(rngs, episodes)
         noise = np.empty((episodes, self.dimension, self.n_levels), np.float32)
         if self._by_butterflies:
-            _emission.hadamard_rows(
+            _linear_maps.hadamard_rows(
                 normals, self._n_noisy, noise.reshape(episodes, math.prod(noise.shape[1:]))
             )
         else:
-            _emission.mapped_rows(normals, self._matrix, noise)
+            _linear_maps.mapped_rows(normals, self._matrix, noise)
         return RealBlock(noise, self._means, self._n_informative)
 
     def bounds(self) -> tuple[float, float]:
