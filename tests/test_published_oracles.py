@@ -4,6 +4,7 @@ clusters is decoded all the same."""
 import naive.url_as_published as naive
 import numpy as np
 import pytest
+from sklearn.mixture import GaussianMixture
 from test_oracles import ENVS, observations
 
 from fasturl.decoders.constant import ConstantDecoder
@@ -29,6 +30,36 @@ def test_new_observations_get_the_labels_of_the_steps_of_scikit_learn(name, env)
     expected = [decode(x) + first for x in fresh.astype(float)]
     assert len(set(expected)) >= 2
     np.testing.assert_array_equal(oracle.fit(X).predict(fresh), expected)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("of_bits", [False, True])
+def test_full_gmm_is_the_mixture_of_scikit_learn(of_bits, seed):
+    """To ten digits, and to the last label and its name."""
+    draw = np.random.default_rng(seed)
+    n_components, n, dimension = draw.integers([2, 60, 2], [5, 900, 12])
+    states = draw.integers(n_components, size=n)
+    centres = 3.0 * draw.normal(size=(n_components, dimension))
+    if of_bits:
+        X = (draw.random((n, dimension)) < np.where(centres > 0.0, 0.9, 0.1)[states]).astype(np.uint8)
+    else:
+        X = centres[states] + draw.normal(size=(n, dimension))
+    oracle = FullGMM(int(n_components)).fit(X)
+    theirs = GaussianMixture(n_components, random_state=0).fit(X.astype(float))
+    np.testing.assert_array_equal(oracle.predict(X), theirs.predict(X.astype(float)))
+    ours = oracle.mixture_
+    for given, expected in (
+        (ours.weights, theirs.weights_),
+        (ours.means, theirs.means_),
+        (ours.covariances, theirs.covariances_),
+    ):
+        np.testing.assert_allclose(given, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_a_mixture_of_numbers_beyond_its_least_variance_is_refused():
+    X = np.array([[1e9, 1e9]]) * np.arange(40.0)[:, None]
+    with pytest.raises(ValueError, match=r"a variance of 1e-06 is more than rounding, got some of 3.9e\+10"):
+        FullGMM(2).fit(X)
 
 
 def test_a_support_vector_decoder_looks_up_what_few_bits_can_be():

@@ -23,9 +23,9 @@ COVARIANCES = ("spherical", "tied", "diag", "full")
 _NEVER_ZERO = 10 * np.finfo(np.float64).eps
 """Added to the size of every component, as scikit-learn does, so that none is 0."""
 _TOLERANCE = 1e-4
-"""Iterations end once one adds less than this to the mean log-likelihood."""
+"""What an iteration must add to the mean log-likelihood for another one to follow, if nobody says."""
 _MOST_ITERATIONS = 200
-"""Iterations after which a mixture is taken as it is."""
+"""Iterations after which a mixture is taken as it is, likewise."""
 
 
 class GaussianMixture(NamedTuple):
@@ -125,15 +125,20 @@ def start_at(
 
 
 def fit_mixture(
-    points: Floats, start: GaussianMixture, least_variance: float
+    points: Floats,
+    start: GaussianMixture,
+    least_variance: float,
+    tolerance: float = _TOLERANCE,
+    most_iterations: int = _MOST_ITERATIONS,
 ) -> tuple[GaussianMixture, NDArray[np.int64]]:
-    """Where the iterations end, and the likeliest component of each of the points [n, R]."""
+    """Where the iterations end, and the likeliest component of each of the points [n, R]. They end once one
+    adds less than `tolerance` to the mean log-likelihood."""
     points, mixture, before = np.ascontiguousarray(points), start, -math.inf
     shares = np.empty((len(points), len(start.weights)))
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(most_iterations):
         log_likelihood = mixture.expect(points, shares)
         mixture = mixture.maximised(points, shares, least_variance)
-        if abs(log_likelihood - before) < _TOLERANCE:
+        if abs(log_likelihood - before) < tolerance:
             break
         before = log_likelihood
     mixture.expect(points, shares)

@@ -3,23 +3,10 @@ its own, which is imported where one is fitted: importing scikit-learn takes a s
 
 from __future__ import annotations
 
-from sklearn.mixture import GaussianMixture
 from sklearn.svm import SVC
 
 
-class LimitedMixture(GaussianMixture):  # type: ignore[misc]  # scikit-learn carries no types
-    """A Gaussian mixture that need not have converged."""
-
-    @property
-    def converged_(self) -> bool:
-        return True
-
-    @converged_.setter
-    def converged_(self, value: bool) -> None:
-        pass
-
-
-class LimitedClassifier(SVC):  # type: ignore[misc]  # as above
+class LimitedClassifier(SVC):  # type: ignore[misc]  # scikit-learn carries no types
     """A support vector classifier that need not have converged."""
 
     def _warn_from_fit_status(self) -> None:
