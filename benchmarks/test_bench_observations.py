@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 import fasturl as fu
 from fasturl._base.streams import Streams
 from fasturl._kernels import emission, labels
-from fasturl.decoders.affine import AffineMap
+from fasturl._kernels.affine_decoding import affine_labels
+from fasturl.decoders.affine import AffineMap, as_affine_scores
 from fasturl.oracles import GMM, KMeans
 from fasturl.problems.environment import emission_rngs
 
@@ -174,6 +175,12 @@ REALS = fu.LockGaussian(HORIZON, 0.2).emission.draw(LANES, 500)
 AFFINE = fu.decoders.AffineDecoder(np.eye(3, HORIZON + 3), np.zeros(3))
 
 
+MANY_LABELS = "labels of thirty states"
+CENTRES = GENERATOR.normal(size=(30, 30))
+MANY_STATES = fu.emissions.Gaussian(CENTRES, 0.4, n_levels=7).draw(LANES, 100)
+NEAREST = fu.decoders.AffineDecoder(CENTRES, -np.square(CENTRES).sum(axis=1) / 2)
+
+
 def test_labels_of_scores_that_are_stored(benchmark, reference_rates):
     every_score = AffineMap(*AFFINE.weights_and_bias)
     compare(
@@ -189,3 +196,15 @@ def test_labels_of_scores_that_are_stored(benchmark, reference_rates):
 def test_labels_of_scores_that_are_not(benchmark, reference_rates):
     work = partial(AFFINE.table, REALS)
     compare(benchmark, reference_rates, REAL_LABELS, work, 500 * (HORIZON + 1) * 3, rounds=200)
+
+
+def test_labels_of_many_states_by_their_scores(benchmark, reference_rates):
+    (weights, bias), out = NEAREST.weights_and_bias, np.empty((100, 7, 30), np.uint8)
+    given = MANY_STATES.arrays(), as_affine_scores(weights, bias, None), NEAREST.relabel
+    work = partial(affine_labels, *given, np.empty((30, 14), np.float32), out)
+    compare(benchmark, reference_rates, MANY_LABELS, work, 100 * 7 * 30)
+
+
+def test_labels_of_many_states_by_sums_taken_apart(benchmark, reference_rates):
+    work = partial(NEAREST.table, MANY_STATES)
+    compare(benchmark, reference_rates, MANY_LABELS, work, 100 * 7 * 30, must_reach=2)

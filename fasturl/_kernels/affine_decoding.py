@@ -4,7 +4,8 @@ what a decoder computes.
     score[k] = (sum over j of weights[k, j] x[j] + bias[k]) + curvature[k] |x|^2
 
 `affine_scores` stores the scores of all labels, for those who do more with them. Where the label of the
-greatest is all that is wanted, `affine_labels` stores none. Levels are taken as many at a time as two
+greatest is all that is wanted, `affine_labels` stores none (and `sure_labels` sums less where there are many
+states). Levels are taken as many at a time as two
 registers hold (see `registers`), and the greatest scores so far stay in two.
 """
 
@@ -49,7 +50,7 @@ def _three_from(k: np.uint64, n_scores: np.uint64) -> tuple:
 
 
 @inlined
-def _turn(start: int, width: int, n_levels: int) -> tuple:
+def turn_at(start: int, width: int, n_levels: int) -> tuple:
     """The places in a tail of two registers from `start` on, and the first levels of both; where fewer levels
     are left, these are the last ones again."""
     last = n_levels - width
@@ -106,7 +107,7 @@ def _with_squares(squares: tuple, pair: tuple) -> tuple:
 
 
 @inlined
-def _sum_tails(
+def sum_tails(
     read: Any, width: int, observations: tuple, e: int, scores: tuple, tail: np.ndarray, n_levels: int
 ) -> None:
     """tail[k, start : start + 2 width] = what the coordinates from `n_informative` on add to score k, at the
@@ -122,7 +123,7 @@ def _sum_tails(
     while end > first:
         begin = max(first, end - min(end, _NEAR_ROWS))
         for start in range(0, n_levels, 2 * width):
-            turn = _turn(start, width, n_levels)
+            turn = turn_at(start, width, n_levels)
             for k in range(_0, n_scores, _3):
                 three = _three_from(k, n_scores)
                 sums = _read_tails(read, tail, three, turn)
@@ -135,7 +136,7 @@ def _sum_tails(
         end = begin
     if scores.curvature.size > 0:
         for start in range(0, n_levels, 2 * width):
-            u, v, h, g = _turn(start, width, n_levels)
+            u, v, h, g = turn_at(start, width, n_levels)
             squares = read(tail[n_scores], u), read(tail[n_scores], v)
             j = dimension
             while j > first:
@@ -228,7 +229,7 @@ def _best_of_three(three_scores: tuple, relabel: np.ndarray, three: tuple, best:
 
 
 @inlined
-def _label_episode(
+def label_episode(
     read: Any,
     width: int,
     observations: tuple,
@@ -240,10 +241,10 @@ def _label_episode(
 ) -> None:
     """Fill labels[e], for two registers of levels at a time."""
     n_levels, n_states, n_scores = labels.shape[1], labels.shape[2], np.uint64(scores.weights.shape[0])
-    _sum_tails(read, width, observations, e, scores, tail, n_levels)
+    sum_tails(read, width, observations, e, scores, tail, n_levels)
     row = labels[e].reshape(n_levels * n_states)
     for start in range(0, n_levels, 2 * width):
-        turn = _turn(start, width, n_levels)
+        turn = turn_at(start, width, n_levels)
         for s in range(np.uint64(n_states)):
             state = _in_state(observations, e, s)
             squares = _squares_of(read, state, scores, tail, turn)
@@ -271,11 +272,11 @@ def affine_labels(
     n_levels = labels.shape[1]
     for e in range(labels.shape[0]):
         if n_levels >= wide():
-            _label_episode(read_wide, wide(), observations, e, scores, tail, relabel, labels)
+            label_episode(read_wide, wide(), observations, e, scores, tail, relabel, labels)
         elif n_levels >= FOUR:
-            _label_episode(read_four, FOUR, observations, e, scores, tail, relabel, labels)
+            label_episode(read_four, FOUR, observations, e, scores, tail, relabel, labels)
         else:
-            _label_episode(read_one, 1, observations, e, scores, tail, relabel, labels)
+            label_episode(read_one, 1, observations, e, scores, tail, relabel, labels)
 
 
 @inlined
@@ -284,9 +285,9 @@ def _score_episode(
 ) -> None:
     """Fill out[e], for two registers of levels at a time."""
     n_scores, n_states, n_levels = np.uint64(out.shape[1]), out.shape[2], out.shape[3]
-    _sum_tails(read, width, observations, e, scores, tail, n_levels)
+    sum_tails(read, width, observations, e, scores, tail, n_levels)
     for start in range(0, n_levels, 2 * width):
-        turn = _turn(start, width, n_levels)
+        turn = turn_at(start, width, n_levels)
         _, _, h, g = turn
         for s in range(np.uint64(n_states)):
             state = _in_state(observations, e, s)

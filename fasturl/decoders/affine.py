@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import checks
 from .._kernels import affine_decoding as _affine
 from .._kernels import packed_decoding as _packed
+from .._kernels import sure_labels as _sure
 from .._kernels.records import AffineScores, PackedTables
 from ..problems.blocks import BitBlock, Block, RealBlock
 from .decoder import ByteLabels, Decoder, Floats, Reals, in_rows, real_blocks
@@ -136,8 +137,22 @@ def best_of_bits(
 def best_of_reals(block: RealBlock, scores: AffineScores, relabel: ByteLabels, n_levels: int) -> ByteLabels:
     """As `best_of_bits`, for reals."""
     labels = np.empty((block.n_episodes, n_levels, block.n_states), np.uint8)
-    _affine.affine_labels(block.arrays(), scores, relabel, _tail(scores, n_levels), labels)
+    arrays, tail = block.arrays(), _tail(scores, n_levels)
+    if _shares_sums(block, scores):
+        scored_means = np.empty((block.n_states, scores.bias.shape[0], n_levels), np.float32)
+        _sure.sure_labels(arrays, scores, relabel, tail, scored_means, labels)
+    else:
+        _affine.affine_labels(arrays, scores, relabel, tail, labels)
     return labels
+
+
+def _shares_sums(block: RealBlock, scores: AffineScores) -> bool:
+    """Whether to take sums over noise and means apart: that is twice as much work for each of them, but where
+    there are many states they are far fewer."""
+    n_scores, dimension = scores.weights.shape[:2]
+    in_each_state = n_scores * (dimension + (block.n_states - 1) * block.n_informative)
+    taken_apart = n_scores * dimension + dimension + 4 * block.n_states * n_scores
+    return not scores.curvature.size and in_each_state > 2 * taken_apart
 
 
 def fill_scores(block: RealBlock, scores: AffineScores, out: Reals) -> None:
