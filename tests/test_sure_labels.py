@@ -24,7 +24,7 @@ def labels_and_unsure_episodes(observations, scores, relabel, n_levels):
     """As the reference finds the labels; and as the kernel does, which says how many episodes were unsure."""
     episodes, n_states = len(observations.noise), len(observations.means)
     ref, comp = np.full((2, episodes, n_levels, n_states), 255, np.uint8)
-    naive.affine_labels(observations, scores, relabel, None, ref)
+    naive.sure_labels.sure_labels(observations, scores, relabel, None, None, ref)
     tail = rubbish(relabel.size, 2 * n_levels)
     scored_means = np.full((n_states, relabel.size, n_levels), np.nan, np.float32)
     return ref, comp, sure_labels(observations, scores, relabel, tail, scored_means, comp)

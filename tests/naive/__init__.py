@@ -28,6 +28,7 @@ from . import rmax as rmax
 from . import row_samples as row_samples
 from . import slow_learners as slow_learners
 from . import splitting as splitting
+from . import sure_labels as sure_labels
 from . import turning as turning
 from . import ucbq_bernstein as ucbq_bernstein
 from . import ucbvi as ucbvi

@@ -9,12 +9,12 @@ def _shared(scores, shares):
     return np.log(likelihoods.sum(axis=1)).sum()
 
 
-def diagonal_expectation(points, constants, means, factors, shares):
+def diagonal_expectation(points, constants, means, factors, shares, *scratch):
     """With matrices whose entries off the diagonal are 0."""
     return full_expectation(points, constants, means, np.stack([np.diag(one) for one in factors]), shares)
 
 
-def full_expectation(points, constants, means, factors, shares):
+def full_expectation(points, constants, means, factors, shares, *scratch):
     """One quadratic form at a time."""
     scores = [
         [
