@@ -6,11 +6,11 @@ no harm, so there may be more of them than states.
 
 Where an observation is a single symbol, one bit of all, every symbol is a look and has a label, as long as
 there may be so many: clusters of symbols mean nothing, since any two symbols lie equally far apart. Elsewhere
-labels are split for as long as they look like several states by the rule of a warning. But noise
-with long tails, or along a curve, falls apart into ever more pieces too, and labels for those only cost
-trajectories. What tells is whether the pieces are there again in other observations: each label is split in
-one half of them and in the other, and the two have to agree. And where levels look different, what looks
-different are the same states at other levels: some level must have more labels than it may have states.
+labels are split for as long as they look like several states by the rule of a warning. But noise with long
+tails, or along a curve, falls apart into ever more pieces too, and labels for those only cost trajectories.
+What tells is whether the pieces are there again in other observations: each label is split in one half of
+them and in the other, and the two have to agree. And where levels look different, what looks different are
+the same states at other levels: some level must have more labels than it may have states.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_LOOKS = 8
 """Upper limit on the labels of clusters, for each state that a level may have."""
 _MODEL_NUMBERS = 2**25
 """Upper limit on the numbers of a model of transitions between the labels of a level and those of the next,
-256 MB: a run is not promised to take more where it has a label for each state."""
+which take 256 MB: what a run is said to take beforehand is reckoned with one label for each state."""
 MOST_REFINED = 2**12
 """Upper limit on the observations that both halves have together, which a decoder with further labels is made
 from."""

@@ -147,8 +147,8 @@ def best_of_reals(block: RealBlock, scores: AffineScores, relabel: ByteLabels, n
 
 
 def _shares_sums(block: RealBlock, scores: AffineScores) -> bool:
-    """Whether to take sums over noise and means apart: that is twice as much work for each of them, but where
-    there are many states they are far fewer."""
+    """Whether sums over noise and means are taken apart: where that saves more than half of the products,
+    since to see that labels are sure takes time too."""
     n_scores, dimension = scores.weights.shape[:2]
     in_each_state = n_scores * (dimension + (block.n_states - 1) * block.n_informative)
     taken_apart = n_scores * dimension + dimension + 4 * block.n_states * n_scores
