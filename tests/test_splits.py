@@ -312,30 +312,43 @@ def test_bits_that_tell_nothing_beside_one_are_one_cluster():
     assert fu.oracles.Splits(2, random_state=0).fit(rows).n_clusters_ == 1
 
 
-def test_clusters_that_a_split_leaves_as_they_are_are_not_tested_again(monkeypatch):
-    """Six states of 50 observations each: the first test, and two for each split but the last."""
-    generator = np.random.default_rng(0)
-    codes = np.kron(np.eye(6), np.ones(6))
-    rows = (generator.random((300, 36)) < 0.02 + 0.96 * codes[np.arange(300) % 6]).astype(np.uint8)
-    sizes = []
-    test = splits.best_split
+@pytest.fixture
+def sizes(monkeypatch):
+    """How many observations each cluster had that was tested."""
+    sizes, test = [], splits.best_split
 
     def counted(rows, **settings):
         sizes.append(len(rows))
         return test(rows, **settings)
 
     monkeypatch.setattr(splits, "best_split", counted)
-    labels = fu.oracles.Splits(6, random_state=0).fit_predict(rows)
+    return sizes
+
+
+def of_six_states(kind, n):
+    """Observations of six states, which take turns."""
+    generator, codes = np.random.default_rng(0), np.kron(np.eye(6), np.ones(6))[np.arange(n) % 6]
+    if kind == "bits":
+        return (generator.random((n, 36)) < 0.02 + 0.96 * codes).astype(np.uint8)
+    return codes + generator.normal(0.0, 0.1, (n, 36))
+
+
+@pytest.mark.parametrize("kind", ["bits", "reals"])
+def test_clusters_that_a_split_leaves_as_they_are_are_not_tested_again(kind, sizes):
+    """The first test, and two for each split but the last."""
+    labels = fu.oracles.Splits(6, random_state=0).fit_predict(of_six_states(kind, 300))
     assert worst_share(labels, np.arange(300) % 6) == 1.0
     assert len(sizes) == 1 + 2 * 4
 
 
-def test_large_clusters_are_tested_again_since_a_sample_of_them_is_drawn():
-    members = np.arange(2000) < 1000
-    large, small = (splits._Tested(of, None, None) for of in (members, ~members & (np.arange(2000) < 1500)))
-    assert not large.still_holds(members, None)
-    assert small.still_holds(small.members.copy(), None)
-    assert not small.still_holds(small.members, Noise(1.0, 1.0, 1.0))
+@pytest.mark.parametrize(("kind", "n", "again"), [("bits", 300, 0), ("bits", 6000, 4), ("reals", 300, 4)])
+def test_clusters_are_tested_again_before_none_is_said_to_be_two(kind, n, again, sizes):
+    """All but the two of the last split, since the noise of more clusters is known by then, and samples of
+    large ones are drawn anew; nothing is new about a few rows of bits."""
+    labels = fu.oracles.Splits(7, random_state=0).fit_predict(of_six_states(kind, n))
+    assert worst_share(labels, np.arange(n) % 6) == 1.0
+    assert len(sizes) == 1 + 2 * 5 + again
+    assert sizes[len(sizes) - again :] == [n // 6] * again
 
 
 @pytest.mark.parametrize("n_rare", [4, 40, 100])
@@ -351,7 +364,7 @@ def test_splits_that_are_tested_together_pass_by_as_much_as_alone(n_rare):
     sides = Sides(sample, groups)
     pairs = [split_evidence.Pair(sample, sides, k) for k in range(len(groups))]
     pairs.append(split_evidence.Pair(sample, sides, 0, log_choices=1.0))
-    together = split_evidence.excesses(pairs, 7.0, scale, centre, None)
-    alone = [split_evidence.excesses([pair], 7.0, scale, centre, None)[0] for pair in pairs]
+    together = split_evidence.excesses(pairs, 7.0, scale, centre, lambda: None)
+    alone = [split_evidence.excesses([pair], 7.0, scale, centre, lambda: None)[0] for pair in pairs]
     np.testing.assert_array_equal(together, alone)
     assert together[-1] > 0.0 > together[2]

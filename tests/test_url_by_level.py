@@ -189,6 +189,15 @@ def one_label_played():
     return trajectories_of(np.zeros((40, 3)), np.zeros((40, 2), np.int64), np.zeros((40, 2)))
 
 
+def test_looks_for_news_are_rarer_the_longer_nothing_is_new():
+    decoding = SeparateDecoding(KMeans(3), 3, np.random.default_rng(0), batch=25, n_levels=3)
+    assert [decoding.until_due(played) for played in (25, 2500, 2600, 50_000)] == [25, 25, 26, 500]
+    decoding.last_change = 47_000
+    assert decoding.until_due(50_000) == 30
+    decoding._new_label_at = 49_000
+    assert decoding.until_due(50_000) == 25
+
+
 def test_an_action_is_tried_more_often_the_longer_nothing_is_found():
     """Up to six times the root of the number of trajectories, for all pairs of a level together."""
     decoding = SeparateDecoding(KMeans(3), 3, np.random.default_rng(0), batch=25, n_levels=3)

@@ -15,6 +15,9 @@ they look like. An oracle that takes history goes on from the labels that it gav
 the number of trajectories has grown by half. Both wait for more than a half where the last fit of their kind
 has changed nothing.
 
+Looks for news take time too, and most of them find none once all is known: they come after every batch of
+trajectories while something is new, and ever later while nothing is.
+
 The oracle is also told which pair came before each observation: a new state mostly follows one pair alone, so
 few observations of it are enough.
 """
@@ -42,6 +45,9 @@ from .level_decoding import (
     next_growth,
 )
 
+_PARTS_OF_QUIET = 100
+"""Where no label was new and no decoder has changed for a while, the next look for news comes after one such
+part of that while: what is found late is late by so little."""
 _NEWS_GROWTH = 1.5
 """A pair of label and action gives a piece of news each time that its visits have grown by this factor."""
 _WELL_KNOWN = 500
@@ -81,7 +87,8 @@ class SeparateDecoding(LevelDecoding):
         self.decoder: Decoder = LevelDecoder(self._decoders, n_states)
 
     def until_due(self, played: int) -> int:
-        return self._batch
+        quiet = played - max(self._new_label_at, self.last_change)
+        return max(self._batch, quiet // _PARTS_OF_QUIET)
 
     def refit(self, history: History) -> bool:
         played, visits = len(history.labels), history.visits()

@@ -69,7 +69,8 @@ class URL(DecodingAgent):
         unit="trajectories",
         search=Range(10, 200),
         help="Trajectories before the oracle is fitted first, and between two looks for news where levels "
-        "are decoded separately; as many as the oracle needs for its first fit, where that is more.",
+        "are decoded separately, while there is news; as many as the oracle needs for its first fit, where "
+        "that is more.",
     )
     levels: str = setting(
         AUTO,

@@ -32,6 +32,7 @@ lies close to a mean that it is part of.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -106,7 +107,11 @@ class Pair:
 
 
 def excesses(
-    pairs: list[Pair], log_inverse_error: float, scale: Floats, centre: Floats, noise: Noise | None
+    pairs: list[Pair],
+    log_inverse_error: float,
+    scale: Floats,
+    centre: Floats,
+    noise_of_others: Callable[[], Noise | None],
 ) -> list[float]:
     """By how much the two groups of each pair lie farther apart than those of one cluster can; 0 or less
     where they do not.
@@ -117,15 +122,17 @@ def excesses(
         log(1 / error_rate), which is part of the bound u.
     scale, centre
         By which the rows of the sample were divided and shifted, [D] each.
-    noise
-        That of other clusters, where it is known.
+    noise_of_others
+        That of other clusters, where it is known; called where it counts.
     """
     if pairs and pairs[0].sample.of_bits:
         return _excesses_of_bits(pairs, log_inverse_error, scale, centre)
-    return [_excess_of_reals(pair, log_inverse_error, noise) for pair in pairs]
+    return [_excess_of_reals(pair, log_inverse_error, noise_of_others) for pair in pairs]
 
 
-def _excess_of_reals(pair: Pair, log_inverse_error: float, noise: Noise | None) -> float:
+def _excess_of_reals(
+    pair: Pair, log_inverse_error: float, noise_of_others: Callable[[], Noise | None]
+) -> float:
     """How far G lies above what noise can reach, in units of its largest variance."""
     n_cuts, log_choices = pair.sample.rows.shape[1] + 1, pair.log_choices
     if pair.by_cut and pair.n > n_cuts:
@@ -141,6 +148,7 @@ def _excess_of_reals(pair: Pair, log_inverse_error: float, noise: Noise | None) 
     least = trace / variances.size
     dense = -math.inf
     if gains.sum() > trace + 2.0 * math.sqrt(trace * least * u) + 2.0 * least * u:
+        noise = noise_of_others()
         if noise is None or trace > _SIMILAR_NOISE * noise.trace:
             noise = _noise_of_pair(pair, trace)
         square, norm = noise.square, noise.norm

@@ -9,6 +9,7 @@ becomes a decoder in the space of the observations themselves (`likelihoods`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -127,18 +128,69 @@ def _established(labels: RowLabels) -> RowLabels:
     return np.unique(labels, return_inverse=True)[1]
 
 
-class _Tested(NamedTuple):
-    """A cluster, the noise of the others as it was known then, and how it falls apart, if it does."""
+class _Test(NamedTuple):
+    """A cluster as it was when it was tested, among so many, and how it falls apart, if it does."""
 
     members: NDArray[np.bool_]  # [n]
-    noise: Noise | None
     split: Split | None
+    n_clusters: int
 
-    def still_holds(self, members: NDArray[np.bool_], noise: Noise | None) -> bool:
-        """Whether a test of these members gives the same again: that of a large cluster draws a sample."""
-        if noise != self.noise or np.count_nonzero(members) > MOST_ROWS:
-            return False
-        return bool(np.array_equal(members, self.members))
+
+@dataclass(frozen=True)
+class _Tester:
+    """Tests whether clusters of rows [n, D] are two; see `split_further`."""
+
+    rows: Reals
+    rule: SplitRule
+    generator: np.random.Generator
+    of_bits: bool
+    sphered: bool
+    groups: RowLabels | None
+
+    def tests(self, labels: RowLabels, n_clusters: int, before: list[_Test]) -> list[_Test]:
+        """A test of every cluster; those before that say of the present members whether they are two stay,
+        if some cluster is two."""
+        tests: list[_Test] = []
+        for k in range(n_clusters):
+            members = labels == k
+            stays = k < len(before) and np.array_equal(before[k].members, members)
+            tests.append(before[k] if stays else self._test(labels, n_clusters, members))
+        if not any(test.split for test in tests):
+            # with more clusters one knows more of their noise, and a sample may show more than the last one
+            tests = [
+                test if self._is_sure(test, n_clusters) else self._test(labels, n_clusters, test.members)
+                for test in tests
+            ]
+        return tests
+
+    def _is_sure(self, test: _Test, n_clusters: int) -> bool:
+        """Whether another test among so many clusters would say the same."""
+        if test.n_clusters == n_clusters:
+            return True
+        return not self._shares_noise and bool(np.count_nonzero(test.members) <= MOST_ROWS)
+
+    def _test(self, labels: RowLabels, n_clusters: int, members: NDArray[np.bool_]) -> _Test:
+        @cache
+        def noise_of_others() -> Noise | None:
+            if not self._shares_noise:
+                return None
+            clusters = clusters_of(self.rows, labels, n_clusters, of_bits=self.of_bits)
+            return Noise.around(clusters.centres.astype(np.float32), self.rows, labels, ~members)
+
+        split = best_split(
+            self.rows[members],
+            of_bits=self.of_bits,
+            sphered=self.sphered,
+            rule=self.rule,
+            generator=self.generator,
+            groups=None if self.groups is None else self.groups[members],
+            noise_of_others=noise_of_others,
+        )
+        return _Test(members, split, n_clusters)
+
+    @property
+    def _shares_noise(self) -> bool:
+        return self.rule.shares_noise and not self.of_bits
 
 
 @without_false_alarms
@@ -155,31 +207,15 @@ def split_further(
 ) -> RowLabels:
     """Split the clusters of rows [n, D] around their mean, which have labels 0, 1, ... [n], until there are
     `most` of them or none looks like two; returns the labels [n]. Rows of one of the groups [n], if there are
-    any, may go together; `sphered` rows have as much noise in one direction as in any other."""
-    tested: list[_Tested] = []
+    any, may go together; `sphered` rows have as much noise in one direction as in any other.
+
+    A cluster is tested again when its members have changed, and all are before one believes that none is two.
+    """
+    tester = _Tester(rows, rule, generator, of_bits, sphered, groups)
+    tests: list[_Test] = []
     for n_clusters in range(int(labels.max()) + 1, most):
-        centres = clusters_of(rows, labels, n_clusters, of_bits=of_bits).centres.astype(np.float32)
-        before, tested = tested, []
-        for k in range(n_clusters):
-            members = labels == k
-            noise = None
-            if rule.shares_noise and not of_bits:
-                noise = Noise.around(centres, rows, labels, ~members)
-            if k < len(before) and before[k].still_holds(members, noise):
-                tested.append(before[k])
-                continue
-            split = best_split(
-                rows[members],
-                of_bits=of_bits,
-                sphered=sphered,
-                rule=rule,
-                generator=generator,
-                groups=None if groups is None else groups[members],
-                noise=noise,
-            )
-            tested.append(_Tested(members, noise, split))
-        splits = [test.split for test in tested]
-        candidates = [(split.excess, k, split) for k, split in enumerate(splits) if split is not None]
+        tests = tester.tests(labels, n_clusters, tests)
+        candidates = [(test.split.excess, k, test.split) for k, test in enumerate(tests) if test.split]
         if not candidates:
             break
         _, k, split = max(candidates, key=lambda entry: entry[:2])

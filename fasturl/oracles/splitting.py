@@ -14,6 +14,7 @@ state where five would be needed.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -70,11 +71,12 @@ def best_split(
     generator: np.random.Generator,
     sphered: bool = False,
     groups: RowLabels | None = None,
-    noise: Noise | None = None,
+    noise_of_others: Callable[[], Noise | None] = lambda: None,
 ) -> Split | None:
     """The two clusters that rows [n, D] fall apart into, or None where they look like one. Rows of one of the
-    groups [n], if there are any, may go together; the noise of other clusters may be known. Where rows are
-    `sphered`, two clusters vary no more than one does, and it is their shape that tells."""
+    groups [n], if there are any, may go together; the noise of other clusters may be known, and is asked for
+    when it counts. Where rows are `sphered`, two clusters vary no more than one does, and it is their shape
+    that tells."""
     if len(rows) < 4:
         return None
     centre = np.empty(rows.shape[1])
@@ -108,7 +110,7 @@ def best_split(
             wider = rows[candidates.groups[k] == candidates.first_is_wider[k]]
             clear[k] = best_split(wider, of_bits=of_bits, rule=rule, generator=generator) is not None
     pairs += [Pair(cluster, candidates, k) for k in np.flatnonzero(clear).tolist()]
-    evidence = excesses(pairs, log_inverse_error, scale, centre, noise)
+    evidence = excesses(pairs, log_inverse_error, scale, centre, noise_of_others)
     if max(evidence, default=0.0) <= 0.0:
         return None
     best = int(np.argmax(evidence))
