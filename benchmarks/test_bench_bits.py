@@ -15,6 +15,7 @@ from fasturl._kernels.packed_decoding import (
     packed_labels,
     packed_scores,
 )
+from fasturl._kernels.packed_rows import scratch_shape
 from fasturl._kernels.records import PackedTables
 from fasturl.decoders.affine import best_of_bits, decide
 from fasturl.oracles.projection import bits_together
@@ -45,18 +46,20 @@ def scoring(n_tables, bits):
     return lambda _: (BLOCK.words, normals(n_tables, n_groups, 1 << bits, 4), out)
 
 
-def tables_of(n_bytes, weight):
-    """Tables of three labels in which the first byte adds `weight` times as much as any other."""
-    tables = PackedTables(normals(1, n_bytes, 256, 4), np.empty(1, np.uint64), np.empty((1, 256), np.int16))
+def tables_of(n_bytes, weight, n_labels=3):
+    """Tables of labels in which the first byte adds `weight` times as much as any other."""
+    scores = normals(1, n_bytes, 256, -(-n_labels // 4) * 4)
+    tables = PackedTables(scores, np.empty(1, np.uint64), np.empty((1, 256), np.int16))
     tables.scores[0, 0] *= weight
-    tables.scores[0, 0, :, 3] = -np.inf
+    tables.scores[0, 0, :, n_labels:] = -np.inf
     decide(tables, 0)
     return tables
 
 
-def labelling(weight):
-    out = np.empty((EPISODES, LEVELS, 3), np.uint8)
-    return BLOCK.words, tables_of(N_BYTES, weight), np.arange(3, dtype=np.uint8), normals(3), out
+def labelling(weight, n_labels=3):
+    out, tables = np.empty((EPISODES, LEVELS, 3), np.uint8), tables_of(N_BYTES, weight, n_labels)
+    scratch = normals(*scratch_shape(3, tables.scores.shape[3]))
+    return BLOCK.words, tables, np.arange(n_labels, dtype=np.uint8), scratch, out
 
 
 def deciding(_):
@@ -77,6 +80,7 @@ WORK = {
     "bits: scores of bytes": Work(packed_scores, naive.packed_scores, scoring(1, 8), SEEN),
     "bits: scores of four bits": Work(packed_scores, naive.packed_scores, scoring(LEVELS, 4), SEEN),
     "bits: labels": Work(packed_labels, naive.packed_labels, lambda _: labelling(1.0), SEEN),
+    "bits: thirty labels": Work(packed_labels, naive.packed_labels, lambda _: labelling(1.0, 30), SEEN),
     "bits: labels that a byte decides": Work(
         packed_labels, naive.packed_labels, lambda _: labelling(STRONG), SEEN
     ),

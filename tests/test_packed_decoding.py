@@ -9,6 +9,7 @@ import pytest
 from strategies import DRAWS
 
 from fasturl._kernels import packed_decoding
+from fasturl._kernels.packed_rows import scratch_shape
 from fasturl._kernels.records import PackedTables
 
 pytestmark = pytest.mark.kernel
@@ -37,7 +38,9 @@ def test_packed_tables_equal_their_reference(draw, n_scores, dimension, bits, ki
     np.testing.assert_array_equal(ref, comp)
 
 
-OBSERVED = st.tuples(st.sampled_from([1, 2, 18]), st.integers(1, 9), st.integers(1, 3), st.integers(1, 3))
+N_LABELS = st.one_of(st.integers(1, 9), st.sampled_from([16, 33, 70]))
+"""Fewer than a register of the machine holds, as many, and more than two hold."""
+OBSERVED = st.tuples(st.sampled_from([1, 2, 18]), N_LABELS, st.integers(1, 3), st.integers(1, 3))
 """Episodes (one tile of them or two), labels, states, levels."""
 N_BYTES = st.sampled_from([1, 3, 8, 9, 17])
 CODE_BITS = st.sampled_from([0, 1, 3, 9, 64, 130, 200])
@@ -84,9 +87,9 @@ def test_packed_labels_equal_their_reference(draw, sizes, n_bytes, code_bits, bi
     tables = with_what_decides(scores)
     relabel = draw.permutation(n_labels).astype(np.uint8)
     ref, comp = np.full((2, episodes, n_levels, n_states), 85, np.uint8)
-    greatest = np.full(n_states, np.nan, np.float32)
-    naive.packed_labels(words, tables, relabel, greatest, ref)
-    packed_decoding.packed_labels(words, tables, relabel, greatest, comp)
+    scratch = np.full(scratch_shape(n_states, scores.shape[3]), np.nan, np.float32)
+    naive.packed_labels(words, tables, relabel, scratch, ref)
+    packed_decoding.packed_labels(words, tables, relabel, scratch, comp)
     np.testing.assert_array_equal(ref, comp)
 
 
@@ -126,10 +129,10 @@ def test_no_rounding_undoes_what_a_group_decides(draw, size, weight):
     scores[0, 0] += np.float32(size) * draw.integers(-1, 2, 4).astype(np.float32)
     tables = with_what_decides(scores)
     words = np.arange(16**3, dtype=np.uint64).reshape(-1, 1, 1, 1)
-    relabel, greatest = np.arange(4, dtype=np.uint8), np.empty(1, np.float32)
+    relabel, scratch = np.arange(4, dtype=np.uint8), np.empty(scratch_shape(1, 4), np.float32)
     ref, comp = np.full((2, len(words), 1, 1), 85, np.uint8)
-    naive.packed_labels(words, tables, relabel, greatest, ref)
-    packed_decoding.packed_labels(words, tables, relabel, greatest, comp)
+    naive.packed_labels(words, tables, relabel, scratch, ref)
+    packed_decoding.packed_labels(words, tables, relabel, scratch, comp)
     np.testing.assert_array_equal(ref, comp)
 
 
@@ -159,7 +162,7 @@ def test_no_group_decides_on_the_majority_of_all_bits():
     for s, code in enumerate(codes):
         bits[:, :3] = code
         words[:, 0, s, 0] = bits @ (1 << np.arange(24))
-    labels, greatest = np.full((20, 1, 3), 85, np.uint8), np.empty(3, np.float32)
-    packed_decoding.packed_labels(words, tables, np.arange(2, dtype=np.uint8), greatest, labels)
+    labels, scratch = np.full((20, 1, 3), 85, np.uint8), np.empty(scratch_shape(3, 4), np.float32)
+    packed_decoding.packed_labels(words, tables, np.arange(2, dtype=np.uint8), scratch, labels)
     n_ones = bits[:, 3:].sum(axis=1)[:, None] + codes.sum(axis=1)
     np.testing.assert_array_equal(labels[:, 0], n_ones < 12)

@@ -23,6 +23,8 @@ import numpy as np
 
 from .compiling import inlined, kernel
 from .entries import get_entry, place_of, set_entry
+from .packed_rows import label_by_rows, number_scores
+from .registers import wide
 
 _0F = np.float32(0.0)
 _0 = np.uint64(0)
@@ -312,14 +314,17 @@ def _label_by_scores(
     scores: np.ndarray,
     shared: np.uint64,
     relabel: np.ndarray,
-    greatest: np.ndarray,
+    scratch: np.ndarray,
     labels: np.ndarray,
 ) -> None:
     """As `_look_up`, for all labels; the states have the same bits in the groups from `shared` on."""
     n_groups, bits = np.uint64(scores.shape[1]), _group_bits(scores.shape[2])
-    n_states, n_scores = np.uint64(labels.shape[2]), np.uint64(scores.shape[3])
+    n_states, n_scores, greatest = np.uint64(labels.shape[2]), np.uint64(scores.shape[3]), scratch[0]
     for e in range(*episodes):
         for h in range(*levels):
+            if n_scores > _4 and n_scores >= np.uint64(wide()):
+                label_by_rows(words, (e, h), scores, (shared, n_groups, bits), relabel, scratch, labels)
+                continue
             if shared == _1 and n_scores == _4:
                 tail = _add_groups(words, (e, h, _0), scores, bits, _1, n_groups, _0, _NOTHING)
                 for s in range(n_states):
@@ -336,16 +341,17 @@ def _label_by_scores(
 
 @kernel
 def packed_labels(
-    words: np.ndarray, tables: tuple, relabel: np.ndarray, greatest: np.ndarray, labels: np.ndarray
+    words: np.ndarray, tables: tuple, relabel: np.ndarray, scratch: np.ndarray, labels: np.ndarray
 ) -> None:
     """Fill labels uint8[E, L, S] with the first of the greatest scores, passed through relabel uint8[K].
 
-    `tables` is a `PackedTables`, `greatest` float32[S] of scratch. Observations are looked up sixteen at a
-    time: one after the other where levels share a table, and else those of a level, so that its table stays
-    in the cache.
+    `tables` is a `PackedTables`; `packed_rows` says how much scratch of float32 it takes. Observations are
+    looked up sixteen at a time: one after the other where levels share a table, and else those of a level, so
+    that its table stays in the cache.
     """
     n_episodes, n_levels = np.uint64(labels.shape[0]), np.uint64(labels.shape[1])
     n_groups, bits = np.uint64(tables.scores.shape[1]), _group_bits(tables.scores.shape[2])
+    number_scores(scratch)
     tile = (_1, _TILE) if tables.scores.shape[0] == 1 else (_TILE, _1)
     for first in range(_0, n_episodes, tile[0]):
         episodes = first, min(first + tile[0], n_episodes)
@@ -356,4 +362,4 @@ def packed_labels(
                 if not is_known:
                     shared = min(_first_shared_group(words, *episodes, n_levels, bits), n_groups)
                     is_known = True
-                _label_by_scores(words, episodes, levels, tables.scores, shared, relabel, greatest, labels)
+                _label_by_scores(words, episodes, levels, tables.scores, shared, relabel, scratch, labels)

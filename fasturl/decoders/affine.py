@@ -12,6 +12,7 @@ from .._base import checks
 from .._kernels import affine_decoding as _affine
 from .._kernels import packed_decoding as _packed
 from .._kernels import sure_labels as _sure
+from .._kernels.packed_rows import scratch_shape
 from .._kernels.records import AffineScores, PackedTables
 from ..problems.blocks import BitBlock, Block, RealBlock
 from .decoder import ByteLabels, Decoder, Floats, Reals, in_rows, real_blocks
@@ -130,7 +131,8 @@ def best_of_bits(
     themselves are kept nowhere."""
     n_episodes, _, n_states, _ = words.shape
     labels = np.empty((n_episodes, n_levels, n_states), np.uint8)
-    _packed.packed_labels(words, tables, relabel, np.empty(n_states, np.float32), labels)
+    scratch = np.empty(scratch_shape(n_states, tables.scores.shape[3]), np.float32)
+    _packed.packed_labels(words, tables, relabel, scratch, labels)
     return labels
 
 

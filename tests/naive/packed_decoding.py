@@ -54,7 +54,7 @@ def packed_scores(words, tables, scores):
         scores[e, k, s, h] = sum_from_the_last([table[group, value, k] for group, value in enumerate(values)])
 
 
-def packed_labels(words, tables, relabel, greatest, labels):
+def packed_labels(words, tables, relabel, scratch, labels):
     """The first of the greatest scores, renamed, whatever one group decides for."""
     episodes, n_levels, n_states = labels.shape
     scores = np.empty((episodes, len(relabel), n_states, n_levels), np.float32)
