@@ -3,6 +3,7 @@
 import hypothesis
 import hypothesis.strategies as st
 import naive
+import numba
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -124,8 +125,12 @@ def blobs(draw, n=600):
     return np.ascontiguousarray(points.T), points, draw.random(n)
 
 
+SEEDS = range(1 if numba.config.DISABLE_JIT else 5)
+"""Not compiled it is the same program, and takes a thousand times as long."""
+
+
 @pytest.mark.parametrize("tolerance", [0.0, 0.1])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_iterations_end_where_those_of_scikit_learn_do(seed, tolerance):
     """From the same start, to the last label; centres but for the order of sums."""
     draw = np.random.default_rng(seed)
@@ -143,7 +148,7 @@ def test_iterations_end_where_those_of_scikit_learn_do(seed, tolerance):
 
 
 @pytest.mark.parametrize("n_clusters", [2, 3, 6])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_same_random_numbers_give_the_clusters_of_scikit_learn(seed, n_clusters):
     """Names included, of whatever start they come from; two of its defaults are its tolerance and how many
     trials it makes."""
@@ -158,7 +163,7 @@ def test_the_same_random_numbers_give_the_clusters_of_scikit_learn(seed, n_clust
     np.testing.assert_allclose(centres, theirs.cluster_centers_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_of_starts_that_find_the_same_clusters_the_first_names_them(seed):
     """Means round otherwise where samples came and went on other ways: no start may win by that."""
     draw = np.random.default_rng(seed)

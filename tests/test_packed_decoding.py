@@ -121,6 +121,7 @@ SIZES = st.sampled_from([1e-30, 1.0, 1e7, 1e30])
 """How large numbers are to which the others are added: from 1e7 on they lose most of their digits."""
 
 
+@hypothesis.settings(max_examples=20)
 @hypothesis.given(DRAWS, SIZES, st.sampled_from([1.0, 3.0, 30.0]))
 def test_no_rounding_undoes_what_a_group_decides(draw, size, weight):
     """All values of three groups of four bits, behind a bias of any size."""
