@@ -24,7 +24,7 @@ hypothesis.settings.register_profile(
     "fasturl",
     deadline=None,
     derandomize=True,
-    max_examples=25 if numba.config.DISABLE_JIT else 50,
+    max_examples=16 if numba.config.DISABLE_JIT else 32,
     database=None,
 )
 hypothesis.settings.load_profile("fasturl")
