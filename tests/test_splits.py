@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 import fasturl as fu
-from fasturl.oracles import split_evidence, splits
+from fasturl.oracles import split_evidence, splits, splitting
 from fasturl.oracles.noise import Noise
 from fasturl.oracles.sides import Sample, Sides
 from fasturl.oracles.split_evidence import SplitRule
@@ -310,6 +310,24 @@ def test_bits_that_tell_nothing_beside_one_are_one_cluster():
     few = np.arange(6) < 1
     rows = np.concatenate([np.stack([np.full(6, bit), few], axis=1) for bit in (0, 1)]).astype(np.uint8)
     assert fu.oracles.Splits(2, random_state=0).fit(rows).n_clusters_ == 1
+
+
+def test_whether_the_sides_of_a_split_are_two_is_asked_once(monkeypatch):
+    """Coins are nearly two clusters in every direction, and so are their sides, and the sides of these."""
+    test, depths = best_split, [0]
+
+    def nested(*arguments, **settings):
+        depths.append(depths[-1] + 1)
+        result = test(*arguments, **settings)
+        depths.append(depths[-1] - 1)
+        return result
+
+    monkeypatch.setattr(splitting, "best_split", nested)
+    generator = np.random.default_rng(3)
+    coins = 1.5 * generator.integers(2, size=(200, 12))
+    rows = np.concatenate([coins, generator.normal(0, 0.1, (200, 3))], axis=1).astype(np.float32)
+    nested(rows, of_bits=False, rule=SplitRule(1e-3, 3.25), generator=generator)
+    assert max(depths) == 2
 
 
 @pytest.fixture
