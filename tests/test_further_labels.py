@@ -54,6 +54,18 @@ def test_states_with_two_looks_have_two_labels_each(discrete):
     assert run.warnings == {}
 
 
+def test_all_levels_may_have_further_labels_once_each_was_decoded_by_itself():
+    """The two looks of a state are opposite, so a few trajectories make levels look different."""
+    means = np.random.default_rng(1).normal(size=(3, 1, 12))
+    means /= np.linalg.norm(means, axis=2, keepdims=True)
+    emission = Looks(np.concatenate([means, -means], axis=1), 9, discrete=False)
+    lock = fu.LockBernoulli(8, switch=0.5).instance(0)
+    env = fu.BlockMDP(lock.transitions, lock.rewards, emission=emission)
+    run = fu.train(env, fu.URL(), 3_000, seeds=4)
+    assert run.success_rate == 1.0
+    assert [one["levels"] for one in run.diagnostics] == ["pooled"] * 4
+
+
 def test_a_decoder_with_further_labels_stays_only_against_as_few_observations(monkeypatch):
     """It is made from a sample of those of the fit, so a fit on more of them may draw better borders."""
     added, fit, fits = FurtherLabels.added, PooledDecoding._fit_on_history, []

@@ -61,6 +61,7 @@ class ChosenDecoding(LevelDecoding):
         """Take over the decoder of the present way to decode, and what that asks for."""
         present = self._present
         self.decoder, self.levels, self.oracle_name = present.decoder, present.levels, present.oracle_name
+        self.n_directions = present.n_directions
         self.most_observations, self.keeps_rare = present.most_observations, present.keeps_rare
         self.last_change = max(present.last_change, self._switched_at)
         self.fits = self._pooled.fits + self._separate.fits

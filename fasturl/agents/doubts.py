@@ -158,13 +158,13 @@ def labels_with_a_past(history: History) -> int:
     return _n_with_a_past(
         (levels * n_labels * n_actions + pairs[:, 1:]).ravel(),
         pairs[:, :-1].ravel(),
-        _followers(labels[:, 1:], history.rewards[chosen])[:, 1:].ravel(),
+        followers(labels[:, 1:], history.rewards[chosen])[:, 1:].ravel(),
         (levels.size, n_labels, n_actions),
         len(labels),
     )
 
 
-def _followers(next_labels: Ints, rewards: Floats) -> Ints:
+def followers(next_labels: Ints, rewards: Floats) -> Ints:
     """A number [n, H] for each pair of the next label and the reward."""
     values = np.unique(rewards)
     if values.size > _REWARD_CLASSES:

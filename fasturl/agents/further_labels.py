@@ -62,7 +62,7 @@ def most_labels(n_states: int, horizon: int, n_actions: int) -> int:
 def symbol_decoder(rows: NDArray[np.generic], n_states: int, most: int) -> Decoder | None:
     """A decoder with a label for each symbol that observations [n, D] show, where each shows one alone and
     there are more symbols than states; None elsewhere, and where they are more than `most`."""
-    if rows.dtype != np.uint8 or not all(_are_symbols(part) for part in (rows[:_FEW], rows)):
+    if not are_symbols(rows):
         return None
     symbols = np.flatnonzero(rows.any(axis=0))
     if not n_states < symbols.size <= most:
@@ -70,8 +70,11 @@ def symbol_decoder(rows: NDArray[np.generic], n_states: int, most: int) -> Decod
     return AffineDecoder(np.eye(rows.shape[1])[symbols], np.zeros(symbols.size))
 
 
-def _are_symbols(rows: NDArray[np.generic]) -> bool:
-    return bool((rows.sum(axis=1, dtype=np.int64) == 1).all())
+def are_symbols(rows: NDArray[np.generic]) -> bool:
+    """Whether each of the observations [n, D] is one bit of all."""
+    return rows.dtype == np.uint8 and all(
+        bool((part.sum(axis=1, dtype=np.int64) == 1).all()) for part in (rows[:_FEW], rows)
+    )
 
 
 class FurtherLabels:

@@ -67,6 +67,8 @@ class LevelDecoding(ABC):
     """How many observations it makes use of; None for all."""
     keeps_rare: bool = False
     """Whether it makes use of single observations of labels that are rare."""
+    n_directions: int = 0
+    """How many directions the oracle sees observations along; 0 where it sees them as they are."""
     levels: str
     """As `URL` has it, "pooled" or "separate"."""
 

@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.row_labels import numbered, that_occur
 from .._base.sampling import balanced_choice
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
-from .further_labels import MOST_REFINED, FurtherLabels, symbol_decoder
+from .further_labels import MOST_REFINED, FurtherLabels, are_symbols, symbol_decoder
 from .history import History
 from .label_matching import labels_differ
 from .level_decoding import GROWTH, POOLED, LabelledSample, LevelDecoding, next_growth
+from .telling_directions import LEFT_BY_BETTER, Steps, View, depend_on_actions
 
 _MOST_FITTED, _MOST_FITTED_NUMBERS = 2**15, 2**24
 """Upper limits on the observations that a decoder is fitted on, and on the numbers that these have
@@ -47,11 +49,14 @@ class HistoryFit(NamedTuple):
         whole trajectories.
     n_rows
         Upper limit on the observations of the fit that the decoder comes from: about as many were drawn.
+    view
+        The directions that the oracle saw; None where it saw observations as they are.
     """
 
     decoder: Decoder
     labels: NDArray[np.integer]
     n_rows: int
+    view: View | None = None
 
 
 class PooledDecoding(LevelDecoding):
@@ -77,6 +82,7 @@ class PooledDecoding(LevelDecoding):
         self.decoder: Decoder = ConstantDecoder(n_states)
         self._next, self._growth = batch, GROWTH
         self._n_rows, self._share_moved = 0, 1.0
+        self._view: View | None = None
 
     @property
     def _fitted(self) -> bool:
@@ -107,20 +113,32 @@ class PooledDecoding(LevelDecoding):
     def fitted_on_history(self, history: History) -> HistoryFit:
         """A decoder for all observations of the history, whoever gave them their labels."""
         if not self._fitted:
-            return self._fit_on_history(history, None)
+            return self._fit_on_history(history, None, self._further_labels)
         old_labels = [_decoded(self.decoder, part) for part in _observation_parts(history)]
-        return self._fit_on_history(history, np.concatenate(old_labels))
+        return self._fit_on_history(history, np.concatenate(old_labels), self._further_labels)
 
     def _fit_on_history(
-        self,
-        history: History,
-        old_labels: NDArray[np.integer] | None,
-        further: FurtherLabels | None = None,
+        self, history: History, old_labels: NDArray[np.integer] | None, further: FurtherLabels | None
     ) -> HistoryFit:
         """As `fitted_on_history`, where the present decoder gives all observations `old_labels` [m]; None
         where there is none. There may be a search for further labels."""
-        parts, seed = _observation_parts(history), self._draw_seed()
-        most, generator = self._n_fitted(history.observations.shape[-1]), np.random.default_rng(seed)
+        seed = self._draw_seed()
+        if self._view is not None:
+            fit = self._fit_along_directions(Steps(history, of_noise=False), history, seed)
+            if fit is not None:
+                return fit
+        fit = self._fit_as_they_are(history, old_labels, further, seed)
+        return self._better_along_directions(fit, history, seed) or fit
+
+    def _fit_as_they_are(
+        self,
+        history: History,
+        old_labels: NDArray[np.integer] | None,
+        further: FurtherLabels | None,
+        seed: int,
+    ) -> HistoryFit:
+        parts, generator = _observation_parts(history), np.random.default_rng(seed)
+        most = self._n_fitted(history.observations.shape[-1])
         n_rows = min(sum(map(len, parts)), most)
         if old_labels is None:
             chosen = balanced_choice(np.zeros(len(parts[0]), np.uint8), most, generator)
@@ -142,6 +160,57 @@ class PooledDecoding(LevelDecoding):
         else:
             labels = _decoded(decoder, parts[0])
         return HistoryFit(decoder, labels.reshape(history.observations.shape[:2]), n_rows)
+
+    def _better_along_directions(self, fit: HistoryFit, history: History, seed: int) -> HistoryFit | None:
+        """A fit along the directions that have to do with what was done, where this one may have found
+        clusters of noise and explains less."""
+        if not getattr(self._oracle, "clusters_have_centres", False):
+            return None
+        n_found = that_occur(fit.labels.ravel()).size
+        if n_found <= self._n_states and depend_on_actions(fit.labels, history):
+            return None
+        steps = Steps(history, of_noise=True)
+        if not steps.are_enough or are_symbols(_observation_parts(history)[0]):
+            return None
+        other = self._fit_along_directions(steps, history, seed)
+        if other is None:
+            return None
+        unexplained = [steps.unexplained(steps.of_history(labels)) for labels in (other.labels, fit.labels)]
+        return other if unexplained[0] < LEFT_BY_BETTER * unexplained[1] else None
+
+    def _fit_along_directions(self, steps: Steps, history: History, seed: int) -> HistoryFit | None:
+        """A fit along the directions that have to do with what was done: labels show more of them, until
+        there are no more. None where there are none, or all observations are alike along them."""
+        if not steps.are_enough:
+            return None
+        view = steps.view(None if self._view is None else steps.labels, self._n_states)
+        if self._view is not None and (view is None or not view.shows_more_than(self._view)):
+            view = self._view  # what is no longer tried is no longer seen to matter
+        if view is None:
+            return None
+        while True:
+            fit = self._fit_in_view(view, history, seed)
+            wider = steps.view(steps.labels_by(fit.decoder), self._n_states)
+            if wider is None or wider.n_directions <= view.n_directions:
+                return None if isinstance(fit.decoder, ConstantDecoder) else fit
+            view = wider
+
+    def _fit_in_view(self, view: View, history: History, seed: int) -> HistoryFit:
+        from ..oracles.refinement import refined_decoder
+
+        parts, most = _observation_parts(history), self._n_fitted(history.observations.shape[-1])
+        old_labels = np.zeros(sum(map(len, parts)), np.uint8)
+        if self._view is not None:
+            old_labels = np.concatenate([history.observed_labels.ravel(), history.rare_labels])
+        chosen = balanced_choice(old_labels, most, np.random.default_rng(seed))
+        rows = view.rows(_chosen_rows(parts, chosen))
+        old_names = None if self._view is None else old_labels[chosen].astype(np.int64)
+        names = numbered(self.fitted(rows, old_names, seed).decode(rows))
+        decoder: Decoder = ConstantDecoder(self._n_states)
+        if names.max() > 0:  # scores that are affine in the rows are so in the observations
+            decoder = view.decoder(refined_decoder(rows, names))
+        labels = _decoded(decoder, parts[0]).reshape(history.observations.shape[:2])
+        return HistoryFit(decoder, labels, len(rows), view)
 
     def _n_fitted(self, dimension: int) -> int:
         """Upper limit on the observations of so many coordinates that a decoder is fitted on."""
@@ -168,13 +237,16 @@ class PooledDecoding(LevelDecoding):
         observations, labels = history.observations, history.observed_labels.ravel()
         chosen = balanced_choice(labels, _SAMPLE_SIZE, self._seeds)
         rows = observations.reshape(-1, observations.shape[-1])[chosen]
+        if self._view is not None:
+            rows = self._view.rows(rows)
         have_moved = self.fits < 2 or self._share_moved > 0.0
         yield LabelledSample(rows, labels[chosen].astype(np.int64), have_moved)
 
     def adopt(self, fit: HistoryFit, names: NDArray[np.uint8], agreement: float, history: History) -> None:
         """Make this the present decoder, with these names of its labels; `agreement` is the share on which it
         agrees with the one before."""
-        self.decoder, self._n_rows = fit.decoder.relabelled(names), fit.n_rows
+        self.decoder, self._n_rows, self._view = fit.decoder.relabelled(names), fit.n_rows, fit.view
+        self.n_directions = 0 if fit.view is None else fit.view.n_directions
         self._share_moved = 1.0  # as long as nobody has compared the two
         if len(history.rare):
             history.set_rare_labels(_decoded(self.decoder, history.rare.observations))

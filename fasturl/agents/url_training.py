@@ -107,6 +107,7 @@ class URLTraining:
             "levels": self._decoding.levels,
             "oracle": self._decoding.oracle_name,
             "oracle_fits": self._decoding.fits,
+            "telling_directions": self._decoding.n_directions,
             "relabellings": self._relabellings,
             "decoder_trajectories": self._decoding.last_change,
             "decoder_stable": self._is_settled() and not doubtful,
