@@ -68,4 +68,4 @@ def test_help_shows_the_named_oracle_and_learner_instead_of_the_defaults():
     assert "Settings of oracle dbscan" in done.stdout
     assert "Settings of learner qlearning" in done.stdout
     assert "Number of starts of k-means" not in done.stdout
-    assert "Standard errors that an estimate is raised by" not in done.stdout
+    assert "in standard errors of the estimated value" not in done.stdout

@@ -1,11 +1,16 @@
 """URL, practical form: an unsupervised oracle and a no-regret tabular learner explore together (Feng et al.,
 2020).
 
-It betters the procedure of the paper's experiments. All trajectories are kept. The learner acts on the labels
-of the present decoder and learns from every trajectory; the oracle is fitted again and again, and where
-labels change, the learner learns from all history anew (`url_training`). The level is part of the learner's
-state. One decoder serves all levels (`pooled_decoding`), or each level has its own (`separate_decoding`),
-whichever the observations ask for (`chosen_decoding`).
+This form improves on the procedure of the paper's experiments. It repeats four steps (`url_training`):
+
+1. play: the learner acts on the labels that the present decoder gives to observations, and learns from each
+   trajectory; all trajectories are kept,
+2. fit: from time to time the oracle is fitted on a sample of all observations, which gives a new decoder,
+3. relabel: where the new decoder disagrees with the old one, all trajectories get new labels,
+4. relearn: then the learner starts again and learns from all trajectories with their new labels.
+
+The learner's state is the pair of level and label. One decoder serves all levels (`pooled_decoding`), or each
+level has its own (`separate_decoding`), whichever the observations ask for (`chosen_decoding`).
 
 The procedure as the paper has it is in `url_as_published`, the form as written in `url_as_written`.
 """
@@ -40,16 +45,23 @@ SPLITS = "splits"
 class URL(DecodingAgent):
     """Unsupervised reinforcement learning on observations, in its practical form.
 
-    With levels="pooled" all levels are decoded alike: what is seen at one level helps at all. With "separate"
-    each level has a decoder of its own, as it must where a state looks different from level to level; the
-    oracle that is used if none is given is then `Splits`. With "auto" the observations decide, again and
-    again as they grow; the diagnostics say what it was in the end.
+    The agent plays with a learner on the labels of the present decoder, and keeps all trajectories. Again and
+    again it fits the oracle on a sample of their observations. Where the new decoder gives other labels, all
+    trajectories are relabelled and the learner learns from them anew.
 
-    The decoder is called stable where it has not changed in the second half of the run: at each fit, the old
-    and the new one agree on 98 % of the observations of every label, give or take a few. An oracle for all
-    levels may find more labels than the bound on states; the learner then has room for them. So it does where
-    states have several looks, unless `n_states` or the oracle says how many labels there are
-    (`further_labels`).
+    With levels="pooled" one decoder serves all levels, so that observations of each level help to decode all
+    others. With "separate" each level has a decoder of its own, as is needed where a state looks different
+    from level to level; the default oracle is then `Splits`. With "auto" the agent begins with one decoder
+    and decides from the observations, again and again as they grow; the diagnostic `levels` says which way
+    was used in the end.
+
+    The diagnostic `decoder_stable` is true if the decoder has not changed in the second half of the run and
+    no label looks doubtful at the end. A decoder counts as unchanged by a fit if the old and the new one
+    agree on about 98 % of the observations of every label.
+
+    Where a state may show itself in several ways, there can be more labels than states. One decoder for all
+    levels may then have more labels than the bound on the states of a level, unless `n_states` or the oracle
+    says how many there are (`further_labels`), and the learner has room for them.
 
     Examples
     --------
@@ -68,15 +80,15 @@ class URL(DecodingAgent):
         least=1,
         unit="trajectories",
         search=Range(10, 200),
-        help="Trajectories before the oracle is fitted first, and between two looks for news where levels "
-        "are decoded separately, while there is news; as many as the oracle needs for its first fit, where "
-        "that is more.",
+        help="Trajectories before the first fit of the oracle; as many as the oracle needs for it, where "
+        "that is more. Where each level has its own decoder, also the least number of trajectories between "
+        "two checks whether some level must be fitted again.",
     )
     levels: str = setting(
         AUTO,
         choices=(AUTO, POOLED, SEPARATE),
-        help="Whether one decoder is for all levels, or each has its own: where states look different from "
-        "level to level. Auto decides from the observations.",
+        help="pooled: one decoder for all levels. separate: one decoder for each level, as is needed where a "
+        "state looks different from level to level. auto: decided from the observations.",
     )
 
     def history_bytes(self, description: Description, trajectories: int) -> float:

@@ -59,11 +59,12 @@ class TurnTables(NamedTuple):
 
 def planning_setting(in_turn: bool = False) -> Any:
     """The setting `planning` of every learner that has a model."""
-    others = ", and one more in turn" if in_turn else " alone"
+    others = " and one more of each level in turn" if in_turn else " alone"
     return setting(
         "full",
         choices=("full", "trajectory"),
-        help=f"Back up all labels that were met, or at each level that of the last episode{others}.",
+        help="Labels whose values are updated when the learner plans. full: all labels that were met. "
+        f"trajectory: those of the last episode{others}, which is faster where there are many labels.",
     )
 
 

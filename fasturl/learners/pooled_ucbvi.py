@@ -249,14 +249,15 @@ class PooledUCBVI(CompiledLearner):
         least=0,
         most=MOST_SCALE,
         search=Range(0.3, 5.0),
-        help="Standard errors that an estimate is raised by, times the root of log(1 + N / n).",
+        help="Scale of the exploration bonus, in standard errors of the estimated value of an action.",
     )
     novelty: float = setting(
         0.3,
         least=0,
         most=MOST_SCALE,
         search=Range(0.03, 3.0),
-        help="Bonus of a pair of label and action after its first visit, as a share of the range of returns.",
+        help="Further bonus for rarely tried actions: this share of the range of returns, over the number of "
+        "tries.",
     )
     pooled_visits: float = setting(
         4.0,
@@ -264,7 +265,7 @@ class PooledUCBVI(CompiledLearner):
         most=MOST_SCALE,
         search=Range(0.5, 10.0),
         unit="visits",
-        help="How many visits the variance that the pairs of a level share weighs as much as.",
+        help="Weight of the variance that all actions of a level share, when that of one is estimated.",
     )
     planning: str = planning_setting(in_turn=True)
 
