@@ -176,38 +176,8 @@ class Run:
     value_errors
         Standard error that is left in each value, 0 where it is exact: [seeds].
     diagnostics
-        For each seed, a dict of what the agent has to say about its run; by level is a list for the levels
-        1..H+1.
-
-        - A learner that sees latent states: nothing.
-        - A learner that sees observations: `observations_met`, how many rows its table has.
-        - URL: `decoder_accuracy`, the share of right labels by level; `levels`, whether they were decoded
-          pooled or separately in the end, and `oracle`, the name of the oracle that did so; `oracle_fits`,
-          how often an oracle was fitted to learn with;
-          `relabellings`, how often that has changed labels; `decoder_trajectories`, after how many
-          trajectories it has changed more than the labels near a border; `decoder_stable`, whether that was
-          in the first half of the run, and no label looks doubtful at the end; `labels_found`, how many
-          labels occur by level; `one_label_for_all`, whether nothing was told apart where there may be
-          several states; `labels_that_split`, how many labels look like more than one state;
-          `labels_that_move`, how many another fit on half of the observations gives to others;
-          `labels_with_a_past`, after how many of them what follows depends on what came before;
-          `promised_return`, what the best policy for one half of the trajectories earns in the other half, as
-          if labels were states, and `late_return`, what the last tenth of the trajectories have earned.
-        - URLAsPublished: `decoder_accuracy` and `oracle_fits` as for URL; `decoder_trajectories`, how many
-          trajectories the decoder was fitted on; `labels_found`, how many labels it has.
-        - URLAsWritten: `decoder_accuracy`, `oracle_fits` and `decoder_trajectories` as for URL, and
-          `restart_means`, the mean return of each restart's policy in the test episodes, and `guarantee`,
-          the conditions of the theorem that are `unmet` and those that are `unknown`, in words.
-        - PCID: `states_found` and `decoder_accuracy` by level; `exploration_trajectories`, how many were
-          spent on learning the levels.
-        - These four: `seconds`, how long each part took: `evaluation`; of all but URL `exploration`; of all
-          forms of URL `oracle` and `learning`, of URLAsWritten `selection`; of PCID `regression` and
-          `exploitation`.
-        - Where a `Recording` says to `evaluate_every` so many trajectories: `evaluations`, a table of
-          `trajectories`, at which numbers of them; `values`, of the policy that the agent had there, exact,
-          or from 100 observations of each state or 400 episodes; and `lowest_returns`, the lowest return of
-          20 episodes of it.
-        - Any of them: `warnings`, a list of sentences on what may be wrong with the run.
+        For each seed, a dict of what the agent has to say about its run. Its names are described by the table
+        `fasturl.agents.diagnostics.DIAGNOSTICS`, which is on the page "Fields of files" of the reference.
     wall_seconds
         How long it took, all seeds together.
 

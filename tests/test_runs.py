@@ -9,6 +9,7 @@ from corridor import Corridor
 from figure_parts import assert_legible
 
 import fasturl as fu
+from fasturl.agents.diagnostics import DIAGNOSTICS
 from fasturl.problems.environment import Environment
 from fasturl.training import as_agent
 
@@ -97,12 +98,14 @@ def test_help_says_what_every_field_is():
 
 
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: type(agent).__name__)
-def test_help_says_what_an_agent_has_to_say(agent):
+def test_every_diagnostic_of_an_agent_is_described(agent):
     (about,) = fu.train(
         fu.LockBernoulli(1), agent, 2 if isinstance(agent, fu.URLAsWritten) else 200
     ).diagnostics
-    for key in [*about, *about.get("seconds", ())]:
-        assert f"`{key}`" in fu.Run.__doc__
+    described = {name for name, one in DIAGNOSTICS.items() if type(agent).__name__ in one.agents.split(", ")}
+    general = {name for name, one in DIAGNOSTICS.items() if not one.agents.startswith(("URL", "PCID"))}
+    assert described <= set(about) <= described | general
+    assert all(f"`{phase}`" in DIAGNOSTICS["seconds"].meaning for phase in about.get("seconds", ()))
 
 
 def test_the_summary_is_of_all_trajectories_wherever_the_curve_ends():

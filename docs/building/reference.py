@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from fasturl.agents.diagnostics import DIAGNOSTICS
 from fasturl.cli.main import app as command_line
 from fasturl.experiments.running import files, spec
 from fasturl.run import SUMMARY_FIELDS
@@ -183,6 +184,11 @@ def stored_files():
             "What `fasturl train --json` writes and `Run.summary()` gives. The settings of the environment "
             "are fields too.",
             SUMMARY_FIELDS,
+        ),
+        "Diagnostics of a run": (
+            "What agents say about their runs: a dictionary for each seed, in `Run.diagnostics` and in the "
+            "metadata of stored results. The agents that have an entry stand before its meaning.",
+            {name: f"*{one.agents}.* {one.meaning}" for name, one in DIAGNOSTICS.items()},
         ),
         "Columns of stored results": (
             "Of the Parquet files of a sweep and of `fasturl.load`. Each setting of the environment is a "

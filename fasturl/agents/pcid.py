@@ -76,8 +76,6 @@ class PCID(Agent):
 
     Where the episodes end before every level is learned, the last ones explore, and the final policy acts at
     random in the levels without a decoder.
-    The diagnostics of a run are `states_found` and `decoder_accuracy` for each level 1..H+1,
-    `exploration_trajectories`, and the `seconds` of its parts.
 
     Examples
     --------
