@@ -194,7 +194,7 @@ def _mean_gain(trajectories, h, label, action, values):
 @pytest.mark.parametrize("shift", [0.0, -3.0])
 @pytest.mark.parametrize("entries", [1, 2**20], ids=["level by level", "all levels together"])
 def test_a_promise_is_what_its_slow_reference_says(monkeypatch, n, levels, shift, entries):
-    monkeypatch.setattr(doubts, "_TABLE_ENTRIES", entries)
+    monkeypatch.setattr(doubts, "_MOST_TABLE_ENTRIES", entries)
     for seed in range(3):
         states, actions, rewards = walk(n, seed)
         labels = hidden(states, levels)
@@ -223,8 +223,8 @@ def test_where_the_best_policy_earns_nothing_the_last_mistakes_break_no_promise(
 
 @pytest.mark.parametrize(("steps", "trajectories", "every"), [(1, 500, 8), (3 * 250, 10, 16)])
 def test_a_promise_of_many_trajectories_is_that_of_some_of_them(monkeypatch, steps, trajectories, every):
-    monkeypatch.setattr(doubts, "_STEPS", steps)
-    monkeypatch.setattr(doubts, "_PROMISING_TRAJECTORIES", trajectories)
+    monkeypatch.setattr(doubts, "_PROMISE_STEPS", steps)
+    monkeypatch.setattr(doubts, "_LEAST_PROMISE_TRAJECTORIES", trajectories)
     states, actions, rewards = walk(4_000, 0)
     assert states.shape[1] == 3
     all_of_them = hidden(states, (0,)), actions, rewards + np.random.default_rng(2).normal(size=rewards.shape)

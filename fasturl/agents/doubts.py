@@ -1,20 +1,21 @@
 """What a run of URL has reason to doubt, told from its own trajectories.
 
-Nobody tells a learner whether its labels are states. Five things can be seen without the truth:
+Nobody tells a learner whether its labels are states. Five signs that they are not can be seen without the
+truth:
 
-- One label for all: where a level may have several states, either one was all that was seen of it, or nothing
-  was told apart.
-- Labels that split: the observations of one label look like two clusters.
-- Labels that move: where the last fit gave any observation another label than the one before, the oracle is
-  fitted again, on a random half of the observations (a bootstrap without replacement, since observations that
-  occur twice look like a cluster), and labels the other half otherwise.
-- Labels that depend on the past: what follows a state and an action, the next state and the reward, does not
-  depend on what came before. Of a label that stands for two states it does.
-- Broken promises: where labels are states, a policy that is best for one half of the trajectories can be
+- One label for all: a level may have several states, and yet all observations have one label. Either the
+  agent met one state alone, or the oracle told nothing apart.
+- Labels that split: the observations of one label look like two clusters or more.
+- Labels that move: the oracle is refitted on a random half of the observations, labels the other half, and
+  disagrees with the decoder. (The half is drawn without replacement, since observations that occur twice look
+  like a cluster.) This is tested where the last fit gave any observation another label than the one before.
+- Labels that depend on the past: after a state and an action, the next state and the reward do not depend on
+  what came before. After a label that stands for two states they do.
+- Broken promises: where labels are states, the policy that is best for one half of the trajectories can be
   evaluated on the other half. If the last trajectories of the run earn far less, something is wrong, or the
   learner is still exploring.
 
-Each is a figure in the diagnostics, and a warning where it says that something is amiss.
+Each sign is a figure in the diagnostics (`diagnostics`), and a warning where it says that something is amiss.
 """
 
 from __future__ import annotations
@@ -33,27 +34,33 @@ from .label_matching import have_moved, moved_labels
 from .level_decoding import LabelledSample, LevelDecoding
 
 _REFITS = 2
-"""How often an oracle is fitted again, each time on its own sample."""
+"""Number of times that the oracle is refitted to see whether labels move, each time on another random half of
+the observations."""
 _ERROR_RATE = 1e-6
-"""Bound on the probability that a label is doubted for no reason."""
-_PAST_INFORMATION = 0.1
-"""Nats that the past must tell of what follows a label, for the label to be doubted."""
-_PAST_TRAJECTORIES = 2**11
-"""Trajectories that tell that, where there are more."""
-_FREQUENT = 0.05
-"""Share of a level's observations that such a label has at least: what is rare may be a few wrong labels of
-a frequent state."""
+"""Upper limit on the probability that a test doubts a label although it is a state."""
+_LEAST_PAST_INFORMATION = 0.1
+"""A label is doubted only if the past tells at least so many nats of what follows it: the mutual information
+of the two."""
+_MOST_PAST_TRAJECTORIES = 2**11
+"""Upper limit on the trajectories from which that information is estimated."""
+_LEAST_LABEL_SHARE = 0.05
+"""A label is tested for a past only if it has at least this share of its level's observations. A rarer label
+may be a few observations of a frequent state that were labelled wrongly."""
 _REWARD_CLASSES = 4
-"""Classes that rewards are sorted into, where there are more different ones."""
-_LATE = 10
-"""The last trajectories of a run are one in so many."""
-_STEPS, _PROMISING_TRAJECTORIES = 2**18, 2**13
-"""A promise is made from about so many steps, or from so many trajectories where these have more steps."""
-_TABLE_ENTRIES = 2**20
-"""Entries of the greatest table of what followed: levels are counted together as far as that allows."""
-_KEPT = 0.9
-"""Share of what was promised that a run has to earn in the end, or of how far that is from its worst
-return."""
+"""Rewards are sorted into so many classes of about equal size where they take more values than that."""
+_LATE_SHARE = 0.1
+"""`late_return` is the mean return of this last share of the trajectories."""
+_PROMISE_STEPS = 2**18
+"""`promised_return` is estimated from the trajectories of about so many steps, where a run has more."""
+_LEAST_PROMISE_TRAJECTORIES = 2**13
+"""Lower limit on the trajectories of that estimate, however long they are, where a run has more."""
+_MOST_TABLE_ENTRIES = 2**20
+"""Upper limit on the entries of a table of outcomes (levels x labels x actions x next labels), unless one
+level alone has more. Outcomes are counted for as many levels at a time as fit."""
+_LEAST_EARNED_SHARE = 0.9
+"""A promise is broken if less than this share of it was earned: if the late return is, beyond chance, more
+than the rest below it. The share is of the promised return or, where that is more, of the gap between it and
+the worst return."""
 
 WARNINGS = {
     "one_label_for_all": "all observations have one label: states may look alike to the oracle, or only one "
@@ -67,15 +74,28 @@ WARNINGS = {
 """What to say of each diagnostic that is not 0."""
 
 
-def doubts(
+def diagnose(
     history: History,
     decoding: LevelDecoding,
     returns: Floats,
     known: Description,
     generator: np.random.Generator,
 ) -> dict[str, Any]:
-    """The diagnostics of a run in an environment of which so much is known, and the warnings that follow from
-    them."""
+    """Look for all five signs at the end of a run.
+
+    history
+        The trajectories of the run, with their labels.
+    decoding
+        What made the labels, and can be refitted.
+    returns
+        The returns of all trajectories, in order.
+    known
+        What the agent knows of the environment.
+    generator
+        Draws the halves on which the oracle is refitted.
+
+    Returns the diagnostics by name, with `warnings`, a list of sentences.
+    """
     promised, earned = promised_return(history, known.max_return), late_return(returns)
     n_splitting, n_moving = _doubtful_labels(history, decoding, generator)
     diagnostics: dict[str, Any] = {
@@ -88,7 +108,7 @@ def doubts(
     }
     # a promise of about 0 is little beside what can be lost
     size = max(abs(promised), promised - float(returns.min()))
-    broken = earned + 3.0 * _standard_error(returns) < promised - (1.0 - _KEPT) * size
+    broken = earned + 3.0 * _standard_error(returns) < promised - (1.0 - _LEAST_EARNED_SHARE) * size
     doubtful = diagnostics | {"promise_broken": broken}
     return diagnostics | {"warnings": [sentence for name, sentence in WARNINGS.items() if doubtful[name]]}
 
@@ -99,7 +119,7 @@ def late_return(returns: Floats) -> float:
 
 
 def _late(returns: Floats) -> Floats:
-    return returns[-max(returns.size // _LATE, 1) :]
+    return returns[-max(int(returns.size * _LATE_SHARE), 1) :]
 
 
 def _standard_error(returns: Floats) -> float:
@@ -110,8 +130,8 @@ def _standard_error(returns: Floats) -> float:
 def _doubtful_labels(
     history: History, decoding: LevelDecoding, generator: np.random.Generator
 ) -> tuple[int, int]:
-    """How many labels look like two clusters, and how many other fits give to other observations than the
-    decoder does."""
+    """The numbers of labels that look like two clusters or more, and of labels that move when the oracle is
+    refitted."""
     from ..oracles.refinement import labels_that_split
 
     n_splitting = n_moving = 0
@@ -125,7 +145,7 @@ def _doubtful_labels(
 def _n_moving(
     sample: LabelledSample, n_labels: int, decoding: LevelDecoding, generator: np.random.Generator
 ) -> int:
-    """How many of the labels of a sample other fits give to others of its observations."""
+    """The number of labels of a sample that move when the oracle is refitted on half of its observations."""
     rows, labels, _ = sample
     n_moved, sizes = np.zeros((2, n_labels), np.int64)
     for _ in range(_REFITS):
@@ -144,13 +164,13 @@ def _n_moving(
 
 
 def labels_with_a_past(history: History) -> int:
-    """At how many pairs of a level and a frequent label the past tells what follows.
+    """The number of pairs of level and frequent label where the past tells what follows.
 
     The past is the label and the action before, what follows is the next label and the reward. Given a label
     and an action, their mutual information is zero for a state. In a sample it is not, and twice the number
     of observations times it is close to chi-squared, so it has to pass a test too.
     """
-    chosen = history.observed[:: -(-history.observed.size // _PAST_TRAJECTORIES)]
+    chosen = history.observed[:: -(-history.observed.size // _MOST_PAST_TRAJECTORIES)]
     labels, actions = (steps[chosen].astype(np.int64) for steps in (history.labels, history.actions))
     n_labels, n_actions = history.n_labels, history.n_actions
     pairs = labels[:, :-1] * n_actions + actions
@@ -178,8 +198,19 @@ def followers(next_labels: Ints, rewards: Floats) -> Ints:
 def _n_with_a_past(
     pairs: Ints, past: Ints, followers: Ints, shape: tuple[int, int, int], n_trajectories: int
 ) -> int:
-    """How many frequent labels have a past that tells what follows; pairs [n] are levels, labels and actions,
-    of which there are as many as `shape` says."""
+    """The number of frequent labels whose past tells what follows.
+
+    pairs
+        The level, label and action of each step, as one number below the product of `shape`: int64[n].
+    past
+        The label and action before each step, as one number: int64[n].
+    followers
+        The next label and the reward of each step, as one number: int64[n].
+    shape
+        Numbers of levels, labels and actions.
+    n_trajectories
+        Number of trajectories that the steps are from: that of observations of each level.
+    """
     from scipy.special import chdtrc  # which would be a third of what `import fasturl` takes
 
     n_pasts, n_followers = int(past.max(initial=0)) + 1, int(followers.max(initial=0)) + 1
@@ -196,12 +227,12 @@ def _n_with_a_past(
     sizes = np.bincount(pairs // shape[2], counts, minlength=shape[0] * shape[1]).reshape(shape[:2])
     # less what noise alone would tell
     information = (likelihood_ratio - freedom) / (2.0 * np.maximum(sizes, 1))
-    tells = (sizes >= _FREQUENT * n_trajectories) & (information >= _PAST_INFORMATION)
+    tells = (sizes >= _LEAST_LABEL_SHARE * n_trajectories) & (information >= _LEAST_PAST_INFORMATION)
     return int(np.sum(chdtrc(freedom[tells], likelihood_ratio[tells]) < _ERROR_RATE))
 
 
 def _counted(codes: Ints, times: Ints | None = None) -> tuple[Ints, Ints]:
-    """The distinct codes, and how often each occurs; each of those given stands for so many."""
+    """The distinct codes, and how often each occurs; with `times`, codes[i] counts times[i] times."""
     if codes.max(initial=0) < 4 * codes.size:  # which is faster than to sort them
         totals = np.bincount(codes, times).astype(np.int64)
         distinct = np.flatnonzero(totals)
@@ -221,14 +252,14 @@ def _log_sums(codes: Ints, times: Ints, per_pair: int, shape: tuple[int, int, in
 
 
 def promised_return(history: History, most: float) -> float:
-    """The value, in one half of the trajectories, of the policy that is best in the other half: the lesser of
-    the two that there are, since one half may have been lucky.
+    """The estimated value, in one half of the trajectories, of the policy that is best in the other half.
 
-    It is no more than `most`, the greatest return that there can be: where a label now and then stands for
-    another state, a reward that can be had once seems to be there twice.
+    Each half once gives the policy, and the lesser of the two values counts: one half may have been lucky. It
+    is at most `most`, the greatest return that there can be. Where a label now and then stands for another
+    state, a reward that can be had once seems to be there twice, and the estimate may be more than that.
     """
     n, n_levels = history.labels.shape
-    stride = 2 * -(-n // max(_PROMISING_TRAJECTORIES, _STEPS // n_levels))
+    stride = 2 * -(-n // max(_LEAST_PROMISE_TRAJECTORIES, _PROMISE_STEPS // n_levels))
     parts = [_Part(history, first, stride) for first in (0, stride // 2)]
     values = [one.value(other.best_actions()) for one, other in (parts, parts[::-1])]
     return float(min(*values, most))
@@ -271,9 +302,9 @@ class _Part:
         return ahead
 
     def _outcomes_before(self, end: int) -> _Outcomes:
-        """What followed at as many levels up to `end` as there is room for."""
+        """The outcomes at the last levels before `end`, as many as a table has room for."""
         n_labels, n_actions = self._shape
-        n_levels = min(max(_TABLE_ENTRIES // (n_labels**2 * n_actions), 1), end)
+        n_levels = min(max(_MOST_TABLE_ENTRIES // (n_labels**2 * n_actions), 1), end)
         if self._outcomes is None or self._outcomes.first_level != end - n_levels:
             gains = np.empty((n_levels, n_labels, n_actions))
             followers = np.empty((*gains.shape, n_labels))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..learners.learner import Learner
 from .agent import Outcome
-from .doubts import doubts
+from .doubts import diagnose
 from .evaluation import DecodedPolicy
 from .game import Game
 from .history import History
@@ -99,7 +99,7 @@ class URLTraining:
     def _diagnostics(self) -> dict[str, Any]:
         with self._phases.timed("oracle"):
             known, returns = self._game.description, self._ledger.returns
-            answers = doubts(self._history, self._decoding, returns, known, self._generator)
+            answers = diagnose(self._history, self._decoding, returns, known, self._generator)
         doubtful = any(
             answers[name] for name in ("one_label_for_all", "labels_that_split", "labels_that_move")
         )
