@@ -65,7 +65,8 @@ the worst return."""
 WARNINGS = {
     "one_label_for_all": "all observations have one label: states may look alike to the oracle, or only one "
     "was reached",
-    "labels_that_split": "labels look like several states: states may be missing, or n_states is too small",
+    "labels_that_split": "labels look like several states: states may be missing, n_states too small, or the "
+    "noise of a state clustered or heavy-tailed",
     "labels_that_move": "other observations make other labels: states may be hard to tell apart",
     "labels_with_a_past": "what follows a label depends on what came before it: it may hide several states",
     "promise_broken": "the last trajectories earn less than what was seen promises: labels may hide "
