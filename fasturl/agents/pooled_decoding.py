@@ -1,9 +1,9 @@
-"""One decoder for all levels: what is seen at one of them helps at all.
+"""One decoder for all levels: observations of each level help to decode all others.
 
-The oracle is fitted again when the number of trajectories has grown by half. Where two decoders in a row
-agree, the next fit waits twice as long, up to a fourfold growth: what has not changed is not looked at again
-and again, and yet a state that turns up late is found. A decoder stays where the next fit finds its clusters
-again and has no more observations to draw the borders between them with.
+The oracle is refitted when the number of trajectories has grown by a factor of 1.5. Where the new decoder
+agrees with the old one, the factor doubles before the next fit, up to 4: fits that change nothing become
+rare, and yet a state that turns up late is found. The present decoder stays where a fit finds the same
+clusters again and has no more observations than the decoder came from, so that borders would be no better.
 """
 
 from __future__ import annotations
@@ -26,31 +26,38 @@ from .label_matching import labels_differ
 from .level_decoding import GROWTH, POOLED, LabelledSample, LevelDecoding, next_growth
 from .telling_directions import LEFT_BY_BETTER, Steps, View, depend_on_actions
 
-_MOST_FITTED, _MOST_FITTED_NUMBERS = 2**15, 2**24
-"""Upper limits on the observations that a decoder is fitted on, and on the numbers that these have
-(observations x coordinates)."""
+_MOST_FITTED = 2**15
+"""Upper limit on the observations that a decoder is fitted on."""
+_MOST_FITTED_NUMBERS = 2**24
+"""Upper limit on the numbers that those observations hold (observations x coordinates)."""
 _FEW_MOVED = 1e-4
-"""Labels hardly overlap where two successive decoders disagree on at most this share of all observations:
-borders need not be as exact as where more lie near one."""
-_ENOUGH, _ENOUGH_PER_COORDINATE, _ENOUGH_PER_STATE = 2**12, 2**4, 2**10
-"""Where labels hardly overlap, a decoder is fitted on fewer observations: the greatest of these numbers, the
-second for each coordinate and the third for each state that there may be."""
+"""Labels hardly overlap if two successive decoders disagree on at most this share of all observations. Then
+few observations lie near a border, and fewer are enough for a fit: as many as the greatest of the next three
+limits says."""
+_ENOUGH = 2**12
+"""Observations of a fit where labels hardly overlap, at least."""
+_ENOUGH_PER_COORDINATE = 2**4
+"""Observations of such a fit for each coordinate, at least."""
+_ENOUGH_PER_STATE = 2**10
+"""Observations of such a fit for each state that a level may have, at least."""
 _DECODED_AT_ONCE = 2**14
-"""Observations that are decoded in one call: a decoder may need a copy of them."""
+"""Upper limit on the observations that are decoded in one call, since a decoder may make a copy of them."""
 _SAMPLE_SIZE = 2**12
-"""Upper limit on the observations in a sample."""
+"""Upper limit on the observations in the sample with which labels are tested at the end of a run."""
 
 
 class HistoryFit(NamedTuple):
-    """What a fit on the observations of a history gives.
+    """The result of a fit on the observations of a history.
 
-    decoder, labels
-        A decoder, which may be the present one, and the labels [n, H+1] that it gives to the observations of
-        whole trajectories.
+    decoder
+        The fitted decoder, or the present one where that stays.
+    labels
+        The labels that the decoder gives to the observations of whole trajectories: [n, H+1].
     n_rows
-        Upper limit on the observations of the fit that the decoder comes from: about as many were drawn.
+        Number of observations that the decoder was fitted on, as an upper limit: the sample that is drawn is
+        about as large. A later fit replaces the decoder only if it has more, or finds other clusters.
     view
-        The directions that the oracle saw; None where it saw observations as they are.
+        The directions along which the oracle saw observations; None where it saw them as they are.
     """
 
     decoder: Decoder
@@ -60,8 +67,8 @@ class HistoryFit(NamedTuple):
 
 
 class PooledDecoding(LevelDecoding):
-    """All levels decoded alike, with up to `most_labels` labels where states may have several; None where
-    there is one for each state."""
+    """One decoder for all levels. It may have up to `most_labels` labels where a state may have several; with
+    None there is one label for each state."""
 
     levels = POOLED
     most_observations = 2**17
@@ -111,7 +118,7 @@ class PooledDecoding(LevelDecoding):
         return self._share_moved > 0.0
 
     def fitted_on_history(self, history: History) -> HistoryFit:
-        """A decoder for all observations of the history, whoever gave them their labels."""
+        """A fit on all observations of the history, also where their labels came from other decoders."""
         if not self._fitted:
             return self._fit_on_history(history, None, self._further_labels)
         old_labels = [_decoded(self.decoder, part) for part in _observation_parts(history)]
@@ -120,8 +127,15 @@ class PooledDecoding(LevelDecoding):
     def _fit_on_history(
         self, history: History, old_labels: NDArray[np.integer] | None, further: FurtherLabels | None
     ) -> HistoryFit:
-        """As `fitted_on_history`, where the present decoder gives all observations `old_labels` [m]; None
-        where there is none. There may be a search for further labels."""
+        """A fit on a sample of all observations, single ones of rare labels included.
+
+        history
+            The observations.
+        old_labels
+            The labels that the present decoder gives to all of them: [m]; None before the first fit.
+        further
+            The search for labels beyond one for each state, None where there is none.
+        """
         seed = self._draw_seed()
         if self._view is not None:
             fit = self._fit_along_directions(Steps(history, of_noise=False), history, seed)
@@ -213,7 +227,7 @@ class PooledDecoding(LevelDecoding):
         return HistoryFit(decoder, labels, len(rows), view)
 
     def _n_fitted(self, dimension: int) -> int:
-        """Upper limit on the observations of so many coordinates that a decoder is fitted on."""
+        """Upper limit on the observations, of so many coordinates each, that a decoder is fitted on."""
         most = min(_MOST_FITTED, _MOST_FITTED_NUMBERS // dimension)
         enough = max(_ENOUGH, _ENOUGH_PER_COORDINATE * dimension, _ENOUGH_PER_STATE * self._n_states)
         return min(most, enough) if self._share_moved <= _FEW_MOVED else most
@@ -243,8 +257,17 @@ class PooledDecoding(LevelDecoding):
         yield LabelledSample(rows, labels[chosen].astype(np.int64), have_moved)
 
     def adopt(self, fit: HistoryFit, names: NDArray[np.uint8], agreement: float, history: History) -> None:
-        """Make this the present decoder, with these names of its labels; `agreement` is the share on which it
-        agrees with the one before."""
+        """Make the decoder of a fit the present one.
+
+        fit
+            The fit.
+        names
+            The new name of each label of its decoder.
+        agreement
+            The share of observations on which it agrees with the decoder before, that of the worst label.
+        history
+            The history, whose rare observations get its labels.
+        """
         self.decoder, self._n_rows, self._view = fit.decoder.relabelled(names), fit.n_rows, fit.view
         self.n_directions = 0 if fit.view is None else fit.view.n_directions
         self._share_moved = 1.0  # as long as nobody has compared the two
@@ -253,7 +276,7 @@ class PooledDecoding(LevelDecoding):
         self._wait(agreement, history)
 
     def _wait(self, agreement: float, history: History) -> None:
-        """Say when the next fit is due, after one whose decoder agrees so well with the one before."""
+        """Set when the next fit is due, given the agreement of the last decoder with the one before."""
         self._growth = next_growth(self._growth, agreement)
         self._next = math.ceil(self._growth * len(history.labels))
 
