@@ -3,11 +3,11 @@
 A learner is a description with one method, `start(task)`, that returns a fresh memory. A memory has
 
     policy() -> int array [H, n_labels]
-        The action for each (level, label) in the coming episode, which may never be fed to `update`.
+        The action for each (level, label) in the coming episode. Not every episode is fed to `update`.
     update(labels, actions, rewards)
-        One trajectory: int [H+1], int [H], float [H].
+        Learn from one trajectory: int [H+1], int [H], float [H].
     final_policy() -> float array [H, n_labels, A]
-        What has been learned: a probability for each action, equal ones for ties.
+        What was learned: a probability for each action, equal ones for ties.
 
 Such a memory is driven one episode at a time. A learner whose episodes run inside a compiled loop is a
 `CompiledLearner` (see `compiled`).
@@ -29,25 +29,47 @@ from .._kernels import rng as _rng
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LabelTable = NDArray[np.uint8] | NDArray[np.int32]
-"""The label of every observation that episodes can show: [episodes, H+1, states]. Those of decoders are
-bytes; of latent states there may be more than bytes count."""
+"""The label of every observation that episodes can show: [episodes, H+1, states]. Labels of decoders are
+bytes. Latent states as labels are int32, since there may be more than 256."""
 Stream = NDArray[np.uint64]
 
 
 _CLAIMED: WeakValueDictionary[int, Memory] = WeakValueDictionary()
-"""The memories of users' learners that runs have begun with, by their identity: two of them may be equal."""
+"""The memories of users' learners that runs have begun with, by `id`, since two memories may be equal."""
 _LOCK = threading.Lock()
+"""Held while `_CLAIMED` is looked at and added to."""
 
 
 class Task(NamedTuple):
     """What a learner is told before the first episode.
 
     horizon
-        Number of levels that are acted in.
-    n_labels, n_actions
-        Numbers of labels and of actions.
+        Number of levels that are acted in, H.
+    n_labels
+        Number of labels that tables need room for.
+    n_actions
+        Number of actions, A.
     max_return
         The greatest return that can be ahead at any level.
+    episodes
+        Upper limit on the episodes that the learner learns from. It may be fed fewer: some forms of URL spend
+        some of a run's episodes on their decoder alone.
+    policy_rng
+        The random stream that the learner's own draws come from, uint64[4].
+    reward_range
+        The least and the greatest reward of a step.
+    levels_apart
+        Whether tables have rows of their own for each level. If not, they have one block of rows, which all
+        levels share: a label is then an observation, whatever its level.
+    most_labels
+        Upper limit on the number of labels in the end, where more may turn up than there is room for now;
+        None where n_labels is that limit.
+    levels_per_label
+        The number of levels that share one row of the tables: 1 where a label belongs to a level, and H where
+        a label is an observation, whatever its level.
+    believed_after
+        The number of tries of an action at each level, int64[H], from which its outcomes may be believed:
+        with fewer, labels of the next level may still hide states. None for one try. A learner may ignore it.
 
     Examples
     --------
@@ -62,27 +84,16 @@ class Task(NamedTuple):
     n_actions: int
     max_return: float
     episodes: int
-    """At most so many are fed to the learner: URL spends some on its decoder."""
     policy_rng: Stream
-    """The stream that the agent's own randomness comes from."""
     reward_range: tuple[float, float] = (0.0, 1.0)
-    """The least and the greatest reward of a step."""
     levels_apart: bool = True
-    """Whether tables have a level for each of the episode; else they have one for the observations of all."""
     most_labels: float | None = None
-    """How many labels there may come to be, where that is more than there is room for now."""
-
     levels_per_label: int = 1
-    """At how many levels of an episode the same label can be met, in the same row of the tables: at all where
-    it is an observation, whatever its level."""
-
     believed_after: Ints | None = None
-    """How often an action must have been taken at each level [H] before what has followed it is believed:
-    labels may still hide states. None for once. A learner may make use of it."""
 
     @property
     def n_levels(self) -> int:
-        """Levels of the tables."""
+        """Number of levels of the tables: H, or 1 where all levels share their rows."""
         return self.horizon if self.levels_apart else 1
 
     @property
@@ -92,12 +103,12 @@ class Task(NamedTuple):
 
     @property
     def label_bound(self) -> float:
-        """How many labels there may come to be: the S of bounds that hold for all of them."""
+        """Upper limit on the number of labels in the end, the S of a learner's bounds."""
         return self.n_labels if self.most_labels is None else self.most_labels
 
     @property
     def most_visits(self) -> int:
-        """How often an action can be taken in one row of the tables."""
+        """Upper limit on the visits of one row of the tables in all episodes."""
         return self.episodes * self.levels_per_label
 
     def generator(self) -> np.random.Generator:
@@ -109,7 +120,10 @@ class Task(NamedTuple):
 
 
 class Memory(Protocol):
-    """What a learner has learned so far in one run.
+    """What a learner has learned so far in one run. `Learner.start` makes a fresh one for each run.
+
+    For each episode `policy` is asked for the actions, the episode is played, and `update` is given what
+    happened. At the end of the run `final_policy` is asked for what was learned.
 
     Examples
     --------
@@ -121,23 +135,39 @@ class Memory(Protocol):
     ((3, 2), (3, 2, 4))
     """
 
-    def policy(self) -> Ints: ...
-    def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None: ...
-    def final_policy(self) -> Floats: ...
+    def policy(self) -> Ints:
+        """The action for each level and label in the coming episode: integers below A, [H, n_labels].
+
+        Each call may explore in another way. Some episodes are played with the policy and never fed to
+        `update`.
+        """
+        ...
+
+    def update(self, labels: Ints, actions: Ints, rewards: Floats) -> None:
+        """Learn from one episode, given the labels that were met, [H+1], the actions, [H], and the rewards,
+        [H]."""
+        ...
+
+    def final_policy(self) -> Floats:
+        """What was learned, without exploration: a probability for each level, label and action,
+        [H, n_labels, A]. Actions that are equally good get equal ones."""
+        ...
 
 
 @runtime_checkable
 class OwnedMemory(Protocol):
-    """A memory that knows the task it was made for, and which run it belongs to."""
+    """A memory that knows the task it was made for, and whether a run already uses it."""
 
     task: Task
 
     def claim(self) -> bool:
-        """Whether this is the first call. A memory belongs to one run."""
+        """Reserve the memory for the run that calls. True at the first call, False at every further one,
+        since a memory belongs to one run."""
 
 
 class Learner(Protocol):
-    """A tabular algorithm on (level, label), as a description without state.
+    """A tabular algorithm on (level, label): its settings, and the method that begins a run. What it learns
+    is in the memory that `start` returns, so that one learner serves many runs.
 
     Examples
     --------
@@ -146,7 +176,9 @@ class Learner(Protocol):
     True
     """
 
-    def start(self, task: Task) -> Memory: ...
+    def start(self, task: Task) -> Memory:
+        """A fresh memory for one run of the task, which shares nothing that changes with other memories."""
+        ...
 
 
 def start(learner: Learner, task: Task) -> Memory:
