@@ -7,5 +7,7 @@ from .problems.emissions import CEmission as CEmission
 from .problems.emissions import Emission as Emission
 from .problems.emissions import Gaussian as Gaussian
 from .problems.emissions import MappedGaussian as MappedGaussian
+from .problems.emissions import ObservationBlock as ObservationBlock
 from .problems.emissions import cumulative as cumulative
+from .problems.emissions import packed as packed
 from .problems.emissions import raw_words as raw_words

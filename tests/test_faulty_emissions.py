@@ -110,7 +110,11 @@ def one(value):
 
 
 WRONG_CONTENTS = {
-    "no block": (False, lambda episodes: "noise", "a Block, got 'noise'"),
+    "no block": (
+        False,
+        lambda episodes: "noise",
+        "a block, made by fu.emissions.ObservationBlock of reals or fu.emissions.packed of bits, got 'noise'",
+    ),
     "noise of doubles": (
         False,
         reals(noise=lambda episodes: np.zeros((episodes, DIMENSION, LEVELS))),

@@ -164,7 +164,18 @@ class BitBlock(Block):
 
 @dataclass(frozen=True)
 class ObservationBlock(Block):
-    """Observations of every state as they are, [E, L, S, D]."""
+    """The reals that every state would show, as one array: what `draw` of an emission of reals returns.
+
+    observations
+        The observations, float32 [episodes, H+1, states, coordinates].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = ObservationBlock(np.zeros((5, 3, 2, 4), np.float32))
+    >>> block.n_episodes, block.n_levels, block.n_states, block.dimension
+    (5, 3, 2, 4)
+    """
 
     observations: Reals
 
@@ -190,7 +201,27 @@ class ObservationBlock(Block):
 
 
 def packed(observations: NDArray[np.uint8]) -> BitBlock:
-    """Zeros and ones [E, L, S, D] as a block of packed words."""
+    """The bits that every state would show, as a block of packed words: what `draw` of an emission of bits
+    returns.
+
+    observations
+        Zeros and ones, uint8 [episodes, H+1, states, coordinates].
+
+    Returns the block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = packed(np.ones((5, 3, 2, 4), np.uint8))
+    >>> block.n_episodes, block.n_levels, block.n_states, block.dimension
+    (5, 3, 2, 4)
+    """
+    is_array = isinstance(observations, np.ndarray) and observations.ndim == 4
+    if not is_array or observations.dtype != np.uint8 or observations.max(initial=0) > 1:
+        raise ValueError(
+            "observations must be zeros and ones, uint8 [episodes, levels, states, coordinates], got "
+            f"{checks.short_repr(observations)}"
+        )
     *shape, dimension = observations.shape
     words = np.empty((*shape, -(-dimension // 64)), np.uint64)
     rows = for_kernels(observations).reshape(-1, dimension)

@@ -56,7 +56,10 @@ def _refuse_size(emission: Emission, block: Any, wanted: tuple[int, ...]) -> Non
 
 def _refuse_no_block(must: str, block: Any) -> None:
     if not callable(getattr(block, "every_state", None)):
-        raise ValueError(f"{must} a Block, got {checks.short_repr(block)}")
+        raise ValueError(
+            f"{must} a block, made by fu.emissions.ObservationBlock of reals or fu.emissions.packed of bits, "
+            f"got {checks.short_repr(block)}"
+        )
 
 
 def _looked_at(must: str, block: Block, size: BlockSize) -> Block:

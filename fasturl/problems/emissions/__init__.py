@@ -1,9 +1,12 @@
 """Emissions: how observations are drawn for latent states.
 
 `Bernoulli` and `Categorical` give bits (uint8 zeros and ones); `Gaussian`, `MappedGaussian` and `CEmission`
-give float32. An emission of your own is a subclass of `Emission`.
+give float32. An emission of your own is a subclass of `Emission`. Its `draw` returns an `ObservationBlock` of
+reals, or the block that `packed` makes of bits.
 """
 
+from ..blocks import ObservationBlock as ObservationBlock
+from ..blocks import packed as packed
 from .bits import Bernoulli as Bernoulli
 from .bits import Categorical as Categorical
 from .c_emission import CEmission as CEmission

@@ -42,7 +42,7 @@ class Emission(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from fasturl.problems.blocks import ObservationBlock
+    >>> from fasturl.emissions import ObservationBlock
     >>> class OneHot(Emission):
     ...     discrete, n_levels, n_states, dimension = False, 4, 3, 3
     ...     def draw(self, rngs, episodes):
@@ -66,7 +66,16 @@ class Emission(ABC):
 
     @abstractmethod
     def draw(self, rngs: Rngs, episodes: int) -> Block:
-        """The noise of the next episodes, from the four generators `rngs` (uint64[4, 4]), which advance."""
+        """The observations of the next episodes, for every state that each level can have.
+
+        rngs
+            The four generators of the emission stream, uint64[4, 4]. They go on from there.
+        episodes
+            Number of episodes.
+
+        Returns an `ObservationBlock` of float32 [episodes, n_levels, n_states, dimension] for reals, and for
+        bits the block that `packed` makes of uint8 in the same shape.
+        """
 
     def sized(self, n_levels: int, n_states: int) -> Self:
         """The emission for a Block MDP of this size; ValueError where it was made for another."""
@@ -167,7 +176,8 @@ def raw_words(rngs: Rngs, episodes: int, count: int) -> Words:
     count
         The least number of words in a row.
 
-    Returns uint64[episodes, words]. The generators go on from there.
+    Returns uint64[episodes, words]. The four generators take turns, so that the number of words is `count`
+    rounded up to a multiple of four. The generators go on from there.
 
     Examples
     --------
