@@ -46,23 +46,25 @@ def learner_functions(
 ) -> LearnerFunctions:
     """The compiled functions of a learner: `@njit` functions of these names.
 
+    `docs/extending.md` says when each is called and has examples; all but the first three may be None.
+
     choose(tables, level, label, rng)
-        The action to take, an integer from 0 to A-1.
+        Returns the action to take, an integer from 0 to A-1.
     take_step(tables, level, label, action, reward, next_level, next_label)
-        Learn from one step. The episode is over where `next_level` is the number of levels.
+        Learns from one step. The episode is over where `next_level` is the number of levels.
     fill_policy(tables, chances)
-        Fill float64[levels, labels, A] with what has been learned: a probability for each action.
+        Fills float64[levels, labels, A] with what was learned: a probability for each action.
     begin_episode(tables, rng), end_episode(tables, rng)
-        Get ready to act, and learn from the episode as a whole; None for a learner that has nothing to do
-        there.
+        Called before an episode is played, and after its last step was learned from.
     start_at_zero(tables, level, label)
-        On observations without their levels: let the values of a label that was never acted in start at 0,
-        since an episode ended with it; None for a learner whose values do so anyway.
-    look(tables, level, label, rng), take_value(tables, level, label, action, reward, value)
-        What `choose` and `take_step` do, with one look at each label instead of two: `look` returns the
-        action and what the label is worth, and `take_value` learns from the worth of the next label, 0 where
-        the episode is over. For a learner that learns from nothing else of what follows, and at a level
-        changes nothing that `look` sees at the next; both or neither.
+        On observations without their levels: lets the values of a label start at 0. It is called where an
+        episode ended with an observation that was never acted in.
+    look(tables, level, label, rng)
+        Returns the action of `choose` and the value of the label. It makes loops faster, together with
+        `take_value`: both or neither are given.
+    take_value(tables, level, label, action, reward, value)
+        Learns as `take_step` does, from the value of the next label, 0 where the episode is over. It must
+        change nothing that `look` sees at the next level.
 
     Levels count from 0. `rng` (uint64[4]) is the run's policy stream; `fasturl.learners.draws` draws from it.
 
@@ -110,13 +112,13 @@ class CompiledLearner(Declared, ABC):
 
     functions: ClassVar[LearnerFunctions]
     plans_by_level: ClassVar[bool] = False
-    """Whether it needs tables with a level for each of the episode, as one does that plans backwards. Others
-    can be given one table for the observations of all levels."""
+    """Whether the tables need rows of their own for each level even where labels are observations, as a
+    learner needs that plans backwards. Otherwise all levels then share their rows."""
 
     @property
     def plans_from_tables(self) -> bool:
-        """Whether all that `end_episode` does is to plan with what the tables hold: after many steps, one
-        plan is then as good as one for each episode."""
+        """Whether `end_episode` does nothing but plan from the tables. A history is then learned from with
+        one plan at its end instead of one for each episode."""
         return False
 
     @abstractmethod
