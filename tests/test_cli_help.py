@@ -60,6 +60,13 @@ def test_help_shows_the_choices_of_a_setting():
     assert f"[default: {fu.OracleQ().schedule}]" in line
 
 
+@pytest.mark.parametrize("words", ["--help", "sweep --help", "train lock-bernoulli --help", "capi --help"])
+def test_a_flag_is_shown_without_a_value(words):
+    done = fasturl(*words.split(), COLUMNS="200")
+    assert "--help" in done.stdout
+    assert "<bool>" not in done.stdout
+
+
 def test_help_shows_the_named_oracle_and_learner_instead_of_the_defaults():
     words = "train lock-gaussian --oracle dbscan --learner qlearning --help"
     done = fasturl(*words.split(), COLUMNS="200")

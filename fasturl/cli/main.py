@@ -7,6 +7,7 @@ import sys
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from .._base.checks import reason_of
 from .._base.exits import exits_are_faults
@@ -26,12 +27,14 @@ from . import (
     tune,
     warmup,
 )
+from .options import Command, Program
 
 _TRACEBACK = "FASTURL_TRACEBACK"
 """An environment variable that asks for the whole story of an error."""
 
 app = typer.Typer(
     name="fasturl",
+    cls=Program,
     help="Exploration with rich observations: the URL framework and its baselines, compiled.",
     epilog="Example: fasturl train lock-bernoulli --horizon 20 --switch 0.2 --agent url --seeds 50",
     no_args_is_help=True,
@@ -42,6 +45,9 @@ app = typer.Typer(
 
 for command in (train, sweep, reproduce, tune, plot, report, list, required_sizes, info, warmup, capi):
     command.register(app)
+for registered in app.registered_commands:
+    if registered.cls is TyperCommand:
+        registered.cls = Command
 
 
 def main() -> None:

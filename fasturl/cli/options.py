@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from .. import registry
 from .._base import names
@@ -47,7 +47,25 @@ Words = list[tuple[str, str | None]]
 """Settings as they were written: pairs of a name and a value, None where a value is missing."""
 
 
-class SettingsCommand(TyperCommand):
+class _PlainFlags:
+    """Help that shows no type beside a flag, which takes no value: Typer writes `<bool>` there."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for option in self.get_params(ctx):  # type: ignore[attr-defined]  # of the class it is mixed into
+            if getattr(option, "is_flag", False):
+                option.metavar = ""
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+class Program(_PlainFlags, TyperGroup):
+    """The program, whose commands are the names that follow it."""
+
+
+class Command(_PlainFlags, TyperCommand):
+    """A command of the program."""
+
+
+class SettingsCommand(Command):
     """A command with an argument ENV and an option --agent, which takes the settings of both as options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
