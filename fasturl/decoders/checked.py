@@ -11,8 +11,8 @@ from .decoder import ByteLabels, Decoder, labels_of_shape, whole_labels
 
 
 class CheckedDecoder(Decoder):
-    """A decoder that a user wrote: kernels take labels for positions and check nothing, so they are looked at
-    here first."""
+    """A decoder that a user wrote, behind checks: kernels take labels for positions in arrays and check
+    nothing. It also gives the labels their names, so that a user's decoder need not know of `relabel`."""
 
     def __init__(self, decoder: Decoder) -> None:
         # refused where it was never set

@@ -4,8 +4,9 @@
     table(block) -> uint8 [E, L, S]       for every observation that a block of episodes can show
 
 Bits (uint8 zeros and ones) and reals (float32) go through the same kernels in both, so the two agree bit for
-bit. Labels are known up to a permutation only; `relabelled` returns the same decoder with its outputs
-renamed.
+bit. Labels are known up to a permutation only; `relabelled` returns the same decoder with other names for its
+labels. The decoders of this package pass their labels through the array `relabel`. A decoder of a user's own
+does not: `CheckedDecoder`, which stands between it and the kernels, does that.
 """
 
 from __future__ import annotations
@@ -29,15 +30,19 @@ MAX_LABELS = 256
 Floats = NDArray[np.float64]
 Reals = NDArray[np.float32]
 ByteLabels = NDArray[np.uint8]
-"""What decoders say of observations, a byte for each."""
+"""The labels of observations, a byte for each."""
 Observations = NDArray[np.generic]
 
 
 class Decoder(ABC):
-    """What gives observations their labels. A subclass implements `table`.
+    """A decoder maps observations to labels 0..n_labels-1.
+
+    A subclass implements `table`, which labels a whole block of episodes, for every latent state that a level
+    can have; `block.every_state()` gives the observations [episodes, levels, states, coordinates]. It returns
+    its own labels: renaming them is not its task.
 
     n_labels
-        Labels are below this number, 2 to 256.
+        Number of labels, from 2 to 256.
 
     Examples
     --------
@@ -50,7 +55,10 @@ class Decoder(ABC):
     """
 
     n_labels: int
-    """Labels are below this number; renaming may raise it."""
+    """Number of labels: all are below it. Other names for labels may raise it."""
+    relabel: ByteLabels
+    """The name that is given out for each label of the decoder itself, uint8. Kernels apply it to the labels
+    of built-in decoders, and `CheckedDecoder` to those of others."""
 
     def __init__(self, n_labels: int) -> None:
         self.n_labels = checks.integer("n_labels", n_labels, least=2, most=MAX_LABELS)
@@ -58,15 +66,22 @@ class Decoder(ABC):
 
     @abstractmethod
     def table(self, block: Block) -> ByteLabels:
-        """A label for every (episode, level, state) of the block."""
+        """The label of every observation that the episodes of a block can show.
+
+        block
+            The observations; `block.every_state()` gives them as an array [episodes, levels, states,
+            coordinates].
+
+        Returns labels below `n_labels`: integers [episodes, levels, states], best uint8.
+        """
 
     def level_table(self, block: Block, level: int) -> ByteLabels:
-        """`table` of a block that holds this level alone (1 to H + 1), for decoders to which levels are not
-        all the same."""
+        """The `table` of a block that holds one level alone, 1 to H + 1. A decoder that decodes levels
+        differently overrides it."""
         return self.table(block)
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
-        """A label for each observation, all of one level, 1 to H + 1."""
+        """The labels of observations X [n, D] that are all of one level, 1 to H + 1: int64[n]."""
         return labels_of_block(self, block_of(checks.real_array("X", X)))
 
     @staticmethod
@@ -84,7 +99,12 @@ class Decoder(ABC):
         return labels
 
     def relabelled(self, permutation: ArrayLike) -> Self:
-        """The same decoder with label k given out as permutation[k]; two labels may get one name."""
+        """The same decoder with other names for its labels: label k becomes permutation[k].
+
+        permutation
+            The new names, integers from 0 to 255, one for each label. It is mostly a permutation, but two
+            labels may get the same name, and names may be greater than the labels were.
+        """
         names = np.asarray(permutation)
         if names.ndim != 1 or names.size <= self.relabel.max():
             raise ValueError(
@@ -99,9 +119,9 @@ class Decoder(ABC):
 
 
 def labels_of_block(decoder: Decoder, block: Block) -> NDArray[np.int64]:
-    """The labels of n observations, given as `block_of` makes a block of them, by a decoder to which all
-    levels are alike: int64[n]. Where several decoders are asked about the same observations, the block is
-    made once."""
+    """The labels that a decoder gives to n observations in the block that `block_of` makes of them: int64[n].
+    The decoder must treat all levels alike. The block is made once where several decoders label the same
+    observations."""
     must = f"table of {type(decoder).__name__} must give"
     shape = (block.n_episodes, block.n_levels, block.n_states)
     labels = labels_of_shape(f"{must} labels of shape {shape}", decoder.table(block), shape)
