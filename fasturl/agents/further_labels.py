@@ -1,16 +1,19 @@
 """Labels beyond the bound on states, where states have several looks.
 
-A label is for one cluster, and a state may show now this look and now that one: there are then more clusters
-than states, and with a label for each state some label hides parts of two. Labels that belong to one state do
-no harm, so there may be more of them than states.
+A decoder has a label for each cluster of observations. The observations of one state may be of several
+clusters, its looks: then there are more clusters than states, and if there is only one label for each state,
+some label hides clusters of two states. Two labels for one state do no harm, so there may be more labels than
+states.
 
-Where an observation is a single symbol, one bit of all, every symbol is a look and has a label, as long as
-there may be so many: clusters of symbols mean nothing, since any two symbols lie equally far apart. Elsewhere
-labels are split for as long as they look like several states by the rule of a warning. But noise with long
-tails, or along a curve, falls apart into ever more pieces too, and labels for those only cost trajectories.
-What tells is whether the pieces are there again in other observations: each label is split in one half of
-them and in the other, and the two have to agree. And where levels look different, what looks different are
-the same states at other levels: some level must have more labels than it may have states.
+Where each observation is a single symbol (one bit that is set), every symbol gets a label, if there may be so
+many: any two symbols lie equally far apart, so that there are no clusters of symbols. Other observations are
+split further: a label is split for as long as the test behind the warning `labels_that_split` finds two
+clusters in it. Noise with long tails, or along a curve, would be split into ever more pieces, and labels for
+those only cost trajectories. So a split needs two confirmations:
+
+- Each label is split in one half of its observations and in the other, and the two splits must agree.
+- Some level must show more labels than it may have states. Otherwise the clusters may be the same states,
+  which look different at other levels.
 """
 
 from __future__ import annotations
@@ -29,33 +32,36 @@ from ..learners.learner import Ints
 from .label_matching import have_moved, moved_labels
 
 _MOST_LOOKS = 8
-"""Upper limit on the labels of clusters, for each state that a level may have."""
+"""Upper limit on the labels of clusters, as a multiple of the states that a level may have."""
 _MODEL_NUMBERS = 2**25
-"""Upper limit on the numbers of a model of transitions between the labels of a level and those of the next,
-which take 256 MB: what a run is said to take beforehand is reckoned with one label for each state."""
+"""Upper limit on the entries of a model of transitions, levels x labels x actions x next labels, which take
+256 MB. The memory that a run is said to take is reckoned with one label for each state, so more labels must
+not need much more."""
 MOST_REFINED = 2**12
-"""Upper limit on the observations that both halves have together, which a decoder with further labels is made
-from."""
+"""Upper limit on the observations that are split, both halves together, and that a decoder with further
+labels is made from."""
 _FEW = 64
-"""Observations that mostly tell that they are no symbols."""
-_LEAST_SCREENED, _SCREENED = 64, 512
-"""Observations of a label that are looked at first, along one direction, if there are as many: see
-`_may_be_two`. A few of one cluster often look like two."""
+"""Number of observations that are tested for being symbols before all are: these mostly show that they are
+none."""
+_LEAST_SCREENED = 64
+"""Lower limit on the observations of a label that is split: a few of one cluster often look like two."""
+_SCREENED = 512
+"""Upper limit on the observations of a label for the quick test of `_may_be_two`."""
 _APART = 2.9
-"""Standard deviations between the two sides of the best cut from which on observations may be two clusters.
-Those of a normal lie 2.66 apart."""
+"""Observations may be two clusters if the two sides of the best cut lie at least so many standard deviations
+apart. Those of a normal distribution lie 2.66 apart."""
 _LEAST_GROWTH = 2.0
-"""Growth of the number of trajectories after which labels are looked for again where none was needed, the
-first time; twice as much each time."""
+"""Factor by which the number of trajectories must grow before the next search, after the first search that
+found no labels to add. It doubles with each further one."""
 _DECODED = 2**13
-"""Upper limit on the observations that tell how many labels a level has."""
+"""Upper limit on the observations from which the labels of a level are counted."""
 _MISTAKEN = 0.01
-"""Share of a level's observations that may have a label by mistake."""
+"""A level has a label only if more than this share of its observations have it: fewer may be mistakes."""
 
 
 def most_labels(n_states: int, horizon: int, n_actions: int) -> int:
-    """Upper limit on the labels of all observations, where states may have several: what a decoder can have,
-    and a model of them has memory for."""
+    """Upper limit on the number of labels where a state may have several: as many as a decoder can have, and
+    as a model of their transitions has memory for."""
     return max(n_states, min(MAX_LABELS, math.isqrt(_MODEL_NUMBERS // (horizon * n_actions))))
 
 
@@ -78,9 +84,11 @@ def are_symbols(rows: NDArray[np.generic]) -> bool:
 
 
 class FurtherLabels:
-    """The search for clusters that a decoder of n_states labels or more does not tell apart. It is made again
-    at the next fit where halves of the observations disagree, and ever later where none or too many are
-    needed. There are at most `most` labels."""
+    """The search for clusters that a decoder with at least n_states labels does not tell apart.
+
+    Where the two halves of the observations disagree, the search is repeated at the next fit. Where it finds
+    none or too many, it is repeated ever later. There are at most `most` labels.
+    """
 
     def __init__(self, n_states: int, most: int) -> None:
         self._n_states, self._most = n_states, min(_MOST_LOOKS * n_states, most)
@@ -94,9 +102,20 @@ class FurtherLabels:
         played: int,
         generator: np.random.Generator,
     ) -> Decoder:
-        """A decoder with labels for such clusters, or this one where there are none. They are looked for in
-        observations [m, D], and have to be looks in trajectories [n, H+1, D], some of those that were
-        played."""
+        """The given decoder, or a new one with a label for each cluster that is found inside its labels.
+
+        decoder
+            The decoder whose labels are split.
+        rows
+            Observations in which clusters are looked for: [m, D].
+        trajectories
+            Observations of some trajectories that were played: [n, H+1, D]. A new decoder is accepted only if
+            some level of them then has more labels than states.
+        played
+            Number of trajectories so far, which says whether a search is due.
+        generator
+            Draws the observations that are split, and their halves.
+        """
         from ..oracles.refinement import improves, refined_decoder
 
         if played < self._next:
@@ -118,8 +137,8 @@ class FurtherLabels:
 
 
 def _most_at_a_level(decoder: Decoder, trajectories: NDArray[np.generic]) -> int:
-    """The greatest number of labels that a level has in trajectories [n, H+1, D], but for a few mistaken
-    ones."""
+    """The greatest number of labels of a level in trajectories [n, H+1, D]. Labels that a level has by a few
+    mistakes do not count."""
     some = trajectories[:: -(-trajectories[..., 0].size // _DECODED)]
     labels = decoder.decode(some.reshape(-1, some.shape[2])).reshape(some.shape[:2])
     counts = np.stack([np.bincount(column, minlength=decoder.n_labels) for column in labels.T])
@@ -129,9 +148,12 @@ def _most_at_a_level(decoder: Decoder, trajectories: NDArray[np.generic]) -> int
 def _agreed_labels(
     rows: NDArray[np.generic], labels: Ints, most: int, generator: np.random.Generator
 ) -> Ints | None:
-    """Labels 0, 1, ... [n] of observations [n, D] after each of their labels was split into the clusters on
-    which two halves of its observations agree; None where for some label they do not. They end where there
-    are more than `most`."""
+    """New labels 0, 1, ... [n] of observations [n, D], after each of their labels was split into the clusters
+    on which two halves of its observations agree.
+
+    None where the halves of some label disagree. Where there would be more than `most` labels, all new labels
+    are `most`, which tells the caller that there are too many.
+    """
     names = that_occur(labels)
     further, n_labels = np.zeros_like(labels), 0
     for k, name in enumerate(names.tolist()):
@@ -150,9 +172,15 @@ def _agreed_labels(
 def _agreed_parts(
     observations: NDArray[np.generic], members: Ints, most: int, generator: np.random.Generator
 ) -> Ints | None:
-    """Labels 0, 1, ... [n] of the clusters that one label falls apart into, whose `members` [n] are rows of
-    the observations [m, D]: one where either half of them is one, more than `most` where either half is; None
-    where they fall apart otherwise."""
+    """The clusters inside one label: labels 0, 1, ... [n] of its observations, the rows `members` [n] of
+    observations [m, D].
+
+    Each half of the observations is split by itself. The result is
+
+    - all 0 if either half is one cluster,
+    - all `most` if either half is more than `most` clusters, which are too many,
+    - otherwise the clusters of the first half, if those of the second agree, and None if they do not.
+    """
     from ..oracles.refinement import parts_of_label, refined_decoder
 
     whole = np.zeros(members.size, np.int64)
@@ -175,8 +203,11 @@ def _agreed_parts(
 
 
 def _may_be_two(rows: NDArray[np.generic]) -> bool:
-    """Whether observations [n, D] may be two clusters: those vary most along the line between their means,
-    where the best cut leaves two sides that lie far apart. To look so takes a tenth of the time of a test."""
+    """Whether observations [n, D] may be two clusters: a quick test, in a tenth of the time of a split.
+
+    Two clusters vary most along the line between their means, and the best cut across it leaves two sides
+    that lie far apart.
+    """
     from ..oracles.noise import leading_directions
     from ..oracles.projection import mean_of
 

@@ -1,17 +1,24 @@
-"""What an oracle finds among all observations, made better.
+"""The fit of an oracle on all observations, improved.
 
-Clusters are found in a projection, from a random start, among states of which one may be seen a thousand
-times as often as another. Where an oracle believes in clusters with centres (`clusters_have_centres`), so
-that observations are normals of one covariance or independent bits given the label, its answer is compared
-with the labels that observations had before: each is refined (`likelihoods`), and the labels of least
-criterion are kept (`counting.LabelCriterion`). So a cluster is not lost where one fit misses it, and the
-decoder of the labels before may stay where the fit finds the same clusters. Last, labels that lie together
-become one, and where there are then fewer than states may be, clusters are split for as long as the data say
-that they are two (`splitting`); that is kept where the criterion is less. Where there are still fewer, the
-same is done in coordinates in which noise is as large in one direction as in any other: whatever the units of
-the observations, and whatever their noise has in common.
+An oracle finds clusters in a projection, from a random start, among states of which one may be seen a
+thousand times as often as another, so one fit may miss a cluster. Where an oracle believes in clusters with
+centres (`clusters_have_centres`), that is, in observations that are normals of one covariance or independent
+bits given the label, `fit_and_refine` improves its fit in these steps:
 
-The answer of any other oracle is taken as it is.
+1. fit: the oracle is fitted on a sample, which gives new labels,
+2. refine: the new labels and those that the observations had before are each the start of a mixture that is
+   fitted to all observations (`likelihoods`); the labels of the least criterion are kept
+   (`counting.LabelCriterion`), so that a cluster is not lost where one fit misses it. The present decoder may
+   stay where the fit finds its clusters again,
+3. merge and split: labels that lie together become one; if there are then fewer labels than states may be,
+   clusters are split for as long as the data say that they are two (`splitting`). The result is kept if its
+   criterion is less,
+4. split in whitened coordinates: if there are still fewer labels than states may be, or if the noise of
+   reals is uneven, the same is tried in coordinates in which the noise within labels has the same variance
+   in all directions. These depend neither on the units of the observations nor on what their coordinates'
+   noise has in common. In the code such coordinates are called sphered.
+
+The decoder of any other oracle is taken as it is.
 """
 
 from __future__ import annotations
@@ -42,26 +49,27 @@ from .splits import split_further
 from .splitting import best_split
 
 _MOST_FITTED = 2**14
-"""Upper limit on the observations that an oracle without centres is fitted on: it may need all pairs of
-them."""
+"""Upper limit on the observations that an oracle without centres is fitted on, since it may need memory for
+all pairs of them."""
 _SAMPLE_SIZE, _SAMPLE_SIZE_PER_LABEL = 2**13, 2**10
-"""Upper limit on the observations that clusters are found in and that the criterion is computed from: the
-greater of the first number and the second for each label. The borders between clusters are drawn by all."""
+"""Upper limits on the sample that clusters are found in and the criterion is computed from, whichever is
+greater: on all of it, and for each label. Mixtures, which draw the borders, are fitted to everything."""
 _NEAR = 0.25
-"""Observations have the mean of another label where they miss it by less than this share of the way to it."""
+"""One side of a split belongs to another label if the side's mean misses that label's mean by less than this
+share of the way from the other side to it."""
 _ROWS_PER_COORDINATE = 32
-"""Observations that there must be for each coordinate, to tell how noise varies from one to the other."""
+"""Lower limit on the observations for each coordinate from which the covariance of the noise is estimated."""
 _INTEREST = 0.1
-"""More labels must improve the criterion by this share of their cost on top of it: cuts through uniform noise
-improve it by just what they cost."""
+"""Further labels in whitened coordinates are accepted only if the criterion, which includes their cost, falls
+by more than this share of that cost. Cuts through uniform noise leave it about where it was."""
 _TINY = np.finfo(np.float64).tiny
 _DOUBTED_ERROR_RATE = 1e-6
-"""Bound on the probability that one state is doubted so."""
+"""Upper limit on the probability that the label of one state is split by the rule of a warning."""
 _SPLIT_RULE = SplitRule(error_rate=1e-3, min_separation=3.25)
 _DOUBTED_SEPARATION = 3.5
-"""Standard deviations between two groups from which on a warning says that a label is two states. They are
-more than the rule asks for, since no criterion confirms a warning: the tail of a hundred normals may lie 3.25
-from the rest of them."""
+"""Lower limit on the standard deviations between two groups of a label for a warning. It is higher than that
+of `_SPLIT_RULE`, since no criterion confirms a warning: of a hundred observations of one normal distribution,
+the tail may lie 3.25 from the rest."""
 
 
 def fit_and_refine(
@@ -72,12 +80,22 @@ def fit_and_refine(
     n_labels: int,
     present: Decoder | None = None,
 ) -> Decoder:
-    """A decoder for observations [n, D], which had `old_labels` [n] so far, if any. It has n_labels labels at
-    most, unless the oracle itself says otherwise.
+    """A decoder for observations, by the steps at the head of this file.
 
-    `present` is the decoder that gave the old labels, if it was fitted on at least as many observations. It
-    is returned as it is where the fit finds the same clusters, there may be no more of them, and uneven noise
-    hides none.
+    oracle
+        The oracle that is fitted.
+    observations
+        All observations: [n, D].
+    old_labels
+        The labels that they had so far, [n], if any.
+    random_state
+        Seed of all random choices.
+    n_labels
+        Upper limit on the number of labels, unless the oracle itself says otherwise.
+    present
+        The decoder that gave the old labels, or None, as where it was fitted on fewer observations. It is
+        returned as it is if it has n_labels labels, the fit finds the same clusters again, and splitting in
+        whitened coordinates finds no others.
     """
     n = len(observations)
     if not getattr(oracle, "clusters_have_centres", False):
@@ -111,8 +129,8 @@ def _refined_or_present(
     old_labels: RowLabels | None,
     present: Decoder | None,
 ) -> _Candidate:
-    """The best of what was found, of that refined, and of the old labels [n] refined; or the present decoder,
-    if any, as soon as the best has its clusters."""
+    """The candidate of least criterion: the fitted one, that refined, or the old labels [n] refined. If there
+    is a present decoder and the best candidate so far has its clusters, it is the present decoder instead."""
     labels, best = comparison.all_labels(found), found
     starts = [labels]
     if old_labels is not None and not same_clusters(labels, old_labels):
@@ -131,7 +149,7 @@ def _refined_or_present(
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A decoder, its labels of the sampled observations, and who judges these."""
+    """A decoder, the labels that it gives to the sampled observations, and the criterion for them."""
 
     decoder: Decoder
     sample_labels: RowLabels
@@ -139,7 +157,7 @@ class _Candidate:
 
     @cached_property
     def criterion(self) -> float:
-        """The less, the better; computed when it is asked for, which it often is not."""
+        """The criterion of the labels: the less, the better. It is computed when first asked for."""
         return self.judge(self.sample_labels)
 
 
@@ -178,8 +196,12 @@ class _Comparison:
 def _split_where_sphered(
     observations: CentredRows, comparison: _Comparison, labels: RowLabels, n_labels: int, random_state: int
 ) -> Decoder | None:
-    """A decoder of reals that tells apart clusters which uneven noise hides within the labels 0, 1, ... [n];
-    None where there are none, or too few observations to tell how the noise varies."""
+    """A decoder of reals with labels for clusters that uneven noise hides, found in whitened coordinates.
+
+    The search starts from the labels 0, 1, ... [n], or from a single label where the noise within these is so
+    uneven that they may be cuts through it. None where no decoder is better than the labels, and where
+    observations are too few to estimate the covariance of the noise.
+    """
     if observations.of_bits or len(labels) < _ROWS_PER_COORDINATE * observations.rows.shape[1]:
         return None
     candidates: list[Decoder] = []
@@ -213,9 +235,18 @@ def _split_where_sphered(
 def labels_that_split(
     observations: Observations, labels: RowLabels, error_rate: float, generator: np.random.Generator
 ) -> int:
-    """How many of the labels [n] of observations [n, D] look like more than one state, each of them for no
-    reason with a probability of at most `error_rate`. A few observations of a state that has a label of its
-    own do not count."""
+    """The number of labels that look like more than one state.
+
+    observations, labels
+        Observations [n, D] and their labels [n].
+    error_rate
+        Upper limit on the probability that the label of one state is counted.
+    generator
+        Draws what the test draws.
+
+    A label is not counted if its smaller part lies near the mean of another label: those are a few
+    observations with a wrong label.
+    """
     rows, rule = np.asarray(observations, np.float32), SplitRule(error_rate, _DOUBTED_SEPARATION)
     of_bits, groups = are_bits(observations), [rows[labels == label] for label in that_occur(labels)]
     splits = [best_split(group, of_bits=of_bits, rule=rule, generator=generator) for group in groups]
@@ -229,8 +260,8 @@ def labels_that_split(
 
 
 def parts_of_label(observations: Observations, most: int, generator: np.random.Generator) -> RowLabels:
-    """Labels 0, 1, ... [n] of the clusters that observations [n, D] of one label fall apart into, `most` of
-    them or fewer, by the rule of a warning."""
+    """Observations [n, D] of one label, split by the rule of a warning into at most `most` clusters: the
+    cluster 0, 1, ... of each, [n]."""
     rows, labels = CentredRows(observations), np.zeros(len(observations), np.int64)
     if not labels.size:
         return labels
@@ -244,15 +275,21 @@ def refined_decoder(observations: Observations, labels: RowLabels) -> Decoder:
 
 
 def improves(observations: Observations, labels: RowLabels, old_labels: RowLabels) -> bool:
-    """Whether observations [n, D] are likelier with labels [n] than with the old ones [n], more labels being
-    less so."""
+    """Whether the criterion of observations [n, D], which counts likelihood against the number of labels, is
+    less with labels [n] than with the old ones [n]."""
     criterion = LabelCriterion(observations)
     return criterion(labels) < criterion(old_labels)
 
 
 def _has_a_label(group: Reals, sides: Floats, others: Floats) -> bool:
-    """Whether the smaller of two sides [2, D] of a group [n, D] is of another label, with a mean among these
-    [K, D]: it lies near that mean along the line from the rest of its own group."""
+    """Whether the smaller of the two sides that a group [n, D] is split into belongs to another label.
+
+    sides
+        The means of the two sides: [2, D].
+    others
+        The means of the other labels: [K, D]. The side belongs to one of them if its mean lies near that one,
+        measured along the line from the mean of the larger side.
+    """
     middle, line = sides.mean(axis=0), sides[0] - sides[1]
     n_first = int(np.count_nonzero((group - middle) @ line > 0.0))
     small, large = sides if 2 * n_first < len(group) else sides[::-1]
@@ -264,8 +301,8 @@ def _has_a_label(group: Reals, sides: Floats, others: Floats) -> bool:
 def _merged_and_split(
     observations: CentredRows, sampled: Indices, labels: RowLabels, n_labels: int, random_state: int
 ) -> RowLabels:
-    """Labels 0, 1, ... [n] of observations [n, D] after labels that lie together among the sampled ones are
-    merged, and then split."""
+    """New labels 0, 1, ... [n] of observations [n, D]: labels whose clusters lie together in the sample are
+    merged, and if there are then fewer than n_labels, clusters are split."""
     rows, n_clusters = observations.rows, int(labels.max()) + 1
     names = merged(
         observations.compact_rows[sampled], labels[sampled], n_clusters, _SPLIT_RULE.min_separation
