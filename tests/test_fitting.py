@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.cluster import Birch, FeatureAgglomeration, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
@@ -10,8 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from test_oracles import ENVS, ORACLES, accuracy, observations
 
+import fasturl as fu
 from fasturl.decoders.predict import PredictDecoder
 from fasturl.oracles.fitting import fit_decoder
+from fasturl.problems.blocks import ObservationBlock
 
 
 @pytest.mark.parametrize(
@@ -150,3 +153,82 @@ def test_a_processor_s_false_alarm_is_nothing_to_tell():
     """Warnings are errors here."""
     X, states = observations(ENVS["bits"])
     np.testing.assert_array_equal(fit_decoder(Alarmed(), X, 0, 3).decode(X), states)
+
+
+class Overwriting(Bare):
+    """Writes into whatever it is handed."""
+
+    takes_history = True
+
+    def fit(self, X, y=None, groups=None):
+        super().fit(X)
+        for array in (X, y, groups):
+            array[:] = 0
+        return self
+
+    def predict(self, X):
+        labels = super().predict(X)
+        X[:] = 0
+        return labels
+
+
+def test_an_oracle_may_write_into_what_it_is_handed():
+    """Its labels are those of the observations, which stay what they are, as does the history."""
+    X, states = observations(ENVS["bits"])
+    history = states.copy(), states.copy()
+    before = X.copy()
+    decoder = fit_decoder(Overwriting(), X, 0, 3, believed=history[0], groups=history[1])
+    block = ObservationBlock(X.astype(np.float32).reshape(-1, 1, 3, X.shape[1]))
+    labels = decoder.table(block)
+    for array in (X, block.every_state().reshape(X.shape)):
+        np.testing.assert_array_equal(array, before)
+    for array in (*history, labels.ravel()):
+        np.testing.assert_array_equal(array, states)
+
+
+class InPlace(BaseEstimator):
+    """K-means of observations whose mean is taken off, in place if asked for."""
+
+    def __init__(self, copy=True, random_state=None):
+        self.copy, self.random_state = copy, random_state
+
+    def fit(self, X, y=None):
+        self.mean_ = X.mean(axis=0)
+        self.fitted_ = SklearnKMeans(3, n_init=3, random_state=self.random_state).fit(self._centred(X))
+        return self
+
+    def predict(self, X):
+        return self.fitted_.predict(self._centred(X))
+
+    def _centred(self, X):
+        centred = X.copy() if self.copy else X
+        centred -= self.mean_
+        return centred
+
+
+@pytest.mark.parametrize("levels", ["pooled", "separate"])
+@pytest.mark.parametrize(
+    "oracle",
+    [InPlace, lambda copy: make_pipeline(StandardScaler(copy=copy), SklearnKMeans(3, n_init=3))],
+    ids=["own", "pipeline"],
+)
+def test_a_run_is_the_same_where_an_oracle_works_in_place(oracle, levels):
+    env = fu.LockGaussian(horizon=3)
+    runs = [
+        fu.train(env, fu.URL(oracle=oracle(copy=copy), levels=levels), 300, seeds=2) for copy in (True, False)
+    ]
+    np.testing.assert_array_equal(runs[1].average_reward, runs[0].average_reward)
+    np.testing.assert_array_equal(runs[1].values, runs[0].values)
+
+
+def test_an_oracle_of_ours_is_handed_the_observations_themselves(monkeypatch):
+    X, _ = observations(ENVS["bits"])
+    fit, fitted_on = fu.oracles.KMeans.fit, []
+
+    def watched_fit(self, X, y=None):
+        fitted_on.append(X)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(fu.oracles.KMeans, "fit", watched_fit)
+    fit_decoder(fu.oracles.KMeans(), X, 0, 3)
+    assert fitted_on[0] is X

@@ -63,4 +63,6 @@ def predicted_labels(predictor: Predictor, X: Observations, n_labels: int) -> ND
     observation."""
     must = f"predict of {type(predictor).__name__} must give"
     one_each = f"{must} one label for each of {X.shape[0]} observations"
-    return whole_labels(must, labels_of_shape(one_each, predictor.predict(X), X.shape[:1]), n_labels)
+    # a predictor may work in place, and observations may be the emission's own
+    labels = predictor.predict(np.array(X))
+    return whole_labels(must, labels_of_shape(one_each, labels, X.shape[:1]), n_labels)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.false_alarms import without_false_alarms
+from .._base.origin import is_ours
 from ..decoders.checked import check_decoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS, Decoder
@@ -68,11 +69,7 @@ def fit_decoder(
     """
     fitted = _fresh_copy(oracle, random_state, n_states)
     try:
-        with _checked_once(fitted):
-            if getattr(fitted, "takes_history", False):
-                fitted.fit(X, believed, groups=groups)
-            else:
-                fitted.fit(X)
+        _fit(fitted, X, believed, groups)
         decoder = getattr(fitted, "decoder_", None)
         if isinstance(decoder, Decoder):
             return check_decoder(decoder)
@@ -133,6 +130,17 @@ def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
     seeds = {name: random_state for name in unset if name.endswith("random_state")}
     bound = "max_states" if is_auto(own.get("n_states")) else "n_states"
     return fresh.set_params(**seeds, **({bound: n_states} if bound in unset else {}))
+
+
+def _fit(oracle: Any, X: Any, believed: Any, groups: Any) -> None:
+    """Fit an oracle. One that is not ours may work in place, so it is handed copies."""
+    if not is_ours(type(oracle)):
+        X, believed, groups = (None if data is None else np.array(data) for data in (X, believed, groups))
+    with _checked_once(oracle):
+        if getattr(oracle, "takes_history", False):
+            oracle.fit(X, believed, groups=groups)
+        else:
+            oracle.fit(X)
 
 
 def _own_copy(value: Any) -> Any:
