@@ -1,5 +1,7 @@
 """How any oracle is fitted: those of scikit-learn, those of a user, and ours."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -153,6 +155,72 @@ def test_a_processor_s_false_alarm_is_nothing_to_tell():
     """Warnings are errors here."""
     X, states = observations(ENVS["bits"])
     np.testing.assert_array_equal(fit_decoder(Alarmed(), X, 0, 3).decode(X), states)
+
+
+class Leaders:
+    """Labels observations by the nearest of some that are drawn among them."""
+
+    def fit(self, X):
+        chosen = np.random.default_rng(self.random_state).permutation(len(X))[: self.n_states]
+        self.leaders = X[chosen].astype(float)
+        return self
+
+    def predict(self, X):
+        return np.square(X[:, None] - self.leaders).sum(axis=2).argmin(axis=1)
+
+
+@dataclass
+class Declaring(fu.Declared, Leaders):
+    """Declares its settings as components do."""
+
+    n_states: int | None = fu.setting(None, least=2, none="the bound that agents are told", help="Clusters.")
+    random_state: int | None = fu.setting(None, none="drawn from the run's stream", help="Seed.")
+
+
+class Annotating(Leaders):
+    """Declares them by its `__init__`, and has more than these."""
+
+    def __init__(self, n_states: int | None = None, random_state: int | None = None):
+        self.n_states, self.random_state, self.max_states = n_states, random_state, None
+
+
+@dataclass
+class Counting(Leaders):
+    """Finds the number of clusters itself, which its bound stands for here."""
+
+    max_states: int | None = fu.setting(None, none="the bound that agents are told", help="Most clusters.")
+    random_state: int | None = fu.setting(None, none="drawn from the run's stream", help="Seed.")
+    n_states: int | str = fu.setting("auto", help="Clusters.")
+
+    def fit(self, X):
+        self.n_states = self.max_states
+        return super().fit(X)
+
+
+@pytest.mark.parametrize("oracle", [Declaring, Annotating], ids=lambda cls: cls.__name__)
+def test_settings_are_filled_in_where_an_oracle_declares_them_and_has_no_get_params(oracle):
+    X, _ = observations(ENVS["reals"])
+    given = oracle()
+    decoder, again = (fit_decoder(given, X, 5, 3) for _ in range(2))
+    fitted = decoder._predictor
+    assert (fitted.n_states, fitted.random_state, decoder.n_labels) == (3, 5, 3)
+    np.testing.assert_array_equal(again.decode(X), decoder.decode(X))
+    assert (given.n_states, given.random_state) == (None, None)
+    own = fit_decoder(oracle(n_states=4, random_state=7), X, 5, 3)._predictor
+    assert (own.n_states, own.random_state) == (4, 7)
+    assert getattr(own, "max_states", None) is None
+
+
+def test_the_bound_of_an_oracle_that_counts_is_filled_in_where_it_declares_it():
+    X, _ = observations(ENVS["reals"])
+    fitted = fit_decoder(Counting(), X, 5, 3)._predictor
+    assert (fitted.n_states, fitted.random_state) == (3, 5)
+
+
+def test_runs_with_an_oracle_without_get_params_can_be_repeated():
+    env, agent = fu.LockGaussian(horizon=2), fu.URL(oracle=Declaring())
+    runs = [fu.train(env, agent, 200, seeds=2) for _ in range(2)]
+    np.testing.assert_array_equal(runs[1].average_reward, runs[0].average_reward)
 
 
 class Overwriting(Bare):

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import checks
 from .._base.false_alarms import without_false_alarms
 from .._base.origin import is_ours
+from .._base.schema import declared_fields, settings_of
 from ..decoders.checked import check_decoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import MAX_LABELS, Decoder
@@ -116,20 +118,41 @@ def fit_level_decoder(oracle: Any, X: NDArray[np.generic], random_state: int, n_
 
 def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
     """An oracle that can be fitted, with what it was not told filled in."""
+    fresh = _unfitted(oracle)
+    own = _settings(fresh)
+    unset = [name for name, value in own.items() if value is None]
+    filled = {name: random_state for name in unset if name.endswith("random_state")}
+    bound = "max_states" if is_auto(own.get("n_states")) else "n_states"
+    if bound in unset:
+        filled[bound] = n_states
+    if hasattr(fresh, "get_params"):
+        return fresh.set_params(**filled)
+    checks.keep(fresh, **filled)
+    return fresh
+
+
+def _unfitted(oracle: Any) -> Any:
+    """Another oracle with the same settings."""
     if not hasattr(oracle, "get_params"):
         return copy.deepcopy(oracle)
     if "sklearn" not in sys.modules:  # nothing of it can be among the settings
         settings = oracle.get_params(deep=False).items()
-        fresh: Any = type(oracle)(**{name: _own_copy(value) for name, value in settings})
-    else:
-        from sklearn.base import clone
+        return type(oracle)(**{name: _own_copy(value) for name, value in settings})
+    from sklearn.base import clone
 
-        fresh = clone(oracle)
-    own = fresh.get_params()
-    unset = [name for name, value in own.items() if value is None]
-    seeds = {name: random_state for name in unset if name.endswith("random_state")}
-    bound = "max_states" if is_auto(own.get("n_states")) else "n_states"
-    return fresh.set_params(**seeds, **({bound: n_states} if bound in unset else {}))
+    return clone(oracle)
+
+
+def _settings(oracle: Any) -> dict[str, Any]:
+    """The settings of an oracle by name: those that it gives, or else that its class declares."""
+    if hasattr(oracle, "get_params"):
+        return dict(oracle.get_params())
+    declaring: Any = type(oracle)
+    try:
+        names = declared_fields(declaring) or settings_of(declaring)
+    except ValueError:
+        return {}
+    return {name: getattr(oracle, name) for name in names if hasattr(oracle, name)}
 
 
 def _fit(oracle: Any, X: Any, believed: Any, groups: Any) -> None:
