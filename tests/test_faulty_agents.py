@@ -7,7 +7,7 @@ import fasturl as fu
 from fasturl import registry
 from fasturl._base.streams import Streams
 from fasturl.agents import Agent, LatentPolicy, ObservationAgent, Outcome
-from fasturl.agents.checked_episodes import CheckedEpisodes, episodes_of
+from fasturl.agents.checked_episodes import CheckedEpisodes, PaidReturns
 from fasturl.agents.game import Episodes, Game
 from fasturl.agents.observation import _Rows
 from fasturl.decoders import AffineDecoder, Decoder
@@ -48,8 +48,8 @@ def played(method, *arguments):
     def play_all(game, count):
         episodes = game.begin(count)
         given = [one(game) if callable(one) else one for one in arguments]
-        getattr(episodes, method)(*given)
-        return np.zeros(count)
+        trajectories = getattr(episodes, method)(*given)
+        return given[-1] if trajectories is None else trajectories.returns
 
     return fu.train(LOCK, Plays(play_all), EPISODES)
 
@@ -304,8 +304,9 @@ def test_a_value_that_is_no_number_is_refused(value):
 
 def test_agents_of_ours_play_episodes_as_they_are():
     """They pay nothing for what only a user's agent can get wrong."""
-    assert episodes_of(fu.URL()) is Episodes
-    assert episodes_of(OwnObservationAgent(fu.OracleQ())) is CheckedEpisodes
+    agents = {fu.URL(): Episodes, OwnObservationAgent(fu.OracleQ()): CheckedEpisodes}
+    for agent, kind in agents.items():
+        assert type(PaidReturns(agent).episodes(LOCK.instance(0), Streams(0), 5, None)) is kind
 
 
 def test_a_policy_on_labels_is_played_where_its_decoder_fits():

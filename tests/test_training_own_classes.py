@@ -26,7 +26,7 @@ class Plays(Agent):
     def play(self, game, ledger):
         for size in self.sizes:
             returns = np.zeros(size)
-            game.play_random(len(returns))
+            returns.T[:] = game.play_random(len(returns)).returns
             ledger.enter(returns)
         uniform = np.full((4, 3, 4), 0.25)
         return Outcome(LatentPolicy(uniform), self.diagnostics) if self.outcome is None else self.outcome

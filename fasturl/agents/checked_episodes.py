@@ -1,7 +1,8 @@
 """Episodes for agents that a user wrote: what such an agent hands to a loop is checked before the loop runs.
 
 The loops take labels for positions and check nothing. Our own agents hand over tables that were checked when
-they were made, and play `Episodes` as they are.
+they were made, and play `Episodes` as they are. What the episodes of a user's agent have paid is kept, and
+compared with what the agent has entered in its ledger.
 """
 
 from __future__ import annotations
@@ -12,17 +13,36 @@ import numpy as np
 
 from .._base import checks
 from .._base.origin import is_ours
+from .._base.streams import Streams
 from .._kernels.records import ObservationKeys
+from .._kernels.records import Trajectories as Record
 from ..learners import checked_tables
 from ..learners.compiled import CompiledMemory
 from ..learners.learner import Floats, LabelTable, Memory, Stream
 from ..learners.playing import player_of
-from ..problems.block_mdp import policy_table
+from ..problems.block_mdp import BlockMDP, policy_table
+from ..problems.blocks import Block
+from ..problems.description import Description
 from .game import Episodes, Trajectories
+from .rows import Rows
+
+_ROUNDING = 1e-6
+"""Share of the largest return by which a return may differ from the one that was paid: rewards may be added
+up in any order, as float32 too."""
 
 
 class CheckedEpisodes(Episodes):
-    """As `Episodes`; ValueError for tables, streams and arrays that do not fit them."""
+    """As `Episodes`; ValueError for tables, streams and arrays that do not fit them.
+
+    paid
+        Where the returns of episodes are kept that were played.
+    """
+
+    def __init__(
+        self, instance: BlockMDP, streams: Streams, count: int, block: Block | None, paid: Rows
+    ) -> None:
+        super().__init__(instance, streams, count, block)
+        self._paid = paid
 
     def play_policy(self, labels: LabelTable, chances: Floats, policy_rng: Stream) -> Trajectories:
         table = self._label_table(labels)
@@ -47,12 +67,14 @@ class CheckedEpisodes(Episodes):
         columns = max(rows, *checks.array("policy", chances).shape[1:2], 1)
         policy = policy_table(chances, levels, columns, n_actions)
         super().play_rows(keys, policy, checked_tables.stream(policy_rng), self._returns(returns))
+        self._paid.add(returns)
 
     def explore(self, memory: Memory, labels: LabelTable) -> Trajectories:
         return super().explore(memory, self._labels_for(memory, labels))
 
     def learn(self, memory: Memory, labels: LabelTable, returns: Floats) -> None:
         super().learn(memory, self._labels_for(memory, labels), self._returns(returns))
+        self._paid.add(returns)
 
     def learn_in_view(self, memory: Memory, labels: LabelTable) -> Trajectories:
         return super().learn_in_view(memory, self._labels_for(memory, labels))
@@ -61,6 +83,7 @@ class CheckedEpisodes(Episodes):
         horizon, n_states, n_actions, _ = self._dynamics.transitions.shape
         player_of(memory).check_room(horizon, n_states, n_actions)
         super().learn_on_states(memory, self._returns(returns))
+        self._paid.add(returns)
 
     def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
         self._check_keys(keys)
@@ -74,10 +97,18 @@ class CheckedEpisodes(Episodes):
                 f"keys must have room for {needed} observations of {self.count} episodes, got room for {room}"
             )
         super().learn_observations(memory, keys, self._returns(returns))
+        self._paid.add(returns)
 
     def part(self, first: int, end: int) -> Episodes:
         begin = checks.integer("first", first, least=0, most=self.count)
         return super().part(begin, checks.integer("end", end, least=begin, most=self.count))
+
+    def _trajectories(self, labels: LabelTable, record: Record) -> Trajectories:
+        trajectories = super()._trajectories(labels, record)
+        self._paid.add(trajectories.returns)
+        for payments in (trajectories.rewards, trajectories.returns):
+            payments.flags.writeable = False
+        return trajectories
 
     def _label_table(self, labels: Any) -> LabelTable:
         horizon, n_states = self._dynamics.transitions.shape[:2]
@@ -134,9 +165,39 @@ class CheckedEpisodes(Episodes):
             )
 
 
-def episodes_of(agent: object) -> type[Episodes]:
-    """The kind of episodes that an agent plays: one that a user wrote has all that it hands over checked."""
-    return Episodes if is_ours(type(agent)) else CheckedEpisodes
+class PaidReturns:
+    """What the episodes of one run have paid, in the order in which they were played. It is kept for agents
+    that a user wrote; our own pay nothing for it."""
+
+    def __init__(self, agent: object) -> None:
+        self._owner, self._kept = f"play of {type(agent).__name__}", not is_ours(type(agent))
+        self._returns = Rows((), np.dtype(np.float64))
+
+    def episodes(self, instance: BlockMDP, streams: Streams, count: int, block: Block | None) -> Episodes:
+        """Episodes for the agent: one that a user wrote has all that it hands over checked."""
+        if not self._kept:
+            return Episodes(instance, streams, count, block)
+        return CheckedEpisodes(instance, streams, count, block, self._returns)
+
+    def check(self, entered: Floats, known: Description) -> None:
+        """ValueError where these are not the returns [trajectories] that were paid."""
+        if not self._kept:
+            return
+        paid = self._returns.rows
+        if paid.size != entered.size:
+            raise ValueError(
+                f"{self._owner} must play each episode that it begins once, got {paid.size} played of "
+                f"{entered.size} that it began"
+            )
+        largest_return = known.horizon * max(map(abs, known.reward_range))
+        wrong = ~(np.abs(entered - paid) <= _ROUNDING * largest_return)
+        if wrong.any():
+            first = int(wrong.argmax())
+            raise ValueError(
+                f"{self._owner} must enter in its ledger what each trajectory has paid, in the order in "
+                f"which they were played, got {entered[first]:g} for trajectory {first + 1}, which paid "
+                f"{paid[first]:g}"
+            )
 
 
 def _n_labels(labels: LabelTable) -> int:

@@ -14,9 +14,11 @@ from are trajectories: it never sees which state it was in, or what a state look
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,8 +182,9 @@ class Episodes:
 
     def part(self, first: int, end: int) -> Episodes:
         """The episodes from `first` up to `end`."""
-        block = self._observed.episodes(first, end)
-        return type(self)(self._instance, self._streams, end - first, block)
+        part = copy.copy(self)
+        part.count, part._block = end - first, self._observed.episodes(first, end)
+        return part
 
     def _trajectories(self, labels: LabelTable, record: _records.Trajectories) -> Trajectories:
         """What an agent may see of episodes whose record a loop has filled in."""
@@ -208,6 +211,12 @@ class Episodes:
         return block.words
 
 
+class EpisodeFactory(Protocol):
+    """Makes so many episodes of an instance, whose noise is a block."""
+
+    def __call__(self, instance: BlockMDP, streams: Streams, count: int, block: Block | None) -> Episodes: ...
+
+
 def task_of(known: Description, n_labels: int, episodes: int, policy_rng: Stream | None = None) -> Task:
     """What a learner is told; without a stream, for questions that need none, such as the size of tables."""
     rng = np.zeros(4, np.uint64) if policy_rng is None else policy_rng
@@ -225,7 +234,7 @@ class Game:
     latent
         Whether labels may be latent states.
     episodes
-        How episodes are played; those of agents that are not ours are checked.
+        What makes the episodes that are played; those of agents that are not ours are checked.
     description
         What the agent may know.
     policy_rng
@@ -247,7 +256,7 @@ class Game:
         streams: Streams,
         *,
         latent: bool = False,
-        episodes: type[Episodes] = Episodes,
+        episodes: EpisodeFactory = Episodes,
     ) -> None:
         self.description: Description = instance.describe()
         self._instance, self._streams, self._latent = instance, streams, latent

@@ -19,7 +19,7 @@ from ..problems.block_mdp import BlockMDP
 from ..problems.description import Description
 from ..problems.environment import Environment
 from .agent import Agent, Outcome, check_outcome, plain_diagnostics
-from .checked_episodes import episodes_of
+from .checked_episodes import PaidReturns
 from .checkpoints import Checkpoints
 from .evaluation import check_verdict
 from .game import Game
@@ -78,7 +78,8 @@ class RunPlan:
         if self.evaluate_every is not None:
             checkpoints = Checkpoints(self.evaluate_every, instance, streams)
         ledger = Ledger(self.episodes, total, tick, checkpoints)
-        game = Game(instance, streams, latent=agent.sees_latent_states, episodes=episodes_of(agent))
+        paid = PaidReturns(agent)
+        game = Game(instance, streams, latent=agent.sees_latent_states, episodes=paid.episodes)
         outcome = agent.play(game, ledger)
         if not game.episodes_begun == ledger.played == total:
             raise ValueError(
@@ -87,6 +88,7 @@ class RunPlan:
             )
         outcome = check_outcome(agent, outcome)
         ledger.refuse_no_numbers()
+        paid.check(ledger.returns, self.description)
         if checkpoints is not None:
             outcome.diagnostics["evaluations"] = checkpoints.end(total, outcome.policy)
         return self._record(outcome, ledger.returns, instance, streams)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
+from .._base.kernel_arrays import for_kernels
 from ..problems.description import LARGEST_REWARD
 from .learner import Floats, Stream, Task
 
@@ -119,7 +120,7 @@ def rewards(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
     array = checks.real_array("rewards", values)
     if array.shape != shape:
         raise ValueError(f"rewards must be numbers of shape {list(shape)}, got shape {list(array.shape)}")
-    table = np.ascontiguousarray(array, np.float64)
+    table = for_kernels(array, np.float64)
     if table.size and not (table.max() <= LARGEST_REWARD and table.min() >= -LARGEST_REWARD):
         wrong = table[~(np.abs(table) <= LARGEST_REWARD)][0]
         raise ValueError(f"rewards must be finite and at most {LARGEST_REWARD:g} in size, got {wrong}")

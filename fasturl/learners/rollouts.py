@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._base.kernel_arrays import for_kernels
 from .._kernels import hindsight as _hindsight
 from .._kernels import tabular as _tabular
 from .._kernels.records import Dynamics, Trajectories, blank_trajectories
@@ -29,5 +30,5 @@ def rollout(
 def returns_of(rewards: Floats) -> Floats:
     """The sums of rewards [E, H], added in their order as compiled loops do: [E]."""
     returns = np.empty(len(rewards))
-    _hindsight.add_rewards(np.ascontiguousarray(rewards), returns)
+    _hindsight.add_rewards(for_kernels(rewards), returns)
     return returns
