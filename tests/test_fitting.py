@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from test_oracles import ENVS, ORACLES, accuracy, observations
 
 import fasturl as fu
+from fasturl.decoders import AffineDecoder
 from fasturl.decoders.predict import PredictDecoder
 from fasturl.oracles.fitting import fit_decoder
 from fasturl.problems.blocks import ObservationBlock
@@ -300,3 +301,29 @@ def test_an_oracle_of_ours_is_handed_the_observations_themselves(monkeypatch):
     monkeypatch.setattr(fu.oracles.KMeans, "fit", watched_fit)
     fit_decoder(fu.oracles.KMeans(), X, 0, 3)
     assert fitted_on[0] is X
+
+
+class Deciding(Bare):
+    """Sets a `decoder_` of its own."""
+
+    def __init__(self, decoder):
+        self.given = decoder
+
+    def fit(self, X):
+        self.decoder_ = self.given
+        return super().fit(X)
+
+
+@pytest.mark.parametrize(
+    ("decoder", "told"), [("x", "'x'"), (SklearnKMeans(3), r"KMeans\(.*"), (AffineDecoder, "<class .*")]
+)
+def test_a_decoder_that_is_none_is_refused(decoder, told):
+    X, _ = observations(ENVS["bits"])
+    message = f"decoder_ of Deciding must be a fasturl.decoders.Decoder, got {told}"
+    with pytest.raises(ValueError, match=message):
+        fit_decoder(Deciding(decoder), X, 0, 3)
+
+
+def test_predict_is_used_where_the_decoder_is_none():
+    X, states = observations(ENVS["bits"])
+    np.testing.assert_array_equal(fit_decoder(Deciding(None), X, 0, 3).decode(X), states)

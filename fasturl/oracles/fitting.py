@@ -75,6 +75,11 @@ def fit_decoder(
         decoder = getattr(fitted, "decoder_", None)
         if isinstance(decoder, Decoder):
             return check_decoder(decoder)
+        if decoder is not None:
+            raise ValueError(
+                f"decoder_ of {type(fitted).__name__} must be a fasturl.decoders.Decoder, "
+                f"got {checks.short_repr(decoder)}"
+            )
         if (declared := n_labels_of(fitted)) is not None:
             return PredictDecoder(fitted, max(2, declared))
         if not open_ended:
