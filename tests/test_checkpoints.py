@@ -151,6 +151,28 @@ def test_agents_that_offer_nothing_on_the_way_are_refused_by_name():
         fu.train(LOCK, Offering(), 100, points=fu.Recording(evaluate_every=10))
 
 
+class Promising(Silent):
+    """Promises to offer policies, and does not."""
+
+    offers_policies = True
+
+
+@pytest.mark.parametrize("spacing", [10, 1_000])
+def test_an_agent_that_promises_policies_and_offers_none_is_refused(spacing):
+    with pytest.raises(
+        ValueError, match="play of Promising must offer its ledger policies, as its offers_policies promises"
+    ):
+        fu.train(LOCK, Promising(), 100, points=fu.Recording(evaluate_every=spacing))
+    assert fu.train(LOCK, Promising(), 100).episodes == 100
+
+
+@pytest.mark.parametrize("agent", [fu.URL(), fu.PCID(), fu.agents.URLAsPublished(), fu.OracleQ()], ids=repr)
+def test_agents_of_ours_offer_policies_in_the_shortest_run(agent):
+    for episodes in (1, 7):
+        run = fu.train(LOCK, agent, episodes, points=fu.Recording(evaluate_every=1))
+        assert run.diagnostics[0]["evaluations"]["trajectories"][-1] == run.total_trajectories
+
+
 def test_cells_keep_evaluations_and_without_them_the_id_that_they_had(tmp_path):
     arguments = "lock-bernoulli", {"horizon": 2}, "oracleq-lat", {}, 50
     plain, watched = Cell.make(*arguments), Cell.make(*arguments, evaluate_every=20)

@@ -48,7 +48,12 @@ class Ledger:
     ) -> None:
         self.episodes, self._tick, self._checkpoints = episodes, tick, checkpoints
         self._returns = np.empty(trajectories)
-        self._played = 0
+        self._played, self._has_offers = 0, False
+
+    @property
+    def has_offers(self) -> bool:
+        """Whether a policy has been offered."""
+        return self._has_offers
 
     @property
     def returns(self) -> Floats:
@@ -74,6 +79,7 @@ class Ledger:
     def offer(self, policy: Callable[[], OfferedPolicy]) -> None:
         """Say what the final policy would be if the run ended here; `policy` is called where an evaluation is
         due, and must leave the run as it is."""
+        self._has_offers = True
         if self._checkpoints is not None and self._checkpoints.due(self.played):
             self._checkpoints.evaluate(self.played, policy())
 

@@ -90,6 +90,11 @@ class RunPlan:
         ledger.refuse_no_numbers()
         paid.check(ledger.returns, self.description)
         if checkpoints is not None:
+            if not ledger.has_offers:
+                raise ValueError(
+                    f"play of {type(agent).__name__} must offer its ledger policies, as its offers_policies "
+                    "promises, got none"
+                )
             outcome.diagnostics["evaluations"] = checkpoints.end(total, outcome.policy)
         return self._record(outcome, ledger.returns, instance, streams)
 
