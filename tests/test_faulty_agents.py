@@ -161,6 +161,23 @@ def test_an_agent_on_observations_is_not_shown_the_latent_states():
         fu.train(LOCK, Plays(play_all), EPISODES)
 
 
+@pytest.mark.parametrize("method", ["learn", "explore", "learn_in_view", "play_policy"])
+@pytest.mark.parametrize("decoder", [None, "kmeans", AffineDecoder], ids=["None", "text", "class"])
+def test_what_is_no_decoder_is_refused_before_anything_is_played(method, decoder):
+    def play_all(game, count):
+        first = decoder if method == "play_policy" else memory(game)
+        second = policy(2) if method == "play_policy" else decoder
+        try:
+            getattr(game, method)(first, second, np.empty(count) if method == "learn" else count)
+        finally:
+            assert game.episodes_begun == 0
+
+    with pytest.raises(
+        ValueError, match=r"^decoder must be (a fasturl.decoders.Decoder|given to an agent .*), got"
+    ):
+        fu.train(LOCK, Plays(play_all), EPISODES)
+
+
 def test_episodes_with_observations_do_not_play_on_latent_states():
     def play_all(game, count):
         game.begin(count).learn_on_states(memory(game), np.empty(count))

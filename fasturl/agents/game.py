@@ -312,29 +312,28 @@ class Game:
     def play_policy(self, decoder: Decoder, chances: Floats, count: int) -> Trajectories:
         """Play a policy of probabilities [H, n_labels, A] on the labels of a decoder."""
         known = self.description
-        columns = max(*checks.array("policy", chances).shape[1:2], decoder.n_labels, 1)
+        columns = max(*checks.array("policy", chances).shape[1:2], self._n_labels(decoder), 1)
         policy = policy_table(chances, known.horizon, columns, known.n_actions)
         episodes = self.begin(count)
         return episodes.play_policy(episodes.labels(decoder), policy, self.policy_rng)
 
     def explore(self, memory: Memory, decoder: Decoder, count: int) -> Trajectories:
         """Play with the memory's current policy on the labels of a decoder, without learning."""
-        self._check_room(memory, decoder.n_labels)
+        self._check_room(memory, self._n_labels(decoder))
         episodes = self.begin(count)
         return episodes.explore(memory, episodes.labels(decoder))
 
     def learn_in_view(self, memory: Memory, decoder: Decoder, count: int) -> Trajectories:
         """Play and learn `count` episodes on the labels of a decoder, and return what happened."""
-        self._check_room(memory, decoder.n_labels)
+        self._check_room(memory, self._n_labels(decoder))
         episodes = self.begin(count)
         return episodes.learn_in_view(memory, episodes.labels(decoder))
 
     def learn(self, memory: Memory, decoder: Decoder | None, returns: Floats) -> None:
         """Play and learn one episode for each entry of `returns`, on the labels of a decoder; None shows the
         latent states, to an agent that sees them."""
-        if decoder is None and not self._latent:
-            raise ValueError("decoder must be given to an agent that does not see latent states, got None")
-        self._check_room(memory, max(self._instance.n_states) if decoder is None else decoder.n_labels)
+        on_states = decoder is None and self._latent
+        self._check_room(memory, max(self._instance.n_states) if on_states else self._n_labels(decoder))
         if decoder is not None:
             episodes = self.begin(returns.size)
             episodes.learn(memory, episodes.labels(decoder), returns)
@@ -342,6 +341,14 @@ class Game:
         most = self.block_episodes
         for part in (returns[first : first + most] for first in range(0, returns.size, most)):
             self.begin(part.size).learn_on_states(memory, part)
+
+    def _n_labels(self, decoder: Decoder | None) -> int:
+        """How many labels a decoder gives; ValueError for what is no decoder."""
+        if decoder is None and not self._latent:
+            raise ValueError("decoder must be given to an agent that does not see latent states, got None")
+        if not isinstance(decoder, Decoder):
+            raise ValueError(f"decoder must be a fasturl.decoders.Decoder, got {checks.short_repr(decoder)}")
+        return decoder.n_labels
 
     def _check_room(self, memory: Memory, n_labels: int) -> None:
         """Refuse a compiled memory that was made for another task: its loops would leave its tables."""
