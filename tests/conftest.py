@@ -124,7 +124,7 @@ def nothing_registered(monkeypatch):
     yield
     for kind, known in before.items():
         names._registered[kind] = known
-    names._installed.cache_clear()
+    names.forget_installed()
 
 
 @pytest.fixture(scope="session")

@@ -31,16 +31,16 @@ def install(monkeypatch):
         real = metadata.entry_points
 
         def entry_points(**selection):
-            if "group" not in selection:  # as Numba asks when it first compiles
-                return real(**selection)
             mine = []
             for kind, name, value, package in entries:
-                entry = metadata.EntryPoint(name, value, names.GROUPS[kind])
+                entry = metadata.EntryPoint(name, value, names.GROUPS.get(kind, kind))
                 mine.append(entry._for(Package(package)))
-            return [*real(**selection), *(one for one in mine if one.group == selection["group"])]
+            installed = real()
+            theirs = [one for group in installed.groups for one in installed.select(group=group)]
+            return metadata.EntryPoints([*theirs, *mine]).select(**selection)
 
         monkeypatch.setattr(metadata, "entry_points", entry_points)
-        names._installed.cache_clear()
+        names.forget_installed()
 
     return add
 
@@ -105,6 +105,23 @@ def test_a_name_that_is_taken_twice_is_left_out_with_one_line(install, module):
             "a name must be small letters and digits with hyphens between them",
         ]
     )
+
+
+def test_a_group_that_is_nearly_one_of_ours_is_told_of_in_one_line(install, module):
+    module("second", Threshold=Threshold)
+    install(
+        ("fasturl.oracle", "limit", "second:Threshold", "second-package"),
+        ("fasturl_extras", "limit", "second:Threshold", "second-package"),
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert "limit" not in names.components("oracle")
+        names.components("agent")
+    assert [str(one.message) for one in caught] == [
+        "'limit' of the package second-package is left out: there is no group fasturl.oracle of entry points "
+        "(did you mean fasturl.oracles?); there are fasturl.environments, fasturl.oracles, fasturl.learners, "
+        "fasturl.agents"
+    ]
 
 
 def test_an_installation_that_is_listed_twice_is_no_quarrel(install, module):

@@ -51,16 +51,20 @@ def fasturl(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     plain = metadata.entry_points
 
-    def entry_points(group=None, **selection):
-        if group is None or selection:
-            return plain(**selection)
-        more = [metadata.EntryPoint(name, value, group) for name, value in ENTRIES.get(group, {}).items()]
+    def entry_points(**selection):
+        more = [
+            metadata.EntryPoint(name, value, group)
+            for group, entries in ENTRIES.items()
+            for name, value in entries.items()
+        ]
         for entry in more:
             vars(entry).update(dist=Package)
-        return [*plain(group=group), *more]
+        installed = plain()
+        theirs = [one for group in installed.groups for one in installed.select(group=group)]
+        return metadata.EntryPoints([*theirs, *more]).select(**selection)
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
-    names._installed.cache_clear()
+    names.forget_installed()
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["fasturl", *words])
@@ -74,7 +78,7 @@ def fasturl(monkeypatch, capsys, tmp_path):
     yield run
     sys.modules.pop("hallways_of_a_test", None)
     monkeypatch.undo()
-    names._installed.cache_clear()
+    names.forget_installed()
 
 
 ENTRIES = {

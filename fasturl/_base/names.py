@@ -240,8 +240,32 @@ def _add(component: Component) -> None:
 
 
 @cache
+def _entry_points() -> Any:
+    """The entry points of all packages, which are read once; a warning for each in a group that is nearly one
+    of ours."""
+    entries: Any = metadata.entry_points()  # of another class before Python 3.12
+    groups = list(GROUPS.values())
+    for group in sorted(entries.groups):
+        if not group.startswith(f"{_OURS}.") or group in groups:
+            continue
+        for entry in entries.select(group=group):
+            warnings.warn(
+                f"{entry.name!r} of the package {_package(entry)} is left out: there is no group {group} of "
+                f"entry points{checks.nearest(group, groups)}; there are {', '.join(groups)}",
+                stacklevel=5,
+            )
+    return entries
+
+
+def forget_installed() -> None:
+    """Read what packages bring anew when it is next asked for."""
+    _entry_points.cache_clear()
+    _installed.cache_clear()
+
+
+@cache
 def _installed(kind: str) -> dict[str, Component]:
-    entries = metadata.entry_points(group=GROUPS[kind])
+    entries = _entry_points().select(group=GROUPS[kind])
     ours_first = sorted(entries, key=lambda entry: (_package(entry) != _OURS, _package(entry), entry.name))
     components: dict[str, Component] = {}
     for entry in ours_first:
