@@ -93,7 +93,7 @@ def _add(function: FunctionType, total: Any, known: set[FunctionType]) -> None:
         return
     known.add(function)
     total.update(function.__qualname__.encode())
-    for code in _codes(function.__code__):
+    for code in codes(function.__code__):
         plain = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
         total.update(code.co_code + repr((code.co_names, code.co_varnames, plain)).encode())
     _add_value(function.__defaults__, set(), total, known)
@@ -139,15 +139,15 @@ def _members(module: ModuleType, names: set[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _attribute_names(function: FunctionType) -> set[str]:
-    return {name for code in _codes(function.__code__) for name in code.co_names}
+    return {name for code in codes(function.__code__) for name in code.co_names}
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def codes(code: CodeType) -> Iterator[CodeType]:
     """A code object and those inside it: comprehensions and inner functions."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _codes(constant)
+            yield from codes(constant)
 
 
 def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:

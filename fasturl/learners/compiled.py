@@ -147,6 +147,7 @@ class CompiledMemory:
         self._tables = checked_tables.fresh_tables(learner, task, trusted=self._trusted)
         self._episodes_learned = 0
         self._loops = loops_of(learner.functions, trusted=self._trusted)
+        self._loops.refuse_other_randomness(learner)
         self._in_use, self._unclaimed = threading.Lock(), threading.Lock()
 
     def __init_subclass__(cls) -> None:

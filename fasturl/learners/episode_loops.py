@@ -19,6 +19,7 @@ from numba import NumbaError
 from numpy.typing import NDArray
 
 from .._base import checks, compile_cache, user_functions
+from .._base.random_sources import random_source
 from .._kernels import learning as _learning
 from .._kernels.compiling import OPTIONS
 from .._kernels.learning import LearnerFunctions, Loops, OneLook
@@ -46,6 +47,15 @@ class EpisodeLoops:
         self.lean = self._make(counts_references=False)
         """The loops themselves, as other compiled functions call them."""
         self._counting: Loops | None = None  # for functions that allocate memory
+        self._random_sources = {} if trusted else _random_sources(self._functions)
+
+    def refuse_other_randomness(self, learner: object) -> None:
+        """ValueError where a function draws from anything but the stream that it is handed."""
+        for name, source in self._random_sources.items():
+            raise ValueError(
+                f"{name} of {type(learner).__name__} must draw from its rng alone, by "
+                f"fasturl.learners.draws, got draws from {source}"
+            )
 
     def run(self, name: str, learner: object, *arguments: Any) -> None:
         """Run a loop; what goes wrong in the learner's functions is an error of one line."""
@@ -106,6 +116,13 @@ def _those_in_use(functions: LearnerFunctions) -> LearnerFunctions:
     if look is None or (look.choose, look.take_step) == (functions.choose, functions.take_step):
         return functions
     return functions._replace(one_look=None)
+
+
+def _random_sources(functions: LearnerFunctions) -> dict[str, str]:
+    """The functions that draw from a module, each with that module."""
+    named = functions._asdict() | (functions.one_look._asdict() if functions.one_look else {})
+    sources = {name: random_source(named[name]) for name in _FUNCTIONS if name in named}
+    return {name: source for name, source in sources.items() if source}
 
 
 def _where(place: NDArray[np.int64], owner: str) -> str:
