@@ -324,11 +324,6 @@ def unknown_field(tables, level, label, rng):
 
 
 @njit
-def too_few_arguments(tables, level):
-    return 0
-
-
-@njit
 def a_fraction(tables, level, label, rng):
     return 0.5
 
@@ -338,7 +333,7 @@ def python_objects(tables, level, label, rng):
     return int(str(level), base="x")
 
 
-@pytest.mark.parametrize("function", [unknown_field, too_few_arguments, a_fraction, python_objects])
+@pytest.mark.parametrize("function", [unknown_field, a_fraction, python_objects])
 def test_functions_that_cannot_be_compiled_are_told_why(function):
     line = complaint(learner(choose=function))
     assert re.match("the functions of Faulty cannot be compiled: .{10}", line), line
@@ -348,6 +343,20 @@ def test_functions_that_cannot_be_compiled_are_told_why(function):
 def test_what_is_no_function_is_refused_when_the_class_is_written(value):
     with pytest.raises(ValueError, match="choose must be a function compiled by Numba, got "):
         fu.learner_functions(choose=value, take_step=take_step, fill_policy=fill_policy)
+
+
+@pytest.mark.parametrize("name", ["choose", "take_step", "fill_policy", "end_episode", "start_at_zero"])
+@pytest.mark.parametrize("function", [lambda tables: None, lambda a, b, c, d, e, f, g, h: None])
+def test_functions_that_take_something_else_are_refused_when_the_class_is_written(name, function):
+    with pytest.raises(ValueError, match=rf"^{name} must take \(tables, .*\), got \((tables|a, b, .*)\)$"):
+        learner(**{name: njit(function)})
+
+
+@pytest.mark.parametrize(
+    "function", [lambda tables, level, label, rng, shift=0: shift, lambda tables, *others: len(others)]
+)
+def test_functions_may_have_room_for_more_arguments(function):
+    assert learner(choose=njit(function))
 
 
 def test_functions_that_were_not_made_by_learner_functions_are_refused():

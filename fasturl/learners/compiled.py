@@ -7,6 +7,8 @@ wrote it, such a learner runs on latent states, on observations and inside URL, 
 
 from __future__ import annotations
 
+import inspect
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -31,6 +33,18 @@ from .learner import Floats, Ints, LabelTable, Stream, Task
 
 _PART = 2**10
 """Trajectories that `take_in` checks at a time: what is made of all of them meanwhile may be a gigabyte."""
+
+_ARGUMENTS = {
+    "choose": "tables, level, label, rng",
+    "take_step": "tables, level, label, action, reward, next_level, next_label",
+    "fill_policy": "tables, chances",
+    "begin_episode": "tables, rng",
+    "end_episode": "tables, rng",
+    "start_at_zero": "tables, level, label",
+    "look": "tables, level, label, rng",
+    "take_value": "tables, level, label, action, reward, value",
+}
+"""What the loops hand over to each function, in this order."""
 
 
 def learner_functions(
@@ -92,11 +106,21 @@ def learner_functions(
         functions = functions._replace(one_look=OneLook(look, take_value, choose, take_step))
     named = functions._asdict() | (functions.one_look._asdict() if functions.one_look else {})
     for name, function in named.items():
-        if name != "one_look" and not isinstance(python_function(function), FunctionType):
-            raise ValueError(
-                f"{name} must be a function compiled by Numba, got {checks.short_repr(function)}"
-            )
+        if name != "one_look":
+            _check_function(name, python_function(function))
     return functions
+
+
+def _check_function(name: str, function: Any) -> None:
+    """ValueError for what is no function, or takes other arguments than the loops hand over."""
+    if not isinstance(function, FunctionType):
+        raise ValueError(f"{name} must be a function compiled by Numba, got {checks.short_repr(function)}")
+    handed_over, code = _ARGUMENTS[name], function.__code__
+    least = code.co_argcount - len(function.__defaults__ or ())
+    most = math.inf if code.co_flags & inspect.CO_VARARGS else code.co_argcount
+    if not least <= len(handed_over.split(", ")) <= most:
+        takes = ", ".join(code.co_varnames[: code.co_argcount])
+        raise ValueError(f"{name} must take ({handed_over}), got ({takes})")
 
 
 class CompiledLearner(Declared, ABC):
