@@ -57,6 +57,11 @@ DIAGNOSTICS = {
         _URL, "How levels were decoded in the end: pooled, by one decoder, or separate, each by its own."
     ),
     "oracle": Diagnostic(_URL, "Name of the oracle that was used in the end."),
+    "telling_directions": Diagnostic(
+        _URL,
+        "Number of directions along which the oracle saw observations in the end: those that have to do with "
+        "what was done, where noise has larger clusters than states. 0 if it saw observations as they are.",
+    ),
     "relabellings": Diagnostic(_URL, "Number of times that fits changed any label of the history."),
     "decoder_stable": Diagnostic(
         _URL,

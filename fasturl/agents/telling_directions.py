@@ -56,8 +56,8 @@ have."""
 _ERROR_RATE = 1e-6
 """Bound on the probability that labels which do not depend on actions are taken to do so."""
 LEFT_BY_BETTER = 0.5
-"""Labels are better than others where they leave less than this share of the differences unexplained that the
-others leave."""
+"""Labels are better than others if what they leave unexplained is less than this share of what the others
+do."""
 
 
 def depend_on_actions(labels: NDArray[np.integer], history: History) -> bool:
@@ -195,17 +195,15 @@ class Steps:
     @without_false_alarms
     def unexplained(self, labels: Ints) -> float:
         """How much observations differ by what came before and after that is not due to their labels
-        [n, H+1]."""
+        [n, H+1]: the sum over the directions in which they clearly do."""
         from ..oracles.projection import sums_of
 
         numbers = numbered(labels.ravel())
         means = sums_of(self._rows, numbers, int(numbers.max()) + 1).means.astype(np.float32)
-        noise, (_, directions) = self._rows - means[numbers], self._directions(None)
-        unexplained = 0.0
-        for groups in self._groups(None):
-            along = np.einsum("rd,de,re->r", directions, groups.scatter(noise), directions)
-            unexplained += float(np.maximum(along - groups.freedom, 0.0).sum())
-        return unexplained
+        scatter, freedom = self._scatter(None, self._rows - means[numbers])
+        _, directions = self._directions(None)
+        along = np.einsum("rd,de,re->r", directions, scatter, directions)
+        return float(along[along > self._most_by_noise(freedom)].sum())
 
     @cached_property
     def _rows(self) -> NDArray[np.float32]:
@@ -220,14 +218,20 @@ class Steps:
     def _directions(self, labels: Ints | None) -> tuple[Floats, Floats]:
         """The eigenvalues of B of the head of this file that are greater than those of noise, the greatest
         first, and their directions: [R] and [R, D]."""
-        scatter, freedom = np.zeros((self._dimension, self._dimension)), 0
-        for groups in self._groups(labels):
-            scatter += groups.scatter(self._rows)
-            freedom += groups.freedom
+        scatter, freedom = self._scatter(labels, self._rows)
         values, vectors = np.linalg.eigh(scatter)
-        by_noise = (math.sqrt(freedom) + math.sqrt(self._dimension)) ** 2
-        clear = values > _CLEARLY * by_noise
+        clear = values > self._most_by_noise(freedom)
         return values[clear][::-1], vectors[:, clear].T[::-1]
+
+    def _scatter(self, labels: Ints | None, rows: NDArray[np.float32]) -> tuple[Floats, int]:
+        """B of the head of this file for rows [n, D], and its degrees of freedom."""
+        groups = self._groups(labels)
+        scatters = np.stack([one.scatter(rows) for one in groups])
+        return scatters.sum(axis=0), sum(one.freedom for one in groups)
+
+    def _most_by_noise(self, freedom: int) -> float:
+        """Upper limit on the eigenvalues of B in a direction in which noise alone differs."""
+        return _CLEARLY * (math.sqrt(freedom) + math.sqrt(self._dimension)) ** 2
 
     def _groups(self, labels: Ints | None) -> list[Groups]:
         """The observations by what came before, and by what came after."""

@@ -23,7 +23,7 @@ from .._base import checks
 from .._base.kernel_arrays import for_kernels
 from .._kernels import decoding as _decoding
 from .._kernels import turning as _turning
-from ..problems.blocks import Block, RealBlock, packed
+from ..problems.blocks import Block, RealBlock, bit_block
 
 MAX_LABELS = 256
 """Upper limit on the labels of a decoder: a label is a byte."""
@@ -173,7 +173,7 @@ def block_of(X: Observations) -> Block:
     rest reals."""
     n, dimension = shape_of(X)
     if X.dtype in (np.uint8, np.bool_) and X.view(np.uint8).max(initial=0) <= 1:
-        return packed(X.astype(np.uint8, copy=False).reshape(n, 1, 1, dimension))
+        return bit_block(X.astype(np.uint8, copy=False).reshape(n, 1, 1, dimension))
     columns = np.empty((dimension, n), np.float32)
     _turning.transpose(for_kernels(X, np.float32), columns)
     return RealBlock(columns.reshape(1, dimension, n), np.zeros((1, dimension, n), np.float32), 0)

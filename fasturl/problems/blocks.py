@@ -222,6 +222,11 @@ def packed(observations: NDArray[np.uint8]) -> BitBlock:
             "observations must be zeros and ones, uint8 [episodes, levels, states, coordinates], got "
             f"{checks.short_repr(observations)}"
         )
+    return bit_block(observations)
+
+
+def bit_block(observations: NDArray[np.uint8]) -> BitBlock:
+    """As `packed`, of what is known to be zeros and ones [E, L, S, D]."""
     *shape, dimension = observations.shape
     words = np.empty((*shape, -(-dimension // 64)), np.uint64)
     rows = for_kernels(observations).reshape(-1, dimension)

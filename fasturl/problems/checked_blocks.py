@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._base import checks
 from .._base.origin import implemented_by_us, is_ours
-from .blocks import BitBlock, Block, ObservationBlock, Rngs, packed
+from .blocks import BitBlock, Block, ObservationBlock, Rngs, bit_block
 from .description import ObservationSpace
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _as_bits(must: str, observations: NDArray[Any]) -> BitBlock:
     bits = (observations == 0) | (observations == 1)
     if not bits.all():
         raise ValueError(f"{must} zeros and ones, got {observations[~bits][0]}")
-    return packed(observations.astype(np.uint8))
+    return bit_block(observations.astype(np.uint8))
 
 
 def _as_reals(must: str, observations: NDArray[Any]) -> ObservationBlock:
