@@ -106,7 +106,8 @@ def nested_settings(name: str, flat: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of an agent as a person writes them, sorted to the agent and its parts.
 
     A setting of a part may be written as learner.confidence, or as confidence where only one of the agent and
-    its parts has a setting of that name. A part itself is its name, or a table with settings.
+    its parts has a setting of that name. A part itself is its name, or a table with settings. However it is
+    written, a setting is given once.
     """
     declaration = agent_declaration(name)
     parts = {part: declared for part, declared in declaration.items() if isinstance(declared.kind, str)}
@@ -123,6 +124,9 @@ def nested_settings(name: str, flat: Mapping[str, Any]) -> dict[str, Any]:
                 f"{key} cannot be set beside {part} {checks.short_repr(tables[part])}: set it in the "
                 f"object itself"
             )
+        if inner in tables[part]:
+            values = checks.short_repr(tables[part][inner]), checks.short_repr(value)
+            raise ValueError(f"{part}.{inner} is given twice, as {values[0]} and as {values[1]}")
         tables[part][inner] = value
     return settings | {part: table for part, table in tables.items() if isinstance(table, dict) and table}
 

@@ -96,6 +96,21 @@ def test_a_learner_without_rules_is_one_agent(monkeypatch):
         registry.agent("explorer-ob")
 
 
+@pytest.mark.parametrize("part", ["learner", "oracle"])
+@pytest.mark.parametrize("spellings", ["table bare", "table dotted", "bare dotted", "dotted bare"])
+def test_a_setting_of_a_part_in_two_spellings_is_refused(part, spellings):
+    parts = {"learner": ({"name": "oracleq"}, "confidence"), "oracle": ({"name": "kmeans"}, "n_init")}
+    table, inner = parts[part]
+    settings = {part: table}
+    for value, spelling in enumerate(spellings.split(), 5):
+        if spelling == "table":
+            settings[part] = table | {inner: value}
+        else:
+            settings[inner if spelling == "bare" else f"{part}.{inner}"] = value
+    with pytest.raises(ValueError, match=rf"^{part}\.{inner} is given twice, as 5 and as 6$"):
+        registry.agent("url", **settings)
+
+
 def test_an_oracle_may_be_a_table_with_settings():
     tables = ({"oracle": "kmeans", "n_init": 2}, {"oracle": {"name": "kmeans", "n_init": 2}})
     assert [registry.agent("url", **table).oracle.n_init for table in tables] == [2, 2]

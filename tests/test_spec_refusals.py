@@ -159,6 +159,16 @@ from fasturl.experiments import parse_spec, read_spec
             "discrete",
         ),
         (
+            '"oracleq-lat"}',
+            '"url", novelty = 0.1, learner = {novelty = [0.2, 0.4]}}',
+            r"^url on lock-bernoulli: learner.novelty is given twice, as 0.2 and as 0.1$",
+        ),
+        (
+            '"oracleq-lat"}',
+            '"url", oracle = {name = "kmeans", n_init = 5}, n_init = 6}',
+            r"oracle.n_init is given twice, as 5 and as 6$",
+        ),
+        (
             "agent = {",
             "group = [{episods = 1}]\nagent = {",
             r"episods is not known in \[\[group\]\] \(did you mean episodes\?\)",
