@@ -119,16 +119,20 @@ def nested_settings(name: str, flat: Mapping[str, Any]) -> dict[str, Any]:
         part, inner = _owner(
             name, key, declaration, {part: _part_settings(parts[part], tables[part]) for part in parts}
         )
-        if not isinstance(tables[part], dict):
-            raise ValueError(
-                f"{key} cannot be set beside {part} {checks.short_repr(tables[part])}: set it in the "
-                f"object itself"
-            )
-        if inner in tables[part]:
-            values = checks.short_repr(tables[part][inner]), checks.short_repr(value)
-            raise ValueError(f"{part}.{inner} is given twice, as {values[0]} and as {values[1]}")
-        tables[part][inner] = value
+        tables[part] = with_setting(part, tables[part], inner, value)
     return settings | {part: table for part, table in tables.items() if isinstance(table, dict) and table}
+
+
+def with_setting(part: str, table: Any, name: str, value: Any) -> dict[str, Any]:
+    """The table of a part with one setting more; ValueError where it has that already, or is an object."""
+    if not isinstance(table, Mapping):
+        raise ValueError(
+            f"{name} cannot be set beside {part} {checks.short_repr(table)}: set it in the object itself"
+        )
+    if name in table:
+        values = checks.short_repr(table[name]), checks.short_repr(value)
+        raise ValueError(f"{part}.{name} is given twice, as {values[0]} and as {values[1]}")
+    return {**table, name: value}
 
 
 def _part_table(value: Any) -> Any:
@@ -272,7 +276,7 @@ class SettingNames:
     def __init__(self, env: str, agent: str, parts: Mapping[str, Any]) -> None:
         scopes = agent_scopes(agent, parts)
         self.scopes: dict[str, Mapping[str, Setting]] = {"env": environment_declaration(env), **scopes}
-        chosen = {scope: _part_name(scopes["agent"], scope, parts) for scope in scopes if scope != "agent"}
+        chosen = {scope: part_name(scopes["agent"], scope, parts) for scope in scopes if scope != "agent"}
         self.titles = {"env": env, "agent": agent} | {
             scope: f"{scope} {name}" for scope, name in chosen.items() if name
         }
@@ -328,7 +332,7 @@ def _as_option(spelling: str) -> str:
     return f"--{spelling.replace('_', '-')}"
 
 
-def _part_name(declaration: Mapping[str, Setting], part: str, parts: Mapping[str, Any]) -> str | None:
+def part_name(declaration: Mapping[str, Setting], part: str, parts: Mapping[str, Any]) -> str | None:
     """The name of the component that a part is, where there is one."""
     table = _part_table(parts.get(part))
     if isinstance(table, dict) and "name" in table:

@@ -16,6 +16,7 @@ from typing import Any
 from ..._base import checks
 from .cells import Cell
 from .grid import Grid
+from .groups import merged
 from .store import stored_seeds
 
 KEYS = {
@@ -125,18 +126,8 @@ def parse_spec(content: Mapping[str, Any]) -> Spec:
         if "seeds" in group:
             raise ValueError("seeds is for the whole sweep: set it at the top, not in a [[group]]")
         _refuse_unknown("[[group]]", group, _FIELDS)
-    cells = dict.fromkeys(cell for group in groups for cell in Grid(_merged(top, group)).cells())
+    cells = dict.fromkeys(cell for group in groups for cell in Grid(merged(top, group)).cells())
     return Spec(list(cells), _seeds(content.get("seeds", 50)))
-
-
-def _merged(top: dict[str, Any], group: dict[str, Any]) -> dict[str, Any]:
-    """The group with the top level as its defaults, field by field where both have one table."""
-    both = {
-        key: top[key] | value
-        for key, value in group.items()
-        if isinstance(value, dict) and isinstance(top.get(key), dict)
-    }
-    return top | group | both
 
 
 def _refuse_unknown(where: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
