@@ -145,6 +145,8 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
             "schedule must be one of 'constant', 'jin', 'spread', got 'jinn' (did you mean jin?)",
         ),
         ("--set oracle.n_init=2", "oracle.n_init cannot be set: oracleq-lat has no oracle"),
+        ("--set horizon=1", "lock-bernoulli: --set keeps the agent's, write --horizon 1"),
+        ("--set env.switch=0.5", "lock-bernoulli: --set keeps the agent's, write --switch 0.5"),
         ("--horizon 0", "horizon must be an integer >= 1, got 0"),
         ("--study missing/study.db", "cannot write missing/study.db: there is no folder missing"),
         ("--study .", "cannot write .: it is a folder"),

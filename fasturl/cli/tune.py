@@ -112,7 +112,9 @@ def tune_command(
     ] = None,
 ) -> None:
     """Search for the hyperparameters of an agent; stop it at will and run it again to go on."""
-    choice = Choice.of_line(ctx, env, agent, _pairs("--set", fixed or []).items())
+    kept = _pairs("--set", fixed or [])
+    choice = Choice.of_line(ctx, env, agent, kept.items())
+    _refuse_environment(choice, kept)
     problem = Problem.make(
         env,
         agent,
@@ -155,6 +157,18 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and equals and rest):
         raise ValueError(f"a setting is written NAME=VALUE, got {text!r}")
     return name.replace("-", "_"), rest
+
+
+def _refuse_environment(choice: Choice, kept: dict[str, str]) -> None:
+    """ValueError where --set names a setting of the environment, whose values all count."""
+    for written, text in kept.items():
+        scope, setting = choice.names.owner(written)
+        if scope == "env":
+            option = choice.names.option(scope, setting.name)
+            raise ValueError(
+                f"{setting.name} is a setting of {choice.names.titles['env']}: --set keeps the agent's, "
+                f"write {option} {text}"
+            )
 
 
 def _searched(choice: Choice, texts: list[str]) -> dict[str, Range | list[Any]]:
