@@ -73,7 +73,8 @@ def test_required_sizes_are_shown_with_what_was_assumed(tmp_path):
     ],
 )
 def test_bad_sizes_are_answered_in_one_line(words, answer):
-    done = fasturl(*SIZES, *words)
+    sizes = {"--horizon": "1", "--n-states": "3", "--n-actions": "4"} | dict([words])
+    done = fasturl("required-sizes", *(word for pair in sizes.items() for word in pair))
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"fasturl: {answer}\n")
 
 
@@ -330,6 +331,19 @@ def test_info_names_versions_cores_and_cache():
         ("sweep --example --dry-run", "choose one of --example and --dry-run"),
         ("sweep --example spec.toml", "choose one of --example and SPEC.toml"),
         ("sweep --example --seeds 3", "choose one of --example and --seeds"),
+        ("sweep s.toml --out a --out b", "--out is given twice, as a and as b"),
+        ("sweep s.toml --seeds 5 --seeds=2", "--seeds is given twice, as 5 and as 2"),
+        ("reproduce --seeds 5 --only fig1 --only fig2 --seeds 2", "--seeds is given twice, as 5 and as 2"),
+        ("report r --out a --out b", "--out is given twice, as a and as b"),
+        ("plot r --kind curves --kind regret", "--kind is given twice, as curves and as regret"),
+        (
+            "required-sizes --horizon 5 --n-states 3 --n-actions 4 --horizon 6",
+            "--horizon is given twice, as 5 and as 6",
+        ),
+        ("capi --build a --build b", "--build is given twice, as a and as b"),
+        ("tune lock-bernoulli --prune --no-prune", "choose one of --prune and --no-prune"),
+        ("train lock-bernoulli --json=--agent --agent dqn", "agent must be one of"),
+        ("train lock-bernoulli --json=--agent --json b", "--json is given twice, as --agent and as b"),
         ("fly", "No such command 'fly'"),
     ],
 )

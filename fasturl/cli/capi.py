@@ -9,10 +9,11 @@ from typing import Annotated
 import typer
 
 from ..capi import HEADER
+from .options import Command
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(capi)
+    app.command(cls=Command)(capi)
 
 
 def capi(

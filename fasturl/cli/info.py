@@ -14,10 +14,11 @@ from .. import CACHE_FOLDER
 from .._base import compile_cache
 from .._base.workers import available_cores
 from .._version import __version__
+from .options import Command
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(info)
+    app.command(cls=Command)(info)
 
 
 def info() -> None:

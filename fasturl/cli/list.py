@@ -18,7 +18,7 @@ from .. import registry
 from .._base import checks, names
 from .._base.parts import describe_part
 from .._base.schema import Range, Setting
-from .options import default_text, meaning_with_default, values_text
+from .options import Command, default_text, meaning_with_default, values_text
 from .outputs import wide_console
 
 KINDS = {"environments": "environment", "oracles": "oracle", "learners": "learner", "agents": "agent"}
@@ -41,7 +41,7 @@ _LIMITS = ("least", "most", "above", "below", "unit", "none", "choices", "values
 
 
 def register(app: typer.Typer) -> None:
-    app.command("list", epilog=EPILOG)(list_command)
+    app.command("list", cls=Command, epilog=EPILOG)(list_command)
 
 
 def list_command(

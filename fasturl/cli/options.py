@@ -7,7 +7,7 @@ the line and keeps the rest, which are pairs of a name and a value, for the sett
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import typer
@@ -62,7 +62,42 @@ class Program(_PlainFlags, TyperGroup):
 
 
 class Command(_PlainFlags, TyperCommand):
-    """A command of the program."""
+    """A command whose options are given once, except those that are made to be repeated."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--help" not in args:
+            self._refuse_repeated(args)
+        return super().parse_args(ctx, args)
+
+    def _params(self) -> dict[str, Any]:
+        """The command's own options, as they are written."""
+        params = {option: param for param in self.params for option in (*param.opts, *param.secondary_opts)}
+        return {option: param for option, param in params.items() if option.startswith("--")}
+
+    def _options(self, args: list[str]) -> Iterator[tuple[str, str | None]]:
+        """The options of a line with their values, and None as that of a flag."""
+        params = self._params()
+        rest = iter(args)
+        for word in rest:
+            if word == "--":
+                return
+            option, equals, value = word.partition("=")
+            if getattr(params.get(option), "is_flag", False):
+                yield option, None
+            elif option in params:
+                yield option, value if equals else next(rest, None)
+
+    def _refuse_repeated(self, args: list[str]) -> None:
+        params = self._params()
+        given: dict[str, tuple[str, str | None]] = {}
+        for option, value in self._options(args):
+            name = params[option].name
+            if name not in given or getattr(params[option], "multiple", False):
+                given[name] = option, value
+            elif given[name][0] != option:
+                raise ValueError(f"choose one of {given[name][0]} and {option}")
+            elif value is not None:
+                raise ValueError(f"{option} is given twice, as {given[name][1]} and as {value}")
 
 
 class SettingsCommand(Command):
@@ -73,16 +108,11 @@ class SettingsCommand(Command):
         if not positional and (env := _environment_among_values(words)):
             own.append(env)
             positional.append(env)
-        agent = own[own.index("--agent") + 1] if "--agent" in own else DEFAULT_AGENT
+        agent = dict(self._options(own)).get("--agent") or DEFAULT_AGENT
         ctx.meta[_WORDS] = words
         ctx.meta[_OPTIONS] = [_setting_name(option) for option in self._params()]
         ctx.meta[_NAMED] = (positional[0] if positional else None, agent)
         return super().parse_args(ctx, own)
-
-    def _params(self) -> dict[str, Any]:
-        """The command's own options, as they are written."""
-        params = {option: param for param in self.params for option in (*param.opts, *param.secondary_opts)}
-        return {option: param for option, param in params.items() if option.startswith("--")}
 
     def _split(self, args: list[str]) -> tuple[list[str], Words, list[str]]:
         """The command's own words, those of settings, and among the former those that are no options."""
@@ -114,8 +144,6 @@ class SettingsCommand(Command):
             if option not in params:
                 words.append((_setting_name(option), value))
                 continue
-            if option in own and not getattr(params[option], "multiple", False):
-                raise ValueError(f"{option} is given twice, as {own[own.index(option) + 1]} and as {value}")
             own += [option, value]
         return own, words, positional
 

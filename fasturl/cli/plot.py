@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .._base import checks
+from .options import Command
 from .outputs import check_figure, whole_files
 
 EPILOG = """Examples:
@@ -25,7 +26,7 @@ AGAINST_TRAJECTORIES = ("curves", "regret")
 
 
 def register(app: typer.Typer) -> None:
-    app.command("plot", epilog=EPILOG)(plot_command)
+    app.command("plot", cls=Command, epilog=EPILOG)(plot_command)
 
 
 def plot_command(

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
+from .options import Command
 from .outputs import is_standard_output, whole_files, write_draft
 
 EPILOG = "Example: fasturl report results --out report.html"
 
 
 def register(app: typer.Typer) -> None:
-    app.command("report", epilog=EPILOG)(report_command)
+    app.command("report", cls=Command, epilog=EPILOG)(report_command)
 
 
 def report_command(

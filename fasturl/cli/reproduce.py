@@ -9,7 +9,7 @@ from rich.console import Console
 
 from .._base import checks
 from ..experiments.paper.cells import RICH_LOCK, SEEDS, URL_AS_PUBLISHED
-from .options import N_JOBS_HELP, parse_seeds
+from .options import N_JOBS_HELP, Command, parse_seeds
 
 if TYPE_CHECKING:
     from ..experiments.paper.reproduce import Reproduction
@@ -30,7 +30,7 @@ _COLOURS = {"holds": "green", "fails": "red", "missing": "yellow"}
 
 
 def register(app: typer.Typer) -> None:
-    app.command("reproduce", epilog=EPILOG)(reproduce_command)
+    app.command("reproduce", cls=Command, epilog=EPILOG)(reproduce_command)
 
 
 def reproduce_command(

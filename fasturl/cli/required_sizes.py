@@ -9,13 +9,14 @@ import typer
 from rich.table import Table
 
 from ..agents.guarantee import RequiredSizes, power_law, required_sizes
+from .options import Command
 from .outputs import is_standard_output, whole_files, wide_console, write_draft
 
 EPILOG = "Example: fasturl required-sizes --horizon 5 --n-states 3 --n-actions 4 --epsilon 0.1 --delta 0.1"
 
 
 def register(app: typer.Typer) -> None:
-    app.command("required-sizes", epilog=EPILOG)(required_sizes_command)
+    app.command("required-sizes", cls=Command, epilog=EPILOG)(required_sizes_command)
 
 
 def required_sizes_command(

@@ -13,7 +13,7 @@ from rich.table import Table
 from .._base import checks, optional
 from .._base.memory import in_words
 from .._base.words import counted
-from .options import N_JOBS_HELP, parse_seeds, refuse_beside
+from .options import N_JOBS_HELP, Command, parse_seeds, refuse_beside
 from .outputs import wide_console
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Stop it in any way; the same command continues where it was."""
 
 
 def register(app: typer.Typer) -> None:
-    app.command("sweep", epilog=EPILOG)(sweep_command)
+    app.command("sweep", cls=Command, epilog=EPILOG)(sweep_command)
 
 
 def sweep_command(

@@ -29,6 +29,7 @@ from ..problems.block_mdp import BlockMDP
 from ..problems.emissions import Bernoulli, Categorical, Gaussian, MappedGaussian
 from ..problems.environment import Environment
 from ..training import train
+from .options import Command
 
 _N_JOBS_HELP = "How many processes compile at the same time."
 _EPISODES = 300
@@ -45,7 +46,7 @@ _MORE_PARTS: dict[str, list[dict[str, Any]]] = {
 
 
 def register(app: typer.Typer) -> None:
-    app.command("warmup")(warmup_command)
+    app.command("warmup", cls=Command)(warmup_command)
 
 
 def warmup_command(
