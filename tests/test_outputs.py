@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from command_line import fasturl
 
+from fasturl.cli import train as training
+from fasturl.cli.main import main
 from fasturl.cli.outputs import is_standard_output, whole_files
 from fasturl.experiments.analysis import report
 
@@ -147,6 +149,20 @@ def test_a_protected_file_is_left_alone(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"result.json: Permission denied$"), whole_files(target):
         pytest.fail("the work began")
     assert target.read_text() == "old"
+
+
+SHORT = "train lock-bernoulli --agent oracleq-lat --horizon 2 --episodes 50 --seeds 1"
+
+
+@pytest.mark.parametrize("words", ["list", "report results --out -", f"{SHORT} --json -", SHORT])
+def test_a_closed_standard_output_is_told_before_the_work(words, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["fasturl", *words.split()])
+    monkeypatch.setattr(sys, "stdout", None)  # what Python makes of >&-
+    monkeypatch.setattr(training, "train", lambda *_, **__: pytest.fail("there was work"))
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == "fasturl: cannot write standard output: it is closed\n"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is full")

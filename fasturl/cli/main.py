@@ -28,6 +28,7 @@ from . import (
     warmup,
 )
 from .options import Command, Program
+from .outputs import check_standard_output
 
 _TRACEBACK = "FASTURL_TRACEBACK"
 """An environment variable that asks for the whole story of an error."""
@@ -54,6 +55,7 @@ def main() -> None:
     """Run the command line; the entry point of the `fasturl` program."""
     try:
         with interrupts.answered(), short_warnings(), exits_are_faults():
+            check_standard_output()
             code = app(standalone_mode=False)
             print(end="", flush=True)  # what nobody reads is met here, not after the end
         if code == interrupts.EXIT_CODE:  # how Typer passes on Ctrl-C

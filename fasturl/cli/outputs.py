@@ -21,6 +21,13 @@ def wide_console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=200)
 
 
+def check_standard_output() -> None:
+    """Says before the work that nothing can be printed after it: Python has no standard output where it was
+    closed at the start."""
+    if sys.stdout is None:
+        raise ValueError("cannot write standard output: it is closed")
+
+
 def check_figure(target: Path) -> None:
     """Says before the work what would keep a figure from being drawn after it: the name of its file, or a
     missing matplotlib."""
