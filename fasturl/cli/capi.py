@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from .._base import checks
 from ..capi import HEADER
 from .options import Command
 
@@ -27,21 +27,22 @@ def capi(
         ),
     ] = False,
     build: Annotated[
-        Path | None, typer.Option("--build", metavar="DIR", help="Build libfasturl in this folder.")
+        str | None, typer.Option("--build", metavar="DIR", help="Build libfasturl in this folder.")
     ] = None,
 ) -> None:
     """Show how to build C programs against fasturl: cc program.c $(fasturl capi --cflags --libs)."""
-    if not (header or cflags or libs or build):
+    folder = None if build is None else checks.path("--build", build)
+    if not (header or cflags or libs or folder):
         raise ValueError("choose at least one of --header, --cflags, --libs or --build DIR")
     if header:
         print(HEADER)
-    if not (cflags or libs or build):
+    if not (cflags or libs or folder):
         return
     from ..capi import embed
 
     flags = embed.cflags() if cflags else []
-    if build or libs:
-        library = embed.build(build) if build else embed.kept_library()
+    if folder or libs:
+        library = embed.build(folder) if folder else embed.kept_library()
         if libs:
             flags += embed.libs(library.parent)
         else:

@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 def plot_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
     kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "curves",
     x: Annotated[
         str | None,
@@ -65,7 +65,7 @@ def plot_command(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE", help="PNG, PDF or SVG.", show_default="curves.png, as the kind is called"
         ),
@@ -82,10 +82,11 @@ def plot_command(
     if band is not None:
         checks.choice("band", band, summaries.BANDS)
     _check_options(kind, x=x, y=y, of=of, band=band)
-    target = out or Path(f"{kind}.png")
+    results = checks.path("DIR", folder)
+    target = Path(f"{kind}.png") if out is None else checks.path("--out", out)
     check_figure(target)
     with whole_files(target) as (draft,):
-        frame = summaries.select(store.load(folder), where or [])
+        frame = summaries.select(store.load(results), where or [])
         if kind == "curves":
             figure = plots.curves(frame, band=band or "std")
         elif kind == "regret":
@@ -95,7 +96,7 @@ def plot_command(
         elif kind == "scaling":
             figure = plots.scaling(frame, x=x or "horizon")
         elif kind == "seconds":
-            figure = plots.seconds(frame, store.Store(folder).about(), x=x or "horizon")
+            figure = plots.seconds(frame, store.Store(results).about(), x=x or "horizon")
         else:
             figure = plots.heatmap(frame, str(x), str(y), of=of or "average-reward")
         assert draft is not None

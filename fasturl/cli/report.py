@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from .._base import checks
 from .options import Command
 from .outputs import is_standard_output, whole_files, write_draft
 
@@ -19,18 +19,19 @@ def register(app: typer.Typer) -> None:
 
 
 def report_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)],
     out: Annotated[str, typer.Option(metavar="FILE", help="The page; - is standard output.")] = "report.html",
 ) -> None:
     """Write one HTML page, which needs no network: figures to hover and zoom, tables, settings, timings."""
     from ..experiments.analysis import report
 
+    results = checks.path("DIR", folder)
     if is_standard_output(out):
         sys.stdout.buffer.write(
-            report.page(folder).encode()
+            report.page(results).encode()
         )  # whatever the terminal writes, the page says that it is UTF-8
         return
     with whole_files(out) as (draft,):
         assert draft is not None
-        write_draft(draft, out, report.page(folder))
+        write_draft(draft, out, report.page(results))
     print(f"written to {out}: open it in a browser")

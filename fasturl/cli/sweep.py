@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
 
 def sweep_command(
     spec: Annotated[
-        Path | None,
+        str | None,
         typer.Argument(metavar="SPEC.toml", help="What to run; see --example.", show_default=False),
     ] = None,
     out: Annotated[
@@ -99,7 +99,7 @@ def sweep_command(
     if out is None and not dry_run:
         raise ValueError("--out DIR is needed: the folder of the results")
     folder = None if out is None else checks.path("--out", out)
-    described = read_spec(spec)
+    described = read_spec(checks.path("SPEC.toml", spec))
     chosen = described.seeds if seeds is None else stored_seeds(parse_seeds(seeds))
     backend = _backend(n_jobs, dask, ray, ray_address)
     workers = backend.workers()

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from .._base import checks
 from .._base.schema import Range, Setting
 from ..experiments.tuning.problem import TUNING_SEEDS, Problem
 from ..experiments.tuning.search import METHODS, SEEDS_PER_CHECK, TPE_TRIALS, Search, Tuning, tune
@@ -84,7 +85,7 @@ def tune_command(
         ),
     ] = None,
     study: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="FILE", help="Where the study is kept and resumed from.", show_default=STUDY),
     ] = None,
     storage: Annotated[
@@ -128,13 +129,15 @@ def tune_command(
         refuse_beside("--no-prune", {"--seeds-per-check": seeds_per_check is not None})
     per_check = SEEDS_PER_CHECK if seeds_per_check is None else seeds_per_check
     how = Search(method, trials, prune, per_check, sampler_seed)
-    study = Path(STUDY) if study is None and storage is None else study
+    study_path = None if study is None else checks.path("--study", study)
+    if study is None and storage is None:
+        study_path = Path(STUDY)
     printed = is_standard_output(json_file)
-    file = study_file(study, storage)
+    file = study_file(study_path, storage)
     if json_file and file and os.path.realpath(json_file) == os.path.realpath(file):
         raise ValueError(f"cannot write {json_file}: the study is kept there")
     with whole_files(None if printed else json_file) as (json_path,):
-        tuning = tune(problem, how, study=study, storage=storage, n_jobs=n_jobs)
+        tuning = tune(problem, how, study=study_path, storage=storage, n_jobs=n_jobs)
         if json_path:
             write_draft(json_path, json_file, json.dumps(tuning.summary(), indent=1) + "\n")
     if printed:
