@@ -191,6 +191,17 @@ def test_json_on_a_full_disk_is_told_with_the_name_of_the_file(words, tmp_path, 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_figure_on_a_full_disk_is_told_with_the_name_of_the_file(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
+    done = fasturl(*SHORT.split(), "--plot", "curve.png", cwd=tmp_path)
+    line = "fasturl: cannot write curve.png: No space left on device\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert names(tmp_path) == []
+
+
 def test_a_report_on_a_full_disk_is_told_with_its_name(tmp_path, full_disk, monkeypatch):
     monkeypatch.setattr(report, "page", lambda folder: "<html>")
     done = fasturl("report", "results", cwd=tmp_path)

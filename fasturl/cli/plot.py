@@ -100,7 +100,7 @@ def plot_command(
         else:
             figure = plots.heatmap(frame, str(x), str(y), of=of or "average-reward")
         assert draft is not None
-        style.save(figure, draft)
+        style.save(figure, draft, target)
     print(f"drawn in {target}")
 
 

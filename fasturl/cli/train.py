@@ -105,7 +105,7 @@ def train_command(
         if plot_path:
             from ..experiments.analysis import style
 
-            style.save(run.plot().figure, plot_path)  # type: ignore[arg-type]  # no subfigures here
+            style.save(run.plot().figure, plot_path, plot)  # type: ignore[arg-type]  # no subfigures here
         if json_path:
             write_draft(json_path, json_file, json.dumps(run.summary(), indent=1) + "\n")
     if printed:

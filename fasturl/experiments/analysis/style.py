@@ -149,20 +149,21 @@ def panels(
         return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def save(figure: Figure, path: str | Path) -> None:
+def save(figure: Figure, path: str | Path, wanted: str | Path | None = None) -> None:
     """Write a figure in the format of its name: PNG at 200 dots per inch, PDF or SVG. The same figure gives
-    the same bytes."""
+    the same bytes. An error names the file that is wanted, where the path is that of its draft."""
+    name = path if wanted is None else wanted
     kind = Path(path).suffix.lower()
     metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(kind)
     try:
         with style():
             figure.savefig(path, dpi=200, metadata=cast(Any, metadata))
     except OSError as error:
-        raise ValueError(f"cannot write {path}: {error.strerror or error}") from None
+        raise ValueError(f"cannot write {name}: {error.strerror or error}") from None
     except ValueError as error:
         if "is not supported" not in str(error):
             raise
-        raise ValueError(f"cannot write {path}: write .png, .pdf or .svg") from None
+        raise ValueError(f"cannot write {name}: write .png, .pdf or .svg") from None
 
 
 class LineStyle(NamedTuple):

@@ -36,9 +36,11 @@ def write_figure(drawing: matplotlib.figure.Figure, folder: Path, name: str) -> 
     """Write a figure as `<name>.png` and `<name>.pdf`."""
     from ..analysis import style
 
-    with whole_files(folder / f"{name}.png", folder / f"{name}.pdf") as drafts:
-        for draft in filter(None, drafts):
-            style.save(drawing, draft)
+    wanted = folder / f"{name}.png", folder / f"{name}.pdf"
+    with whole_files(*wanted) as drafts:
+        for draft, path in zip(drafts, wanted, strict=True):
+            assert draft is not None
+            style.save(drawing, draft, path)
 
 
 def write_table(table: pandas.DataFrame, path: Path) -> None:
