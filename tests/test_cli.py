@@ -344,6 +344,14 @@ def test_info_names_versions_cores_and_cache():
         ("tune lock-bernoulli --prune --no-prune", "choose one of --prune and --no-prune"),
         ("train lock-bernoulli --json=--agent --agent dqn", "agent must be one of"),
         ("train lock-bernoulli --json=--agent --json b", "--json is given twice, as --agent and as b"),
+        (
+            "train lock-bernoulli --seeds 99999999999999999999999",
+            "seeds must be at most 10,000,000 in number, got 99999999999999999999999",
+        ),
+        (
+            "train lock-bernoulli --seeds 5:99999999999999999999999",
+            "seeds must be at most 10,000,000 in number, got 5:99999999999999999999999",
+        ),
         ("fly", "No such command 'fly'"),
     ],
 )

@@ -203,7 +203,9 @@ def seeds(value: SupportsIndex | Iterable[SupportsIndex]) -> list[int]:
     if (
         isinstance(wanted, range) and wanted[MOST_SEEDS:]
     ):  # told before they are gone through; the len of a long range overflows
-        raise ValueError(f"seeds must be at most {MOST_SEEDS:,} in number, got {short_repr(wanted)}")
+        one_step = wanted is value and wanted.step == 1
+        got = f"{wanted.start}:{wanted.stop}" if one_step else short_repr(value)
+        raise ValueError(f"seeds must be at most {MOST_SEEDS:,} in number, got {got}")
     chosen = [seed("seeds", one) for one in wanted]
     if not chosen:
         raise ValueError("seeds must name at least one seed, got none")
