@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import hypothesis
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 from strategies import DRAWS
 
 import fasturl as fu
@@ -15,7 +15,8 @@ from fasturl.problems.blocks import ObservationBlock
 
 
 class WithCoins(fu.emissions.Emission):
-    """Each state lights a coordinate of its own, and there are coins of a size besides."""
+    """Each state lights a coordinate of its own, and there are coins of a size besides, or, without a size,
+    noise of heavy tails."""
 
     independent_levels = True
 
@@ -30,7 +31,8 @@ class WithCoins(fu.emissions.Emission):
         chances = chances.reshape(episodes, self.n_levels, 1, self.dimension)
         rows = np.zeros((episodes, self.n_levels, self.n_states, self.dimension))
         rows[..., : self.n_states] = np.eye(self.n_states) + 0.1 * ndtri(chances[..., : self.n_states])
-        rows[..., self.n_states :] = self.size * (chances[..., self.n_states :] < 0.5)
+        of_noise = chances[..., self.n_states :]
+        rows[..., self.n_states :] = self.size * (of_noise < 0.5) if self.size else stdtrit(3, of_noise)
         return ObservationBlock((rows @ self.matrix.T).astype(np.float32))
 
 
@@ -60,6 +62,14 @@ def test_coins_are_not_taken_for_states_where_nothing_follows():
     assert fu.train(env, fu.URL(), 5_000, seeds=3).success_rate == 1.0
 
 
+def test_there_are_no_more_directions_than_means_of_states_differ_in():
+    """Actions are chosen by noise near a border, and outcomes then have to do with it: a third direction."""
+    env = lock_with_coins(8, n_coins=27, size=None)
+    run = fu.train(env, fu.URL(), 10_000, seeds=[203])
+    assert run.success_rate == 1.0
+    assert run.diagnostics[0]["telling_directions"] == 2
+
+
 @pytest.mark.parametrize(
     "env", [fu.LockBernoulli(6, 0.2), fu.LockGaussian(6, 0.5, 0.2), fu.RiverSwim(6)], ids=repr
 )
@@ -68,7 +78,7 @@ def test_an_oracle_that_finds_states_sees_observations_as_they_are(env):
     assert [one["telling_directions"] for one in run.diagnostics] == [0, 0]
 
 
-def steps_of(observations, labels, actions, rewards, *, of_noise=False):
+def steps_of(observations, labels, actions, rewards, n_of_noise=0):
     history = SimpleNamespace(
         observations=observations.astype(np.float32),
         observed=np.arange(len(labels)),
@@ -77,7 +87,7 @@ def steps_of(observations, labels, actions, rewards, *, of_noise=False):
         rewards=rewards,
         n_actions=int(actions.max()) + 1,
     )
-    return Steps(history, of_noise=of_noise), history
+    return Steps(history, labels[:n_of_noise]), history
 
 
 def played(seed, n=600, n_coins=8, *, answers=True):
@@ -119,12 +129,30 @@ def test_noise_that_was_acted_on_is_told_from_states():
     observations = np.stack([states, 3 * coin], axis=2) + generator.normal(0, 0.1, (800, 4, 2))
     inverse = np.linalg.inv(np.cov(observations.reshape(-1, 2).T))
     of_states = inverse[0] / np.linalg.norm(inverse[0])  # along which the state alone makes means differ
-    for of_noise, told in ((True, True), (False, False)):
-        steps, _ = steps_of(observations, coin, actions, np.zeros((800, 3)), of_noise=of_noise)
+    for n_of_noise, told in ((800, True), (0, False)):
+        steps, _ = steps_of(observations, coin, actions, np.zeros((800, 3)), n_of_noise)
         view = steps.view(None, 2)
         assert view.n_directions == 1
         cosine = abs(view.matrix[0] @ of_states) / np.linalg.norm(view.matrix[0])
         assert (cosine > 0.99) == told
+
+
+def test_what_was_done_for_noise_is_told_apart_once_labels_are_states():
+    """A state that stays as it is half the time, and 300 first trajectories whose actions are coin xor
+    state: given the states, actions tell the coins, which are no direction of what actions change."""
+    generator = np.random.default_rng(0)
+    coins = generator.integers(2, size=(900, 4))
+    states, actions = np.zeros((900, 4), int), np.zeros((900, 3), int)
+    for level in range(3):
+        actions[:, level] = generator.integers(2, size=900)
+        actions[:300, level] = coins[:300, level] ^ states[:300, level]
+        stay = generator.random(900) < 0.5
+        states[:, level + 1] = np.where(stay, states[:, level], actions[:, level])
+    observations = np.stack([states, 3 * coins], axis=2) + generator.normal(0, 0.1, (900, 4, 2))
+    rewards = np.zeros((900, 3))
+    steps, history = steps_of(observations, 2 * coins + states, actions, rewards, 300)
+    assert steps.view(states, 3).n_directions == 1
+    assert Steps(history, history.labels[:0]).view(states, 3).n_directions == 2
 
 
 def test_labels_that_are_states_leave_little_unexplained():
@@ -196,6 +224,6 @@ def test_bits_have_directions_too():
     bits = (observations > np.r_[0.5, np.full(8, 1.5)]).astype(np.uint8)
     _, history = steps_of(observations, np.zeros((600, 4), int), actions, rewards)
     history.observations = bits
-    view = Steps(history, of_noise=False).view(None, 2)
+    view = Steps(history, history.labels[:0]).view(None, 2)
     assert view.n_directions == 1
     assert np.abs(view.matrix[0]).argmax() == 0

@@ -90,6 +90,7 @@ class PooledDecoding(LevelDecoding):
         self._next, self._growth = batch, GROWTH
         self._n_rows, self._share_moved = 0, 1.0
         self._view: View | None = None
+        self._noise_labels: NDArray[np.uint8] = np.zeros((0, 1), np.uint8)
 
     @property
     def _fitted(self) -> bool:
@@ -138,7 +139,7 @@ class PooledDecoding(LevelDecoding):
         """
         seed = self._draw_seed()
         if self._view is not None:
-            fit = self._fit_along_directions(Steps(history, of_noise=False), history, seed)
+            fit = self._fit_along_directions(Steps(history, self._noise_labels), history, seed)
             if fit is not None:
                 return fit
         fit = self._fit_as_they_are(history, old_labels, further, seed)
@@ -183,28 +184,31 @@ class PooledDecoding(LevelDecoding):
         n_found = that_occur(fit.labels.ravel()).size
         if n_found <= self._n_states and depend_on_actions(fit.labels, history):
             return None
-        steps = Steps(history, of_noise=True)
-        if not steps.are_enough or are_symbols(_observation_parts(history)[0]):
+        steps = Steps(history, history.labels)
+        if are_symbols(_observation_parts(history)[0]):
             return None
         other = self._fit_along_directions(steps, history, seed)
         if other is None:
             return None
         unexplained = [steps.unexplained(steps.of_history(labels)) for labels in (other.labels, fit.labels)]
-        return other if unexplained[0] < LEFT_BY_BETTER * unexplained[1] else None
+        if unexplained[0] >= LEFT_BY_BETTER * unexplained[1]:
+            return None
+        self._noise_labels = np.array(history.labels)
+        return other
 
     def _fit_along_directions(self, steps: Steps, history: History, seed: int) -> HistoryFit | None:
         """A fit along the directions that have to do with what was done: labels show more of them, until
         there are no more. None where there are none, or all observations are alike along them."""
-        if not steps.are_enough:
-            return None
-        view = steps.view(None if self._view is None else steps.labels, self._n_states)
-        if self._view is not None and (view is None or not view.shows_more_than(self._view)):
-            view = self._view  # what is no longer tried is no longer seen to matter
+        most = max(self._n_states - 1, 1)  # the directions in which means of so many states can differ
+        view = self._view  # stays if none shows more: what is no longer tried is no longer seen to matter
+        seen = steps.view(None if view is None else steps.labels, most)
+        if seen is not None and seen.shows_more_than(view):
+            view = seen
         if view is None:
             return None
         while True:
             fit = self._fit_in_view(view, history, seed)
-            wider = steps.view(steps.labels_by(fit.decoder), self._n_states)
+            wider = steps.view(steps.labels_by(fit.decoder), most)
             if wider is None or wider.n_directions <= view.n_directions:
                 return None if isinstance(fit.decoder, ConstantDecoder) else fit
             view = wider

@@ -154,28 +154,32 @@ def _scatter(z: NDArray[np.float32], groups: Ints) -> Floats:
 
 
 class Steps:
-    """The steps of some trajectories of a history, as many as are compared. Its labels may be of noise, on
-    which the learner has acted."""
+    """The steps of some trajectories of a history, as many as are compared.
 
-    def __init__(self, history: History, *, of_noise: bool) -> None:
+    history
+        The history.
+    noise_labels
+        The labels [k, H+1] that the learner acted on in the first k trajectories, where these may be of
+        noise.
+    """
+
+    def __init__(self, history: History, noise_labels: NDArray[np.integer]) -> None:
         n_levels, self._dimension = history.observations.shape[1:]
         most = max(min(_MOST_COMPARED, _MOST_NUMBERS // self._dimension), n_levels)
         self._chosen = slice(None, None, -(-len(history.observed) * n_levels // most))
         numbers = history.observed[self._chosen]
         self._observations = history.observations[self._chosen].reshape(-1, self._dimension)
         self.labels = history.labels[numbers].astype(np.int64)
-        self._acted_on = self.labels if of_noise else np.zeros_like(self.labels)
+        self._noise = np.zeros_like(self.labels)  # 0 where labels are of states, and else 1 + label
+        n_of_noise = int(np.searchsorted(numbers, len(noise_labels)))
+        self._noise[:n_of_noise] = noise_labels[numbers[:n_of_noise]]
+        self._noise[:n_of_noise] += 1
         self._actions, self._n_actions = history.actions[numbers].astype(np.int64), history.n_actions
         self._rewards = history.rewards[numbers]
 
-    @property
-    def are_enough(self) -> bool:
-        """Whether they tell how noise varies from one coordinate to the other."""
-        return bool(len(self._observations) >= _ROWS_PER_COORDINATE * self._dimension)
-
     def labels_by(self, decoder: Decoder) -> Ints:
         """The labels [n, H+1] that a decoder gives to the observations."""
-        return np.asarray(decoder.decode(self._observations)).reshape(self._acted_on.shape)
+        return np.asarray(decoder.decode(self._observations)).reshape(self.labels.shape)
 
     def of_history(self, labels: NDArray[np.integer]) -> Ints:
         """Those of labels [m, H+1] of all trajectories with observations that are of these [n, H+1]."""
@@ -184,7 +188,10 @@ class Steps:
     @without_false_alarms
     def view(self, labels: Ints | None, most: int) -> View | None:
         """The directions in which observations differ by what came before and after, `most` of them at most;
-        None where there are none. There may be labels [n, H+1] that are states."""
+        None where there are none, or too few observations to tell how noise varies from one coordinate to the
+        other. There may be labels [n, H+1] that are states."""
+        if len(self._observations) < _ROWS_PER_COORDINATE * self._dimension:
+            return None
         values, directions = self._directions(labels)
         if not values.size:
             return None
@@ -235,14 +242,13 @@ class Steps:
 
     def _groups(self, labels: Ints | None) -> list[Groups]:
         """The observations by what came before, and by what came after."""
-        states = np.zeros_like(self._acted_on) if labels is None else labels
-        n_acted_on = int(self._acted_on.max()) + 1
+        states = np.zeros_like(self.labels) if labels is None else labels
         rows, levels = np.arange(states.size).reshape(states.shape), np.arange(states.shape[1])
-        strata = levels * n_acted_on + self._acted_on
+        # noise that was acted on goes with actions
+        strata = levels * (int(self._noise.max()) + 1) + self._noise
         pairs = states[:, :-1] * self._n_actions + self._actions
         before = Groups.of(
             rows[:, 1:].ravel(),
-            # what is met after a label is noise as well as state, and the learner acts on it
             strata[:, :-1].ravel(),
             pairs.ravel(),
         )
