@@ -15,6 +15,13 @@ ROOM, PLANE = np.zeros(2), np.eye(2)
     ("decoder", "problem"),
     [
         (lambda: AffineDecoder([[1e300, 0.0], [0.0, 1.0]], ROOM), "weights .*, got 1e[+]300"),
+        (lambda: AffineDecoder([[np.inf, 0.0], [0.0, 1.0]], ROOM), "weights .*, got inf"),
+        (
+            lambda: AffineDecoder([[3e38, 3e38], [0.0, 1.0]], ROOM),
+            "sums of the sizes of weights .*, got 6e[+]38",
+        ),
+        (lambda: AffineDecoder([[3e38, 0.0], [0.0, 1.0]], [3e38, 0.0]), "sums of .*, got 6e[+]38"),
+        (lambda: AffineDecoder(PLANE, [0.0, np.inf]), "bias .*, got inf"),
         (lambda: AffineDecoder(PLANE, [0.0, -1e39]), "bias .*, got 1e[+]39"),
         (lambda: AffineDecoder(PLANE, ROOM, [1e39, 0.0]), "curvature .*, got 1e[+]39"),
         (lambda: AffineDecoder(PLANE, ROOM, None, np.full((2, 3), 1e39)), "matrix .*, got 1e[+]39"),

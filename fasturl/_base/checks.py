@@ -155,11 +155,13 @@ def real_table(name: str, value: object, shape: tuple[int | None, ...]) -> NDArr
     return table
 
 
-def single_table(name: str, value: object, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
-    """As `real_table`, of numbers that float32 can hold."""
+def single_table(
+    name: str, value: object, shape: tuple[int | None, ...], *, logarithms: bool = False
+) -> NDArray[np.float64]:
+    """As `real_table`, of finite numbers that float32 can hold. Logarithms may be those of 0."""
     table = real_table(name, value, shape)
-    limit, finite = float(np.finfo(np.float32).max), np.isfinite(table)
-    largest = float(np.abs(table).max(initial=0.0, where=finite))
+    limit = float(np.finfo(np.float32).max)
+    largest = float(np.abs(table).max(where=(table > -np.inf) if logarithms else True, initial=0.0))
     if largest > limit:
         raise ValueError(f"{name} must be at most {limit:g} in size, got {largest:g}")
     return table

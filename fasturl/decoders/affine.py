@@ -54,9 +54,14 @@ class AffineDecoder(Decoder):
         n_scored = self._image.affine.bias.size if self._image else None
         table = checks.single_table("weights", weights, (None, n_scored))
         super().__init__(table.shape[0])
+        constants = checks.single_table("bias", bias, (self.n_labels,), logarithms=True)
+        sums = np.abs(table).sum(axis=1) + np.abs(
+            constants, where=np.isfinite(constants), out=np.zeros_like(constants)
+        )
+        checks.single_table("sums of the sizes of weights and bias", sums, (self.n_labels,))
         self._scores = AffineMap(
             table,
-            checks.single_table("bias", bias, (self.n_labels,)),
+            constants,
             None if curvature is None else checks.single_table("curvature", curvature, (self.n_labels,)),
         )
 

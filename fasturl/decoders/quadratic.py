@@ -62,7 +62,7 @@ class QuadraticDecoder(Decoder):
         centres = np.einsum("kij,kj->ki", factors, points)
         checks.single_table("means times the roots of precisions", centres, centres.shape)
         log_volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-        weights = checks.single_table("log_weights", log_weights, (n_labels,))
+        weights = checks.single_table("log_weights", log_weights, (n_labels,), logarithms=True)
         self._mixture = QuadraticScores(
             factors=np.ascontiguousarray(factors, np.float32),
             centres=centres.astype(np.float32),
