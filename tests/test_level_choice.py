@@ -3,10 +3,12 @@
 import hypothesis
 import numpy as np
 import pytest
+from scipy.special import ndtri
 from strategies import DRAWS
 
 import fasturl as fu
-from fasturl.agents.level_comparison import unexplained
+from fasturl.agents.level_comparison import predict_better, unexplained
+from fasturl.problems.blocks import ObservationBlock
 
 
 def slow_errors(observations, labels):
@@ -59,6 +61,77 @@ def seen(n, by_level, seed=0):
 def test_few_trajectories_tell_whether_levels_differ(n, seed):
     assert not unexplained(*seen(n, by_level=False, seed=seed), 2).levels_differ
     assert unexplained(*seen(n, by_level=True, seed=seed), 2).levels_differ
+
+
+def slow_log_spread(rows, labels, kinds):
+    """The logarithm of the determinant of the errors of predicting one observation at a time."""
+    n, n_levels, dimension = rows.shape
+    errors = []
+    for i, h in np.ndindex(n, n_levels):
+        known = [(a, b) for a in range(1 - i % 2, n, 2) for b in range(n_levels) if kinds[b] == kinds[h]]
+        everything = np.mean([rows[at] for at in known], axis=0)
+        alike = [rows[at] for at in known if labels[at] == labels[i, h]]
+        errors.append(rows[i, h] - np.mean([*alike, everything], axis=0))
+    return np.linalg.slogdet(np.transpose(errors) @ errors + np.eye(dimension))[1]
+
+
+@hypothesis.given(DRAWS)
+@hypothesis.settings(max_examples=60)
+def test_the_better_labels_have_the_smaller_determinant_of_errors(draw):
+    n, n_levels, dimension, n_labels = draw.integers([4, 1, 1, 1], [9, 5, 4, 4])
+    observations = draw.normal(3.0, 1.0, (n, n_levels, dimension)).astype(np.float32)
+    separate, pooled = draw.integers(n_labels, size=(2, n, n_levels))
+    rows = (observations - observations.mean(axis=(0, 1))) / observations.std(axis=(0, 1))
+    kinds = np.arange(n_levels)
+    gain = slow_log_spread(rows, pooled, 0 * kinds) - slow_log_spread(rows, separate, kinds)
+    hypothesis.assume(abs(gain - np.log(2)) > 1e-3)
+    assert predict_better(separate, pooled, observations) == (gain > np.log(2))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_units_and_mixtures_of_coordinates_do_not_tell_which_labels_are_better(seed):
+    """One of the coordinates has a unit in which its noise is all that one sees, and all are mixed."""
+    generator = np.random.default_rng(seed)
+    matrix = generator.normal(size=(8, 8))
+    matrix[0] *= 1e3
+    for by_level in (False, True):
+        observations, states = seen(400, by_level, seed)
+        sides = (observations[:, :, 0] > np.median(observations[:, :, 0])).astype(np.int64)
+        for rows in (observations, observations @ matrix.astype(np.float32)):
+            assert predict_better(states, states, rows) == by_level
+            assert not predict_better(sides, states, rows) or by_level
+
+
+class InManyUnits(fu.emissions.Emission):
+    """Clusters at random places, which are eight times the noise apart, in units from 0.001 to 1,000."""
+
+    independent_levels = True
+
+    def __init__(self, n_states, n_levels, *, seed):
+        generator = np.random.default_rng(seed)
+        self.n_states, self.n_levels, self.discrete, self.dimension = n_states, n_levels, False, 13
+        means = generator.normal(size=(n_states, 13))
+        gaps = np.linalg.norm(means[:, None] - means, axis=2)
+        self.means = 8.0 * means / gaps[gaps > 0].min()
+        self.units = 10.0 ** generator.uniform(-3, 3, size=13)
+
+    def draw(self, rngs, episodes):
+        words = fu.emissions.raw_words(rngs, episodes, self.n_levels * 13)
+        chances = ((words[:, : self.n_levels * 13] >> np.uint64(11)) + 0.5) / 2**53
+        noise = ndtri(chances.reshape(episodes, self.n_levels, 1, 13))
+        return ObservationBlock(((self.means + noise) * self.units).astype(np.float32))
+
+
+def test_a_split_of_the_noise_of_the_largest_unit_does_not_win():
+    """A lock of two good states, one of whose three actions is right."""
+    transitions, rewards = np.zeros((5, 3, 3, 3)), np.zeros((5, 3, 3))
+    transitions[..., 2], rewards[4, :2] = 1.0, 0.8
+    for h, s in np.ndindex(5, 2):
+        transitions[h, s, (h + s) % 3] = [0.5, 0.5, 0.0]
+    env = fu.BlockMDP(transitions, list(rewards), emission=InManyUnits(3, 6, seed=9))
+    run = fu.train(env, fu.URL(), 5_000, seeds=6)
+    assert run.success_rate == 1.0
+    assert {one["levels"] for one in run.diagnostics} == {"pooled"}
 
 
 @pytest.mark.parametrize(

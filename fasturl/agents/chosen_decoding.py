@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
 from .history import History
-from .level_comparison import Unexplained, unexplained
+from .level_comparison import predict_better, unexplained
 from .level_decoding import GROWTH, LabelledSample, LevelDecoding, next_growth
 from .pooled_decoding import PooledDecoding
 from .separate_decoding import SeparateDecoding
@@ -87,13 +87,9 @@ class ChosenDecoding(LevelDecoding):
             history.make_room(fit.decoder.n_labels)
             pooled_labels = fit.labels
             separate_labels = present_labels
-        observations, n_labels = history.observations, history.n_labels
-        errors = Unexplained(
-            unexplained(observations, pooled_labels, n_labels).together,
-            unexplained(observations, separate_labels, n_labels).apart,
-            observations.shape[-1],
-        )
-        better = self._separate if errors.levels_differ else self._pooled
+        better: PooledDecoding | SeparateDecoding = self._pooled
+        if predict_better(separate_labels, pooled_labels, history.observations):
+            better = self._separate
         self._growth = next_growth(self._growth, float(better is self._present))
         if better is self._present:
             history.set_labels(present_labels)

@@ -7,15 +7,21 @@ label, of all levels or of its own level, and the squared errors of the two are 
     levels look different     the mean of the level is, by more than the noise of one of the D coordinates.
 
 A mean of few observations is drawn towards that of all labels, as if that had been seen once more.
+
+Labels of levels by themselves and those of one decoder are compared by the determinants of the matrices of
+these errors, as the likelihood of normal noise has it: whatever units coordinates have and however they are
+mixed, a cluster that is split where noise is largest counts for no more than where it is least.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.false_alarms import without_false_alarms
 from .._kernels import moments as _moments
 from ..learners.learner import Floats, Ints
 
@@ -23,6 +29,11 @@ _MOST_COMPARED = 2**15
 """Upper limit on the observations of both halves, where it leaves enough trajectories."""
 _ENOUGH_TRAJECTORIES = 256
 """Trajectories that are enough for the mean of a label at one level, however many levels there are."""
+_MOST_COPIED, _FEW_TRAJECTORIES = 2**22, 16
+"""Upper limit on the numbers of the observations that are copied to be compared, unless those trajectories
+are so few."""
+_ONE_COORDINATE = math.log(2.0)
+"""What the logarithm of the determinant grows by if the errors of one coordinate become twice as large."""
 
 
 class Unexplained(NamedTuple):
@@ -40,7 +51,7 @@ class Unexplained(NamedTuple):
 def unexplained(observations: NDArray[np.generic], labels: NDArray[np.integer], n_labels: int) -> Unexplained:
     """The errors of labels [n, H+1] of observations [n, H+1, D], each half of the n trajectories being
     predicted from the other."""
-    stride = -(-len(labels) // max(_MOST_COMPARED // labels.shape[1], _ENOUGH_TRAJECTORIES))
+    stride = -(-len(labels) // _most_trajectories(labels.shape[1]))
     numbers = labels.astype(np.int64)
     halves = [_sums(observations, numbers, slice(first, None, 2 * stride), n_labels) for first in (0, stride)]
     pooled_halves = [half.of_all_levels() for half in halves]
@@ -48,6 +59,57 @@ def unexplained(observations: NDArray[np.generic], labels: NDArray[np.integer], 
         first.error_around(second) + second.error_around(first) for first, second in (pooled_halves, halves)
     )
     return Unexplained(together, apart, observations.shape[-1])
+
+
+@without_false_alarms
+def predict_better(
+    separate_labels: NDArray[np.integer],
+    pooled_labels: NDArray[np.integer],
+    observations: NDArray[np.generic],
+) -> bool:
+    """Whether labels [n, H+1] of each level by itself predict observations [n, H+1, D] better than labels
+    that mean the same at all levels, by more than the noise of one coordinate."""
+    n, n_levels, dimension = observations.shape
+    most = min(_most_trajectories(n_levels), max(_MOST_COPIED // (n_levels * dimension), _FEW_TRAJECTORIES))
+    chosen = slice(None, None, -(-n // most))
+    rows = _standardised(observations[chosen])
+    together = _log_spread(rows, pooled_labels[chosen], np.zeros(n_levels, np.int64))
+    apart = _log_spread(rows, separate_labels[chosen], np.arange(n_levels))
+    return together - apart > _ONE_COORDINATE
+
+
+def _standardised(observations: NDArray[np.generic]) -> NDArray[np.float32]:
+    """Observations [n, L, D] around their mean, all coordinates of which have the variance 1, or 0."""
+    axes = (0, 1)
+    rows = np.subtract(observations, observations.mean(axis=axes, dtype=np.float64), dtype=np.float32)
+    largest = np.abs(rows).max(axis=axes)
+    rows /= np.where(largest > 0.0, largest, 1.0)  # squares of any unit can be added up
+    deviations = np.sqrt(np.square(rows).mean(axis=axes, dtype=np.float64)).astype(np.float32)
+    return np.asarray(rows / np.where(largest > 0.0, deviations, 1.0))
+
+
+def _log_spread(rows: NDArray[np.float32], labels: NDArray[np.integer], kinds: Ints) -> float:
+    """The logarithm of the determinant of the errors of rows [n, L, D] of variance 1, each half of which is
+    predicted from the other by labels [n, L] that mean the same at all levels of one kind [L]. It is as if
+    each coordinate had been seen once more, without regard to the others."""
+    from ..oracles.projection import sums_of
+
+    n_labels, n_kinds, dimension = int(labels.max()) + 1, int(kinds.max()) + 1, rows.shape[2]
+    groups, errors = kinds * n_labels + labels.astype(np.int64), np.empty_like(rows)
+    for predicted, training in ((0, 1), (1, 0)):
+        trained_on = rows[training::2].reshape(-1, dimension)
+        sums = sums_of(trained_on, groups[training::2].ravel(), n_kinds * n_labels)
+        of_kinds = sums_of(trained_on, groups[training::2].ravel() // n_labels, n_kinds)
+        priors = np.repeat(of_kinds.means, n_labels, axis=0)
+        means = (sums.rows + priors) / (sums.sizes + 1.0)[:, None]
+        errors[predicted::2] = rows[predicted::2] - means.astype(np.float32)[groups[predicted::2]]
+    flat = errors.reshape(-1, dimension)
+    return float(np.linalg.slogdet((flat.T @ flat).astype(np.float64) + np.eye(dimension))[1])
+
+
+def _most_trajectories(n_levels: int) -> int:
+    """Upper limit on the trajectories of so many levels that are compared."""
+    return max(_MOST_COMPARED // n_levels, _ENOUGH_TRAJECTORIES)
 
 
 class _Sums(NamedTuple):
