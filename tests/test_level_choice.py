@@ -107,13 +107,15 @@ class InManyUnits(fu.emissions.Emission):
 
     independent_levels = True
 
-    def __init__(self, n_states, n_levels, *, seed):
+    def __init__(self, n_states, n_levels, *, seed, by_level=False):
         generator = np.random.default_rng(seed)
         self.n_states, self.n_levels, self.discrete, self.dimension = n_states, n_levels, False, 13
         means = generator.normal(size=(n_states, 13))
         gaps = np.linalg.norm(means[:, None] - means, axis=2)
         self.means = 8.0 * means / gaps[gaps > 0].min()
         self.units = 10.0 ** generator.uniform(-3, 3, size=13)
+        if by_level:
+            self.means = self.means + 4.0 * generator.normal(size=(n_levels, 1, 13))
 
     def draw(self, rngs, episodes):
         words = fu.emissions.raw_words(rngs, episodes, self.n_levels * 13)
@@ -122,16 +124,17 @@ class InManyUnits(fu.emissions.Emission):
         return ObservationBlock(((self.means + noise) * self.units).astype(np.float32))
 
 
-def test_a_split_of_the_noise_of_the_largest_unit_does_not_win():
+@pytest.mark.parametrize(("by_level", "levels"), [(False, "pooled"), (True, "separate")])
+def test_a_split_of_the_noise_of_the_largest_unit_does_not_win(by_level, levels):
     """A lock of two good states, one of whose three actions is right."""
     transitions, rewards = np.zeros((5, 3, 3, 3)), np.zeros((5, 3, 3))
     transitions[..., 2], rewards[4, :2] = 1.0, 0.8
     for h, s in np.ndindex(5, 2):
         transitions[h, s, (h + s) % 3] = [0.5, 0.5, 0.0]
-    env = fu.BlockMDP(transitions, list(rewards), emission=InManyUnits(3, 6, seed=9))
+    env = fu.BlockMDP(transitions, list(rewards), emission=InManyUnits(3, 6, seed=9, by_level=by_level))
     run = fu.train(env, fu.URL(), 5_000, seeds=6)
     assert run.success_rate == 1.0
-    assert {one["levels"] for one in run.diagnostics} == {"pooled"}
+    assert {one["levels"] for one in run.diagnostics} == {levels}
 
 
 @pytest.mark.parametrize(

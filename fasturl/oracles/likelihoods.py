@@ -41,6 +41,8 @@ _ROUNDING = 1e-12
 """Share of a sum of squares below which a difference of two such sums is rounding alone."""
 _UNEVEN = 16.0
 """Noise is uneven where some coordinate has more than so many times the median of all variances."""
+_ROWS_PER_COORDINATE = 32
+"""Lower limit on the observations for each coordinate from which the covariance of the noise is estimated."""
 _MOST_ITERATIONS = 30
 """Iterations after which borders are taken as they are."""
 
@@ -160,6 +162,12 @@ class CentredRows:
         other.rows = other.compact_rows = self.rows @ other.matrix.T.astype(np.float32)
         other.__dict__.pop("second_moments", None)
         return other
+
+    @property
+    def tell_their_noise(self) -> bool:
+        """Whether they are reals, and enough for the covariance of their noise."""
+        n, dimension = self.compact_rows.shape
+        return not self.of_bits and n >= _ROWS_PER_COORDINATE * dimension
 
     def is_uneven(self, labels: RowLabels) -> bool:
         """Whether the noise around the means of labels 0, 1, ... [n] is far larger in some coordinate than in

@@ -45,7 +45,7 @@ from .likelihoods import (
 )
 from .projection import Floats, Observations, are_bits, merged
 from .split_evidence import SplitRule
-from .splits import split_further
+from .splits import split_further, split_where_sphered
 from .splitting import best_split
 
 _MOST_FITTED = 2**14
@@ -57,8 +57,6 @@ greater: on all of it, and for each label. Mixtures, which draw the borders, are
 _NEAR = 0.25
 """One side of a split belongs to another label if the side's mean misses that label's mean by less than this
 share of the way from the other side to it."""
-_ROWS_PER_COORDINATE = 32
-"""Lower limit on the observations for each coordinate from which the covariance of the noise is estimated."""
 _INTEREST = 0.1
 """Further labels in whitened coordinates are accepted only if the criterion, which includes their cost, falls
 by more than this share of that cost. Cuts through uniform noise leave it about where it was."""
@@ -202,7 +200,7 @@ def _split_where_sphered(
     uneven that they may be cuts through it. None where no decoder is better than the labels, and where
     observations are too few to estimate the covariance of the noise.
     """
-    if observations.of_bits or len(labels) < _ROWS_PER_COORDINATE * observations.rows.shape[1]:
+    if not observations.tell_their_noise:
         return None
     candidates: list[Decoder] = []
     start = labels
@@ -211,15 +209,8 @@ def _split_where_sphered(
         candidates.append(ConstantDecoder(2))
     elif labels.max() + 1 >= n_labels:
         return None
-    split_labels, generator, sphered = start, np.random.default_rng(random_state), observations.sphered(start)
-    for most in range(int(start.max()) + 2, n_labels + 1):
-        before = split_labels
-        split_labels = split_further(
-            sphered.rows, before, most, _SPLIT_RULE, generator, of_bits=False, sphered=True
-        )
-        if split_labels.max() == before.max():
-            break
-        sphered = observations.sphered(split_labels)
+    generator = np.random.default_rng(random_state)
+    sphered, split_labels = split_where_sphered(observations, start, n_labels, _SPLIT_RULE, generator)
     if split_labels.max() > 0:
         candidates.append(refined(sphered, split_labels))
     best, best_labels = None, labels[comparison.sampled]

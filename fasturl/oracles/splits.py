@@ -21,6 +21,7 @@ from .._base.row_labels import numbered
 from .._base.schema import setting
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
+from .counting import LabelCriterion
 from .likelihoods import (
     CentredRows,
     Reals,
@@ -46,7 +47,9 @@ class Splits(DecodingOracle):
     see, up to n_states.
 
     States must differ by more than the noise does in its strongest direction: a difference that is small
-    beside that is not looked for.
+    beside that is not looked for. Where the noise of some coordinate is far larger than that of most, as
+    where units differ, and there are 32 observations of reals for each coordinate, states are looked for in
+    coordinates in which noise is the same in all directions.
 
     Examples
     --------
@@ -90,25 +93,33 @@ class Splits(DecodingOracle):
         self, data: Observations, labels: RowLabels | None = None, groups: RowLabels | None = None
     ) -> dict[str, Any]:
         observations = CentredRows(data)
-        rows, of_bits = observations.rows, observations.of_bits
-        labels = self._cluster(rows, labels, groups, of_bits=of_bits)
+        observations, labels = self._clusters(observations, labels, groups)
         n_clusters = int(labels.max()) + 1
         decoder: Decoder = ConstantDecoder(2)
         if n_clusters > 1:
-            clusters = clusters_of(rows, labels, n_clusters, of_bits=of_bits)
+            clusters = clusters_of(observations.rows, labels, n_clusters, of_bits=observations.of_bits)
             weights, bias = clusters.scores(observations.second_moments)
             decoder = observations.decoder(weights, bias)
         return {"decoder_": decoder, "n_clusters_": n_clusters}
 
-    def _cluster(
-        self, rows: Reals, labels: RowLabels | None, groups: RowLabels | None, *, of_bits: bool
-    ) -> RowLabels:
-        """A label for each of the rows [n, D], which had these labels so far, if any."""
-        rule = SplitRule(self.error_rate, self.min_separation)
+    def _clusters(
+        self, observations: CentredRows, labels: RowLabels | None, groups: RowLabels | None
+    ) -> tuple[CentredRows, RowLabels]:
+        """A label for each of the observations [n, D], which had these labels so far, if any, and the
+        observations in the coordinates in which they were found."""
+        rule, most = SplitRule(self.error_rate, self.min_separation), self._n_clusters
         generator = np.random.default_rng(self.random_state)
-        labels = np.zeros(len(rows), np.int64) if labels is None else _established(labels)
+        rows, of_bits = observations.rows, observations.of_bits
+        one_label = np.zeros(len(rows), np.int64)
+        labels = one_label if labels is None else _established(labels)
         labels = _reassigned(rows, labels, of_bits=of_bits)
-        return split_further(rows, labels, self._n_clusters, rule, generator, of_bits=of_bits, groups=groups)
+        labels = split_further(rows, labels, most, rule, generator, of_bits=of_bits, groups=groups)
+        if not (observations.tell_their_noise and observations.is_uneven(labels)):
+            return observations, labels
+        # what was found may be cuts through the noise
+        sphered, found = split_where_sphered(observations, one_label, most, rule, generator, groups)
+        criterion = LabelCriterion(sphered.rows)
+        return (sphered, found) if criterion(found) < criterion(labels) else (observations, labels)
 
 
 def _checked(name: str, values: object, n: int) -> RowLabels:
@@ -221,6 +232,28 @@ def split_further(
         _, k, split = max(candidates, key=lambda entry: entry[:2])
         labels = _after_split(rows, labels, k, split, n_clusters, of_bits=of_bits)
     return numbered(labels)
+
+
+@without_false_alarms
+def split_where_sphered(
+    observations: CentredRows,
+    labels: RowLabels,
+    most: int,
+    rule: SplitRule,
+    generator: np.random.Generator,
+    groups: RowLabels | None = None,
+) -> tuple[CentredRows, RowLabels]:
+    """As `split_further`, of reals with labels [n], in coordinates in which the noise around the clusters
+    that were found so far has the same variance in all directions; returns these coordinates too."""
+    sphered = observations.sphered(labels)
+    for n_clusters in range(int(labels.max()) + 2, most + 1):
+        found = split_further(
+            sphered.rows, labels, n_clusters, rule, generator, of_bits=False, sphered=True, groups=groups
+        )
+        if found.max() == labels.max():
+            break
+        labels, sphered = found, observations.sphered(found)
+    return sphered, labels
 
 
 def _after_split(
