@@ -113,6 +113,7 @@ def test_what_a_file_manager_leaves_behind_does_not_make_a_folder_somebody_elses
 def test_a_lost_manifest_does_not_lose_results(folder, finished):
     (folder / MANIFEST).unlink()
     (folder / "summary.csv").write_text("made from the results")
+    pd.testing.assert_frame_equal(load(folder), load(finished))
     pd.testing.assert_frame_equal(sweep(CELLS, 6, folder), load(finished))
 
 

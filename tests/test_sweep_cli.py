@@ -111,6 +111,30 @@ def test_the_example_can_be_used_as_it_is_printed():
     assert parse_spec(tomllib.loads(shown)).cells
 
 
+def test_all_commands_take_a_folder_that_has_lost_its_manifest(place):
+    sweep = ["sweep", "spec.toml", "--out", "out", "--n-jobs", "1"]
+    assert fasturl(*sweep, cwd=place).returncode == 0
+    manifest = place / "out" / "fasturl-results.json"
+    manifest.unlink()
+    assert "0 of 6 runs are missing" in fasturl(*sweep, "--dry-run", cwd=place).stdout
+    assert fasturl("plot", "out", cwd=place).returncode == 0
+    assert fasturl("report", "out", cwd=place).returncode == 0
+    assert not manifest.exists()
+    assert "0 of 6 runs computed" in fasturl(*sweep, cwd=place).stdout
+
+
+@pytest.mark.parametrize("manifest", [None, "{"])
+def test_a_dry_run_refuses_the_folders_that_a_sweep_refuses(place, manifest):
+    (place / "out").mkdir()
+    (place / "out" / "thesis.tex").touch()
+    if manifest:
+        (place / "out" / "fasturl-results.json").write_text(manifest)
+    sweep = ["sweep", "spec.toml", "--out", "out"]
+    done, dry = fasturl(*sweep, cwd=place), fasturl(*sweep, "--dry-run", cwd=place)
+    assert (dry.returncode, dry.stdout, dry.stderr) == (done.returncode, done.stdout, done.stderr)
+    assert dry.stderr == "fasturl: out is not empty and holds no results: choose another folder\n"
+
+
 def test_damaged_results_are_said_in_one_line(place):
     assert fasturl("sweep", "spec.toml", "--out", "out", "--n-jobs", "1", cwd=place).returncode == 0
     path = next((place / "out" / "results").rglob("*.parquet"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -73,7 +72,7 @@ def sweep_command(
 ) -> None:
     """Run a grid of environments and agents over many seeds; what is finished is never computed again."""
     from ..experiments.running.spec import EXAMPLE, read_spec
-    from ..experiments.running.store import stored_seeds
+    from ..experiments.running.store import store_to_continue, stored_seeds
     from ..experiments.running.sweeping import complete, open_store, plan
 
     if example:
@@ -104,7 +103,8 @@ def sweep_command(
     backend = _backend(n_jobs, dask, ray, ray_address)
     workers = backend.workers()
     if dry_run:
-        _show_plan(described.cells, chosen, plan(_what_is_there(folder), described.cells, chosen), workers)
+        store = None if folder is None else store_to_continue(folder)
+        _show_plan(described.cells, chosen, plan(store, described.cells, chosen), workers)
         return
     assert folder is not None
     optional.need("pyarrow", "experiments", "storing results")  # told before anything is computed
@@ -115,16 +115,6 @@ def sweep_command(
     _show_results(
         store, described.cells, chosen, sum(len(block.seeds) for block in blocks), time.perf_counter() - begin
     )
-
-
-def _what_is_there(out: Path | None) -> Store | None:
-    from ..experiments.running.store import Store
-
-    if out is None or not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return None
-    store = Store(out)
-    store.check_version()
-    return store
 
 
 def _backend(n_jobs: int | None, dask: str | None, ray: bool, ray_address: str | None) -> Backend:

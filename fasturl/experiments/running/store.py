@@ -62,7 +62,7 @@ def stored_seeds(value: int | Iterable[int]) -> list[int]:
 
 class Store:
     """A folder of results, which is there and is read; `Store(folder, create=True)` makes it and checks that
-    it can be written."""
+    it can be written. One that has lost its manifest is read and continued as any other."""
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False) -> None:
         self.folder = checks.path("folder", folder)
@@ -72,23 +72,26 @@ class Store:
         try:
             self._made_by = _manifest(manifest)
         except FileNotFoundError:
-            if not create:
+            if not create and not _cell_folders(self.folder):
                 raise ValueError(f"there are no results in {self.folder}") from None
         except OSError as error:
             raise ValueError(f"cannot read {self.folder}: {error.strerror}") from None
         except ValueError:  # damaged; every file says its own format too
             if create:
-                self._check_ours()
+                _has_content(self.folder)
                 self._set_aside(manifest, f"{_MANIFEST}-{time.time_ns()}", "it is written anew")
         if self._made_by is not None and self._made_by.get("format") != FORMAT:
             raise self._refusal(self._made_by.get("version"), self._made_by.get("format"))
         if create:
-            self.check_version()
+            self.check_continues()
             self._prepare(manifest)
 
-    def check_version(self) -> None:
-        """ValueError for results of another version: they can be read, not continued."""
-        if self._made_by is not None and self._made_by.get("version") != __version__:
+    def check_continues(self) -> None:
+        """ValueError for what no sweep continues: results of another version, which can only be read, and
+        other things in a folder without a manifest that can be read."""
+        if self._made_by is None:
+            _has_content(self.folder)
+        elif self._made_by.get("version") != __version__:
             raise self._refusal(self._made_by.get("version"), FORMAT)
 
     def _refusal(self, version: object, form: object) -> ValueError:
@@ -109,7 +112,6 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._remove_drafts()
             if not manifest.exists():
-                self._check_ours()
                 self._write_whole(
                     manifest, json.dumps({"format": FORMAT, "version": __version__}).encode() + b"\n"
                 )
@@ -118,18 +120,6 @@ class Store:
                     pass
         except OSError as error:
             raise ValueError(f"cannot write {self.folder}: {error.strerror or error}") from None
-
-    def _check_ours(self) -> None:
-        """ValueError for a folder without a manifest that is neither empty nor one of ours that has lost
-        it."""
-        entries = {path.name for path in self.folder.iterdir() if not path.name.startswith(_DRAFT)}
-        # another process may have written the manifest just now
-        entries -= {_MANIFEST, "damaged", "duplicates"}
-        cells = list((self.folder / "results").glob("*"))
-        if not cells:
-            entries.discard("results")
-        if entries and not any(_CELL_NAME.fullmatch(path.name) for path in cells):
-            raise ValueError(f"{self.folder} is not empty and holds no results: choose another folder")
 
     def seeds(self, cell: Cell) -> set[int]:
         """The seeds whose results are there and undamaged."""
@@ -330,6 +320,41 @@ class Store:
             with contextlib.suppress(FileNotFoundError):
                 if dead or time.time() - draft.stat().st_mtime > _FORGOTTEN_SECONDS:
                     draft.unlink()
+
+
+def store_to_continue(folder: Path) -> Store | None:
+    """The results that a sweep into a folder would continue, to be read, and None where it would begin;
+    ValueError where it would refuse the folder for what is in it."""
+    if not os.path.exists(folder / _MANIFEST) and not _has_content(folder):
+        return None
+    store = Store(folder)
+    store.check_continues()
+    return store
+
+
+def _has_content(folder: Path) -> bool:
+    """Whether a folder without a manifest that can be read holds results; ValueError where it holds other
+    things alone."""
+    try:
+        entries = {path.name for path in folder.iterdir() if not path.name.startswith(_DRAFT)}
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise ValueError(f"cannot read {folder}: {error.strerror}") from None
+    if _cell_folders(folder):
+        return True
+    # another process may have written the manifest just now
+    entries -= {_MANIFEST, "damaged", "duplicates"}
+    if not any((folder / "results").glob("*")):
+        entries.discard("results")
+    if entries:
+        raise ValueError(f"{folder} is not empty and holds no results: choose another folder")
+    return False
+
+
+def _cell_folders(folder: Path) -> list[Path]:
+    """The folders of cells in a folder of results."""
+    return [path for path in (folder / "results").glob("*") if _CELL_NAME.fullmatch(path.name)]
 
 
 def load(folder: str | os.PathLike[str]) -> pandas.DataFrame:

@@ -122,7 +122,7 @@ def open_store(out: str | Path, cells: Sequence[Cell], seeds: Sequence[int]) -> 
     except ValueError:
         with suppress(ValueError):
             store = Store(out)
-            store.check_version()
+            store.check_continues()
             if not plan(store, cells, seeds):
                 return store
         raise
