@@ -165,7 +165,58 @@ def test_a_closed_standard_output_is_told_before_the_work(words, monkeypatch, ca
     assert capsys.readouterr().err == "fasturl: cannot write standard output: it is closed\n"
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is full")
+has_full_device = pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="there is no device that is full"
+)
+FULL_OUTPUT = "fasturl: cannot write standard output: No space left on device\n"
+
+
+@has_full_device
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "--help",
+        "--version",
+        "capi --header",
+        "info",
+        "list",
+        "list --markdown",
+        "report results --out -",
+        SHORT,
+        f"{SHORT} --json -",
+        "train --help",
+        "sweep --example",
+        SIZES,
+    ],
+)
+def test_a_full_disk_below_standard_output_is_told_in_one_line(words, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["fasturl", *words.split()])
+    monkeypatch.setattr(report, "page", lambda _: "page")
+    with open("/dev/full", "w", encoding="utf-8") as full, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as stop:
+            main()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == FULL_OUTPUT
+
+
+@has_full_device
+@pytest.mark.parametrize("environment", [{}, {"PYTHONUNBUFFERED": "1"}])
+def test_a_full_disk_below_standard_output_is_told_once_by_the_program(environment):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", "from fasturl.cli import main; main()", "sweep", "--example"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=os.environ | environment,
+        )
+    assert (done.returncode, done.stderr) == (2, FULL_OUTPUT)
+
+
+@has_full_device
 def test_a_full_disk_is_told(tmp_path):
     with pytest.raises(ValueError, match=r"^cannot write /dev/full: No space left on device$"):
         write("/dev/full")

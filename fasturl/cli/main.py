@@ -28,7 +28,7 @@ from . import (
     warmup,
 )
 from .options import Command, Program
-from .outputs import check_standard_output
+from .outputs import OutputError, check_standard_output, discard_output, told_output_errors
 
 _TRACEBACK = "FASTURL_TRACEBACK"
 """An environment variable that asks for the whole story of an error."""
@@ -56,8 +56,9 @@ def main() -> None:
     try:
         with interrupts.answered(), short_warnings(), exits_are_faults():
             check_standard_output()
-            code = app(standalone_mode=False)
-            print(end="", flush=True)  # what nobody reads is met here, not after the end
+            with told_output_errors():
+                code = app(standalone_mode=False)
+                print(end="", flush=True)  # what nobody reads is met here, not after the end
         if code == interrupts.EXIT_CODE:  # how Typer passes on Ctrl-C
             interrupts.say()
         if code:
@@ -74,8 +75,11 @@ def main() -> None:
             sys.exit(_complain(text + "".join(wrong_inputs[:1]), 2))
         sys.exit(2)  # a bare `fasturl` has shown the help already
     except BrokenPipeError:  # the reader has seen enough, as head has
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left to be printed
+        discard_output()
         sys.exit(1)
+    except OutputError as error:
+        discard_output()
+        sys.exit(_complain(str(error), 2))
     except (OverflowError, MemoryError) as error:  # a horizon or a number of episodes beyond any machine
         sys.exit(_complain(f"too large for this machine: {error}", 2))
     except Exception as error:  # bad input, or a component of somebody else's that fails in any way

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 
@@ -26,6 +29,52 @@ def check_standard_output() -> None:
     closed at the start."""
     if sys.stdout is None:
         raise ValueError("cannot write standard output: it is closed")
+
+
+class OutputError(Exception):
+    """Standard output cannot be written; its text is the whole message."""
+
+
+@contextmanager
+def output_errors() -> Iterator[None]:
+    """Raise OutputError where standard output cannot be written inside, as on a full disk: the error of the
+    system does not say which file it is of. That nobody reads it any more stays a BrokenPipeError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write standard output: {error.strerror}") from None
+
+
+class _StandardOutput:
+    """Standard output whose errors say what it is."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with output_errors():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with output_errors():
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def told_output_errors() -> Iterator[None]:
+    """Have whatever is printed inside raise OutputError where it cannot be written."""
+    with redirect_stdout(cast(TextIO, _StandardOutput(sys.stdout))):
+        yield
+
+
+def discard_output() -> None:
+    """Drop what is left to be printed, which Python would try to write, and complain of, at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def check_figure(target: Path) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from .._base import checks
 from .options import Command
-from .outputs import is_standard_output, whole_files, write_draft
+from .outputs import is_standard_output, output_errors, whole_files, write_draft
 
 EPILOG = "Example: fasturl report results --out report.html"
 
@@ -27,9 +27,9 @@ def report_command(
 
     results = checks.path("DIR", folder)
     if is_standard_output(out):
-        sys.stdout.buffer.write(
-            report.page(results).encode()
-        )  # whatever the terminal writes, the page says that it is UTF-8
+        page = report.page(results).encode()  # whatever the terminal writes, the page says that it is UTF-8
+        with output_errors():
+            sys.stdout.buffer.write(page)
         return
     with whole_files(out) as (draft,):
         assert draft is not None
