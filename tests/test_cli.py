@@ -27,6 +27,10 @@ QUICK = [
 ]
 
 
+MANY_DIGITS = "9" * 5000
+AN_INTEGER = f"must be an integer of at most 1000000000000, got '{'9' * 139} ... {'9' * 39}'\n"
+
+
 @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
 def test_json_on_standard_output_is_all_that_is_printed_there(name):
     done = fasturl_alone(*QUICK, "--switch", "0.2", "--json", name)
@@ -66,9 +70,16 @@ def test_required_sizes_are_shown_with_what_was_assumed(tmp_path):
     ("words", "answer"),
     [
         (["--epsilon", "0"], "epsilon must be a number in (0, 1), got 0.0"),
-        (["--learner-episodes", "-1"], "learner_episodes must be a number in (0, 1e+300], got -1.0"),
-        (["--oracle-constant", "0"], "--oracle-constant must be a number in (0, inf), got 0.0"),
-        (["--oracle-power", "-1"], "--oracle-power must be a number in [0, inf), got -1.0"),
+        (["--learner-episodes", "-1"], "learner_episodes must be a number in (0, 1e+50], got -1.0"),
+        (["--learner-episodes", "1e300"], "learner_episodes must be a number in (0, 1e+50], got 1e+300"),
+        (["--oracle-constant", "0"], "--oracle-constant must be a number in (0, 1e+50], got 0.0"),
+        (["--oracle-power", "-1"], "--oracle-power must be a number in [0, 10], got -1.0"),
+        (["--oracle-power", "1000"], "--oracle-power must be a number in [0, 10], got 1000.0"),
+        (
+            ["--oracle-power", "10"],
+            "--oracle-constant and --oracle-power must be such that at most 1e+300 observations make an "
+            "error less than 1.65e-36, got 1 and 10",
+        ),
         (["--horizon", "0"], "horizon must be an integer >= 1, got 0"),
     ],
 )
@@ -173,8 +184,7 @@ def test_info_names_versions_cores_and_cache():
         ),
         (
             "train lock-bernoulli --episodes many",
-            "Invalid value for '--episodes': Input should be a valid integer, unable to parse string as an "
-            "integer, got 'many'",
+            "fasturl: --episodes must be an integer, got 'many'\n",
         ),
         (
             "train lock-bernoulli --horizon 999999999999",
@@ -352,6 +362,9 @@ def test_info_names_versions_cores_and_cache():
             "train lock-bernoulli --seeds 5:99999999999999999999999",
             "seeds must be at most 10,000,000 in number, got 5:99999999999999999999999",
         ),
+        (f"train lock-bernoulli --episodes {MANY_DIGITS}", f"--episodes {AN_INTEGER}"),
+        (f"tune lock-bernoulli --trials {MANY_DIGITS}", f"--trials {AN_INTEGER}"),
+        ("reproduce --episodes-scale half", "fasturl: --episodes-scale must be a number, got 'half'\n"),
         ("fly", "No such command 'fly'"),
     ],
 )

@@ -144,23 +144,22 @@ def test_the_oracle_that_is_told_of_asks_for_what_required_sizes_finds():
         ({"epsilon": 0}, r"epsilon must be a number in \(0, 1\), got 0"),
         ({"delta": 1.0}, r"delta must be a number in \(0, 1\), got 1.0"),
         ({"epsilon": np.nan}, r"epsilon must be a number in \(0, 1\), got nan"),
-        ({"learner_episodes": 0}, r"learner_episodes must be a number in \(0, 1e\+300\], got 0"),
+        ({"learner_episodes": 0}, r"learner_episodes must be a number in \(0, 1e\+50\], got 0"),
         ({"learner_episodes": "many"}, r"learner_episodes must be a number in .*, got 'many'"),
         ({"oracle_samples": -1}, r"oracle_samples must be a number in .*, got -1"),
         (
             {"oracle_samples": lambda error, failure: math.inf},
             r"oracle_samples\(.*\) must be a number in .*, got inf",
         ),
-        ({"oracle_samples": power_law(1, 99)}, r"oracle_samples\(.*\) must be a number in .*, got inf"),
-        ({"epsilon": 1e-300, "learner_episodes": None}, "epsilon and delta must be such that numbers can be"),
+        ({"epsilon": 1e-300, "learner_episodes": None}, "epsilon and delta must be such that all sizes are"),
         (
             {"epsilon": 1e-80, "learner_episodes": None, "oracle_samples": None},
-            "epsilon and delta must be such that numbers can be counted, got 1e-80 and",
+            "epsilon and delta must be such that all sizes are at most 1e.300, got 1e-80 and",
         ),
-        ({"delta": 1e-320}, "epsilon and delta must be such that numbers can be counted, got 0.2 and"),
+        ({"delta": 1e-320}, "epsilon and delta must be such that all sizes are at most 1e.300, got 0.2 and"),
         (
-            {"learner_episodes": 1e290, "oracle_samples": 50},
-            "epsilon and delta must be such that numbers can be counted",
+            {"learner_episodes": 1e50, "oracle_samples": 1e299},
+            r".* with horizon \d, .*, learner_episodes 1e\+50, oracle_samples 1e\+299$",
         ),
     ],
 )
@@ -176,10 +175,21 @@ def test_sizes_of_the_problem_are_integers_from_1(name, value):
         fu.required_sizes(**({"horizon": H, "n_states": S, "n_actions": A} | {name: value}))
 
 
-@pytest.mark.parametrize(("constant", "power", "name"), [(0, 1, "constant"), (1, -1, "power")])
-def test_a_power_law_has_a_constant_above_0_and_a_power_from_0(constant, power, name):
+@pytest.mark.parametrize(
+    ("constant", "power", "name"),
+    [(0, 1, "constant"), (1e60, 1, "constant"), (1, -1, "power"), (1, 11, "power")],
+)
+def test_a_power_law_has_a_constant_above_0_and_a_power_from_0_to_10(constant, power, name):
     with pytest.raises(ValueError, match=rf"^{name} must be a number in "):
         power_law(constant, power)
+
+
+def test_a_power_law_is_refused_where_it_asks_for_more_than_can_be_counted():
+    answer = (
+        r"^constant and power must be such that at most 1e\+300 observations make an error less than 1e-40"
+    )
+    with pytest.raises(ValueError, match=rf"{answer}, got 2 and 8$"):
+        power_law(2, 8)(1e-40, 0.5)
 
 
 def test_all_sizes_go_into_json():

@@ -198,6 +198,10 @@ def test_what_cannot_be_run_is_refused_with_the_reason(before, after, message):
     ("content", "message"),
     [
         (b"episodes = = 3", "is not TOML: .*line 1"),
+        (
+            b"seeds = 3\nepisodes = " + b"9" * 5000,
+            r"an integer must have at most 4300 digits, got 'episodes = 9+ \.\.\. 9+' in line 2$",
+        ),
         (b"\xff\xfe", "it is not text in UTF-8"),
         (b"x = 1", r"spec.toml: x is not known in"),
     ],

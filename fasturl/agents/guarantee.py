@@ -53,6 +53,11 @@ _CHERNOFF = 3
 means."""
 _MOST = 1e300
 """Upper limit on numbers of samples: beyond it, what is computed from them is infinite."""
+_MOST_GIVEN = 1e50
+"""Upper limit on a given number of episodes and on the constant of a power law: the trajectories grow with
+the fourth power of the episodes."""
+_MOST_POWER = 10.0
+"""Upper limit on the power of a power law, at which the least problems ask for about 1e300 observations."""
 
 
 @dataclass(frozen=True)
@@ -187,15 +192,19 @@ def required_sizes(
         assumed.append(
             "K is that of OracleQ, H^5 |S| A log(...) / (e d)^2, up to a constant (Jin et al., 2018)"
         )
+    elif not callable(learner_episodes):
+        checks.real("learner_episodes", learner_episodes, least=0, most=_MOST_GIVEN, open_left=True)
     if oracle_samples is None:
-        oracle_samples = _countable(power_law(1.0, 1.0))
+        oracle_samples = _countable(lambda error, failure: -math.log(failure) / error)
         assumed.append("B is that of an oracle that needs log(1/d) / e observations, up to a constant")
     try:
         return _solve(H, S, epsilon, delta, learner_episodes, oracle_samples, tuple(assumed))
     except (OverflowError, ZeroDivisionError):
+        given = {"learner_episodes": learner_episodes, "oracle_samples": oracle_samples}
+        numbers = [f"{name} {value:g}" for name, value in given.items() if not callable(value)]
         raise ValueError(
-            f"epsilon and delta must be such that numbers can be counted, got {epsilon:g} and {delta:g} with "
-            f"horizon {H}, n_states {S} and n_actions {A}"
+            f"epsilon and delta must be such that all sizes are at most {_MOST:g}, got {epsilon:g} and "
+            f"{delta:g} with {', '.join([f'horizon {H}', f'n_states {S}', f'n_actions {A}', *numbers])}"
         ) from None
 
 
@@ -262,12 +271,18 @@ def _countable(samples: Samples) -> Samples:
 def power_law(constant: float, power: float, *, prefix: str = "") -> Samples:
     """The samples constant log(1/d) / e^power: polynomial, as the theorem takes it of an oracle. `prefix` is
     what a refusal puts before the names of the two, which may be those of options."""
-    constant = checks.real(f"{prefix}constant", constant, least=0, open_left=True)
-    power = checks.real(f"{prefix}power", power, least=0)
+    constant = checks.real(f"{prefix}constant", constant, least=0, most=_MOST_GIVEN, open_left=True)
+    power = checks.real(f"{prefix}power", power, least=0, most=_MOST_POWER)
 
     def samples(error: float, failure: float) -> float:
         errors = float(error**power)
-        return -constant * math.log(failure) / errors if errors > 0 else math.inf
+        count = -constant * math.log(failure) / errors if errors > 0 else math.inf
+        if not count <= _MOST:
+            raise ValueError(
+                f"{prefix}constant and {prefix}power must be such that at most {_MOST:g} observations make "
+                f"an error less than {error:.3g}, got {constant:g} and {power:g}"
+            )
+        return count
 
     return samples
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from .._base.checks import reason_of
+from .._base.checks import MOST, reason_of, short_repr
 from .._base.exits import exits_are_faults
 from .._base.short_warnings import complain, short_warnings
 from .._version import __version__
@@ -68,11 +68,8 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(interrupts.say())
     except typer.TyperException as error:
-        if text := error.format_message():
-            wrong_inputs = [
-                f", got {wrong['input']!r}" for wrong in getattr(error.__cause__, "errors", tuple)()
-            ]  # which Typer leaves out
-            sys.exit(_complain(text + "".join(wrong_inputs[:1]), 2))
+        if text := _refusal(error):
+            sys.exit(_complain(text, 2))
         sys.exit(2)  # a bare `fasturl` has shown the help already
     except BrokenPipeError:  # the reader has seen enough, as head has
         discard_output()
@@ -86,6 +83,24 @@ def main() -> None:
         if os.environ.get(_TRACEBACK):
             raise
         sys.exit(_complain(reason_of(error), 2))
+
+
+_NUMBERS = {
+    "int_parsing": "an integer",
+    "int_parsing_size": f"an integer of at most {MOST}",
+    "float_parsing": "a number",
+}
+"""What an option must be, for each kind of error that Typer finds in a number."""
+
+
+def _refusal(error: Any) -> str:
+    """What Typer says of a line, with the value that is wrong, which it leaves out."""
+    for wrong in getattr(error.__cause__, "errors", tuple)():
+        value = short_repr(wrong["input"])
+        if allowed := _NUMBERS.get(wrong["type"]):
+            return f"{error.param.opts[0]} must be {allowed}, got {value}"
+        return f"{error.format_message()}, got {value}"
+    return str(error.format_message())
 
 
 def _complain(text: str, code: int) -> int:

@@ -7,6 +7,8 @@ each environment.
 from __future__ import annotations
 
 import os
+import re
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -92,13 +94,29 @@ def read_spec(path: str | os.PathLike[str]) -> Spec:
     except UnicodeDecodeError:
         raise ValueError(f"cannot read {path}: it is not text in UTF-8") from None
     try:
-        return parse_spec(tomllib.loads(text))
+        return parse_spec(_tables(text))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
     except RecursionError:
         raise ValueError(f"{path} is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def _tables(text: str) -> dict[str, Any]:
+    """The tables of a text in TOML; ValueError with the line of an integer of more digits than Python reads,
+    which `tomllib` does not tell."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        most = sys.get_int_max_str_digits()
+        for number, line in enumerate(text.splitlines(), 1):
+            if any(len(digits) > most for digits in re.findall("[0-9_]+", line)):
+                got = f"{checks.short_repr(line)} in line {number}"
+                raise ValueError(f"an integer must have at most {most} digits, got {got}") from None
+        raise
 
 
 def parse_spec(content: Mapping[str, Any]) -> Spec:
