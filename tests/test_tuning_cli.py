@@ -67,6 +67,21 @@ def test_the_table_has_whole_names_and_few_digits(monkeypatch, tmp_path, capsys)
     assert re.search(r"--novelty \d\.\d{10}", command)
 
 
+def test_the_table_fits_a_terminal_of_80_columns(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    words = "--horizon 2 --episodes 50 --seeds 100:101 --trials 5"
+    monkeypatch.setattr(sys, "argv", ["fasturl", "tune", "lock-bernoulli", *words.split()])
+    main()
+    header, *rows = capsys.readouterr().out.splitlines()[2:-1]
+    assert header.split() == ["setting", "best", "2", "3", "4", "5"]
+    names = [row.split("  ")[0] for row in rows]
+    searched = ["batch", "learner.deviations", "learner.novelty", "learner.pooled_visits"]
+    assert names == [*searched, "average reward"]
+    rewards = rows[-1].split()[2:]
+    assert rewards == sorted(rewards, reverse=True)
+
+
 @pytest.mark.parametrize("agent", [name for name in registry.agent_names() if name != "url-as-written"])
 def test_the_printed_command_can_be_run(agent, monkeypatch, tmp_path, capsys):
     problem = Problem.make("lock-bernoulli", agent, episodes=200, env_settings={"horizon": 2})

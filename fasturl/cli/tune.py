@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from rich.table import Table
 from .._base import checks
 from .._base.schema import Range, Setting
 from ..experiments.tuning.problem import TUNING_SEEDS, Problem
-from ..experiments.tuning.search import METHODS, SEEDS_PER_CHECK, TPE_TRIALS, Search, Tuning, tune
+from ..experiments.tuning.search import METHODS, SEEDS_PER_CHECK, TPE_TRIALS, Search, Trial, Tuning, tune
 from ..experiments.tuning.storage import study_file
 from .options import (
     AGENT_HELP,
@@ -207,6 +208,20 @@ def _in_words(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def _trials_table(names: list[str], trials: Sequence[Trial]) -> Table:
+    """A column for each trial, the best first, and a row for each setting: names of settings are long, and
+    there may be more of them than a terminal has room for side by side."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("setting", no_wrap=True)
+    for rank in range(1, len(trials) + 1):
+        title, style = ("best", "bold") if rank == 1 else (str(rank), "")
+        table.add_column(title, style=style, justify="right", overflow="fold")
+    for name in names:
+        table.add_row(name, *(_in_words(trial.settings.get(name, "default")) for trial in trials))
+    table.add_row("average reward", *(f"{trial.average_reward_mean:.4f}" for trial in trials))
+    return table
+
+
 def _print_tables(tuning: Tuning) -> None:
     console = Console()
     names = list(tuning.problem.space)
@@ -217,15 +232,9 @@ def _print_tables(tuning: Tuning) -> None:
     )
     if failed:
         console.print(f"{len(failed)} could not be trained; the first: {failed[0]}", highlight=False)
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in (*names, "average reward"):
-        table.add_column(name, justify="right", overflow="fold")
     whole = sorted(
         (trial for trial in tuning.trials if not trial.pruned), key=lambda trial: -trial.average_reward_mean
     )
-    for rank, trial in enumerate(whole[:BEST]):
-        cells = [_in_words(trial.settings.get(name, "default")) for name in names]
-        table.add_row(*cells, f"{trial.average_reward_mean:.4f}", style="bold" if rank == 0 else None)
-    console.print(table)
+    console.print(_trials_table(names, whole[:BEST]))
     for command in tuning.problem.commands(tuning.best.settings):
         console.print(command, soft_wrap=True, highlight=False, markup=False)
