@@ -1,13 +1,14 @@
 """`fasturl sweep`, run as a person runs it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
 import tomllib
 
 import pytest
-from command_line import fasturl
+from command_line import fasturl, fasturl_alone
 
 import fasturl as fu
 from fasturl.experiments import parse_spec
@@ -133,6 +134,24 @@ def test_a_dry_run_refuses_the_folders_that_a_sweep_refuses(place, manifest):
     done, dry = fasturl(*sweep, cwd=place), fasturl(*sweep, "--dry-run", cwd=place)
     assert (dry.returncode, dry.stdout, dry.stderr) == (done.returncode, done.stdout, done.stderr)
     assert dry.stderr == "fasturl: out is not empty and holds no results: choose another folder\n"
+
+
+def test_what_packages_bring_in_vain_is_said_once_and_where_it_matters(place):
+    about = place / "site" / "hallways-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hallways\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[fasturl.environments]\nLock = hallways:Lock\n")
+    paths = [str(place / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    line = (
+        "fasturl: environment 'Lock' of the package hallways is left out: a name must be small letters and "
+        "digits with hyphens between them\n"
+    )
+    sweep = ["sweep", "spec.toml", "--out", "out", "--n-jobs", "2"]
+    assert fasturl_alone(*sweep, cwd=place, env=environment).stderr == line
+    for words in (["plot", "out"], ["report", "out"]):
+        done = fasturl_alone(*words, cwd=place, env=environment)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_damaged_results_are_said_in_one_line(place):

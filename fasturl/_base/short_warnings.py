@@ -29,6 +29,12 @@ def show_warnings_short() -> None:
     warnings.showwarning = _show
 
 
+def hide_left_out() -> None:
+    """Show no more warnings of what other packages bring and `names` leaves out: where nothing is chosen by
+    name, and in workers, whose parent has shown them."""
+    warnings.filterwarnings("ignore", ".* of the package .* is left out: ", UserWarning)
+
+
 def warnings_are_short() -> bool:
     """Whether this process shows warnings as one line each."""
     return warnings.showwarning is _show

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .._base import checks
+from .._base.short_warnings import hide_left_out
 from .options import Command
 from .outputs import check_figure, whole_files
 
@@ -76,6 +77,7 @@ def plot_command(
     from ..experiments.analysis import style, summaries
     from ..experiments.running import store
 
+    hide_left_out()
     checks.choice("kind", kind, KINDS)
     if of is not None:
         checks.choice("of", of, plots.QUANTITIES)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .._base import checks
+from .._base.short_warnings import hide_left_out
 from .options import Command
 from .outputs import is_standard_output, output_errors, whole_files, write_draft
 
@@ -25,6 +26,7 @@ def report_command(
     """Write one HTML page, which needs no network: figures to hover and zoom, tables, settings, timings."""
     from ..experiments.analysis import report
 
+    hide_left_out()
     results = checks.path("DIR", folder)
     if is_standard_output(out):
         page = report.page(results).encode()  # whatever the terminal writes, the page says that it is UTF-8

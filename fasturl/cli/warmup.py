@@ -19,6 +19,7 @@ from .. import CACHE_FOLDER, registry
 from .._base import names
 from .._base.sampling import balanced_choice
 from .._base.schema import Setting
+from .._base.short_warnings import hide_left_out
 from .._base.streams import Streams
 from .._kernels.hashing import rehash
 from .._kernels.records import HashTable
@@ -53,6 +54,7 @@ def warmup_command(
     n_jobs: Annotated[int | None, typer.Option(help=_N_JOBS_HELP, show_default="all cores")] = None,
 ) -> None:
     """Compile every kernel and the C face ahead, so that later runs and C programs start at once."""
+    hide_left_out()  # only what fasturl brings is compiled
     seconds = compile_kernels(n_jobs)
     place = f"kept in {CACHE_FOLDER}" if CACHE_FOLDER else "but there is no folder to keep them in"
     print(f"kernels compiled in {seconds:.1f} s, {place}")

@@ -20,7 +20,7 @@ from multiprocessing import resource_tracker
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..._base import checks, optional
-from ..._base.short_warnings import show_warnings_short, warnings_are_short
+from ..._base.short_warnings import hide_left_out, show_warnings_short, warnings_are_short
 from ..._base.standard_error import write_line
 from ..._base.workers import available_cores
 
@@ -157,6 +157,7 @@ class _Child(Generic[T, R]):
             threading.Thread(target=self._watch, daemon=True).start()
         if self.warns_briefly and not warnings_are_short():
             show_warnings_short()
+            hide_left_out()
         return self.function(item)
 
     def _watch(self) -> None:
