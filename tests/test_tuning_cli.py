@@ -132,7 +132,7 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--search learning_rate=0.1,2", "learning_rate must be a number in (0, 1], got 2"),
         ("--search learning_rate=0:1", "a range must have ends 0 < low <= high, got 0:1"),
         ("--search learning_rate=a:b", "a range is written LOW:HIGH with two numbers, got 'a:b'"),
-        ("--search learning_rate", "a setting is written NAME=VALUE, got 'learning_rate'"),
+        ("--search learning_rate", "--search must be a setting written NAME=VALUE, got 'learning_rate'"),
         (
             "--search learning_rate=0.1,0.3 --set learning_rate=0.2",
             "learning_rate is searched, so it cannot be set to 0.2: leave one out",

@@ -149,17 +149,17 @@ def tune_command(
 
 def _pairs(option: str, texts: list[str]) -> dict[str, str]:
     pairs: dict[str, str] = {}
-    for name, text in map(_pair, texts):
+    for name, text in (_pair(option, text) for text in texts):
         if name in pairs:
             raise ValueError(f"{option} {name} is given twice, as {pairs[name]} and as {text}")
         pairs[name] = text
     return pairs
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _pair(option: str, text: str) -> tuple[str, str]:
     name, equals, rest = text.partition("=")
     if not (name and equals and rest):
-        raise ValueError(f"a setting is written NAME=VALUE, got {text!r}")
+        raise ValueError(f"{option} must be a setting written NAME=VALUE, got {text!r}")
     return name.replace("-", "_"), rest
 
 
