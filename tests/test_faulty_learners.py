@@ -3,6 +3,7 @@ crash."""
 
 import re
 
+import numba
 import numpy as np
 import pytest
 from numba import njit
@@ -324,19 +325,66 @@ def unknown_field(tables, level, label, rng):
 
 
 @njit
-def a_fraction(tables, level, label, rng):
-    return 0.5
-
-
-@njit
 def python_objects(tables, level, label, rng):
     return int(str(level), base="x")
 
 
-@pytest.mark.parametrize("function", [unknown_field, a_fraction, python_objects])
+@pytest.mark.parametrize("function", [unknown_field, python_objects])
 def test_functions_that_cannot_be_compiled_are_told_why(function):
     line = complaint(learner(choose=function))
-    assert re.match("the functions of Faulty cannot be compiled: .{10}", line), line
+    assert re.match("choose of Faulty cannot be compiled: .{10}", line), line
+
+
+NO_ACTIONS = {
+    "a fraction": (lambda tables, level, label, rng: 0.5, "float64"),
+    "nothing": (lambda tables, level, label, rng: None, "None"),
+    "nothing at one level": (lambda tables, level, label, rng: 0 if level < 2 else None, "int64 or None"),
+    "a row": (lambda tables, level, label, rng: tables.q[level, label], "an array of float64"),
+    "a text": (lambda tables, level, label, rng: "left", "a text"),
+    "what a look gives": (lambda tables, level, label, rng: (0, 0.5), "(int64, float64)"),
+}
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
+@pytest.mark.parametrize("case", NO_ACTIONS)
+def test_a_choice_that_is_no_action_is_told_with_its_type(case):
+    function, got = NO_ACTIONS[case]
+    line = complaint(learner(choose=njit(function)))
+    assert line == f"choose of Faulty must return an action, an integer, got {got}"
+
+
+NO_LOOKS = {
+    "an action alone": (lambda tables, level, label, rng: 0, "int64"),
+    "a tuple of one": (lambda tables, level, label, rng: (0,), "(int64,)"),
+    "a tuple of three": (lambda tables, level, label, rng: (0, 0.5, 1.0), "(int64, float64, float64)"),
+    "the value first": (lambda tables, level, label, rng: (0.5, 0), "(float64, int64)"),
+    "all values": (lambda tables, level, label, rng: (0, tables.q[0, 0]), "(int64, an array of float64)"),
+    "nothing": (lambda tables, level, label, rng: None, "None"),
+}
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
+@pytest.mark.parametrize("case", NO_LOOKS)
+def test_a_look_that_gives_no_action_and_value_is_told_with_its_type(case):
+    function, got = NO_LOOKS[case]
+    line = complaint(learner(look=njit(function), take_value=take_value))
+    assert line == f"look of Faulty must return an action and a value, an integer and a float, got {got}"
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
+def test_functions_that_are_right_one_by_one_and_not_together_are_told_of_together():
+    """A truth value is an action, and no axis of an array."""
+
+    @njit
+    def choose_true(tables, level, label, rng):
+        return True
+
+    @njit
+    def sum_along_the_action(tables, level, label, action, reward, next_level, next_label):
+        tables.q[level, label] = tables.q[level, label:].sum(axis=action)
+
+    line = complaint(learner(choose=choose_true, take_step=sum_along_the_action))
+    assert line.startswith("the functions of Faulty cannot be compiled: ")
 
 
 @pytest.mark.parametrize("value", [None, 3, print, OwnOracleQ, "choose"])

@@ -29,22 +29,11 @@ from .._kernels.records import Dynamics, EpisodeWorkspace, ObservationKeys, Traj
 from ..problems.description import checked_reward_range
 from . import checked_tables
 from .episode_loops import loops_of
+from .function_types import ARGUMENTS
 from .learner import Floats, Ints, LabelTable, Stream, Task
 
 _PART = 2**10
 """Trajectories that `take_in` checks at a time: what is made of all of them meanwhile may be a gigabyte."""
-
-_ARGUMENTS = {
-    "choose": "tables, level, label, rng",
-    "take_step": "tables, level, label, action, reward, next_level, next_label",
-    "fill_policy": "tables, chances",
-    "begin_episode": "tables, rng",
-    "end_episode": "tables, rng",
-    "start_at_zero": "tables, level, label",
-    "look": "tables, level, label, rng",
-    "take_value": "tables, level, label, action, reward, value",
-}
-"""What the loops hand over to each function, in this order."""
 
 
 def learner_functions(
@@ -115,7 +104,7 @@ def _check_function(name: str, function: Any) -> None:
     """ValueError for what is no function, or takes other arguments than the loops hand over."""
     if not isinstance(function, FunctionType):
         raise ValueError(f"{name} must be a function compiled by Numba, got {checks.short_repr(function)}")
-    handed_over, code = _ARGUMENTS[name], function.__code__
+    handed_over, code = ARGUMENTS[name], function.__code__
     least = code.co_argcount - len(function.__defaults__ or ())
     most = math.inf if code.co_flags & inspect.CO_VARARGS else code.co_argcount
     if not least <= len(handed_over.split(", ")) <= most:
@@ -363,7 +352,7 @@ class CompiledMemory:
 
     def _call(self, loop: str, *arguments: Any) -> None:
         """Every loop is called from here."""
-        self._loops.run(loop, self.learner, *arguments)
+        self._loops.run(loop, self, *arguments)
 
     def _refuse_nan(self) -> None:
         """An error where learning has left something that is no number."""

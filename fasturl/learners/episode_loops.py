@@ -23,6 +23,7 @@ from .._base.random_sources import random_source
 from .._kernels import learning as _learning
 from .._kernels.compiling import OPTIONS
 from .._kernels.learning import LearnerFunctions, Loops, OneLook
+from .function_types import compiler_reason, what_is_wrong
 
 _BY_FUNCTIONS: dict[tuple[LearnerFunctions, bool], EpisodeLoops] = {}
 _LOCK = threading.Lock()
@@ -57,16 +58,18 @@ class EpisodeLoops:
                 f"fasturl.learners.draws, got draws from {source}"
             )
 
-    def run(self, name: str, learner: object, *arguments: Any) -> None:
-        """Run a loop; what goes wrong in the learner's functions is an error of one line."""
+    def run(self, name: str, memory: Any, *arguments: Any) -> None:
+        """Run a loop for a `CompiledMemory`; what goes wrong in its learner's functions is an error of one
+        line."""
         place = np.zeros(3, np.int64)
-        owner = type(learner).__name__
+        owner = type(memory.learner).__name__
         try:
             went_well = self._call(name, *arguments, place)
         except NumbaError as error:
-            raise ValueError(
-                f"the functions of {owner} cannot be compiled: {_compiler_reason(error)}"
-            ) from error
+            by_name = _by_name(self._functions)
+            told = what_is_wrong(owner, by_name, memory.tables, self._options(counts_references=True))
+            together = f"the functions of {owner} cannot be compiled: {compiler_reason(error)}"
+            raise ValueError(told or together) from error
         except Exception as error:
             # the compiler's check of an index knows no line of the function that it is in
             reason = f"IndexError: {error}" if isinstance(error, IndexError) else checks.reason_of(error)
@@ -87,13 +90,17 @@ class EpisodeLoops:
                 self._counting = self._make(counts_references=True)
         return bool(getattr(self._counting, name)(*arguments))
 
-    def _make(self, *, counts_references: bool) -> Loops:
+    def _options(self, *, counts_references: bool) -> dict[str, Any]:
+        """How the functions are compiled."""
         # loops alone call them, so an entry for Python would be compiled for nothing
         own = {**OPTIONS, "_nrt": counts_references, "forceinline": True, "no_cpython_wrapper": True}
-        own["boundscheck"] = not self._trusted
+        return own | {"boundscheck": not self._trusted}
+
+    def _make(self, *, counts_references: bool) -> Loops:
         *plain, one_look = self._functions
         every = [*plain, *(one_look or ())]
-        again = iter(user_functions.compiled_again(every, own))
+        options = self._options(counts_references=counts_references)
+        again = iter(user_functions.compiled_again(every, options))
         functions = LearnerFunctions(*islice(again, len(plain)))
         if one_look:
             functions = functions._replace(one_look=OneLook(*again))
@@ -118,10 +125,15 @@ def _those_in_use(functions: LearnerFunctions) -> LearnerFunctions:
     return functions._replace(one_look=None)
 
 
+def _by_name(functions: LearnerFunctions) -> dict[str, Any]:
+    """The functions that there are, each under its name."""
+    named = functions._asdict() | (functions.one_look._asdict() if functions.one_look else {})
+    return {name: named[name] for name in _FUNCTIONS if name in named}
+
+
 def _random_sources(functions: LearnerFunctions) -> dict[str, str]:
     """The functions that draw from a module, each with that module."""
-    named = functions._asdict() | (functions.one_look._asdict() if functions.one_look else {})
-    sources = {name: random_source(named[name]) for name in _FUNCTIONS if name in named}
+    sources = {name: random_source(function) for name, function in _by_name(functions).items()}
     return {name: source for name, source in sources.items() if source}
 
 
@@ -139,13 +151,3 @@ def loops_of(functions: LearnerFunctions, *, trusted: bool) -> EpisodeLoops:
         if (functions, trusted) not in _BY_FUNCTIONS:
             _BY_FUNCTIONS[functions, trusted] = EpisodeLoops(functions, trusted=trusted)
         return _BY_FUNCTIONS[functions, trusted]
-
-
-def _compiler_reason(error: NumbaError) -> str:
-    """What the compiler says, on one line: its first lines tell where it was, the last ones what was
-    wrong."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [
-        line for line in lines if not line.startswith(("Failed in nopython", "During:", "^", "<source"))
-    ]
-    return " ".join(telling[:3])[:300]
