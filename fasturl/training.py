@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ._base import checks, memory
 from ._base.exits import exits_are_faults
+from ._base.origin import in_method
 from ._base.parts import origins_of
 from ._base.patience import announce_memory
 from ._base.progress import progress_bar
@@ -135,10 +136,11 @@ def _checked_plan(
 ) -> RunPlan:
     """What the runs of all seeds have in common."""
     description = env.describe()
-    agent.check(description)
-    total = checks.integer(
-        f"trajectories of {type(agent).__name__}", agent.trajectories(description, episodes), least=1
-    )
+    with in_method("check", agent):
+        agent.check(description)
+    with in_method("trajectories", agent):
+        trajectories = agent.trajectories(description, episodes)
+    total = checks.integer(f"trajectories of {type(agent).__name__}", trajectories, least=1)
     recording = points if isinstance(points, Recording) else Recording(points)
     curve_points = _curve_points(recording.points, total)
     spacing = checked_spacing(agent, recording.evaluate_every)

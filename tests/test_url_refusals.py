@@ -42,7 +42,8 @@ class Forgets(Explorer):
 
 def test_a_final_policy_of_the_wrong_shape_is_refused():
     with pytest.raises(
-        ValueError, match=r"policy must be an integer array of shape \(3, 3\) or a float array"
+        ValueError,
+        match=r"final_policy of ExplorerMemory must be an integer array of shape \(3, 3\) or a float",
     ):
         fu.train(SHORT, fu.URL(learner=Forgets()), 300)
 

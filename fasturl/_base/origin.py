@@ -3,6 +3,9 @@ checked where it enters."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -14,7 +17,19 @@ def is_ours(cls: type) -> bool:
 def implemented_by_us(instance: object, method: str) -> bool:
     """Whether the method that an object has is one of this package's own, not one that somebody has put in
     its place."""
-    return _is_here(getattr(getattr(instance, method), "__module__", None))
+    return _is_here(getattr(getattr(instance, method, None), "__module__", None))
+
+
+@contextmanager
+def in_method(method: str, owner: object) -> Iterator[None]:
+    """A context in which a method of somebody's component is called: what it raises goes on as it is, with a
+    note that says whose method it was raised in. Methods of ours need none."""
+    try:
+        yield
+    except Exception as error:
+        if not implemented_by_us(owner, method):
+            error.add_note(f"in {method} of {type(owner).__name__}")
+        raise
 
 
 def _is_here(module: str | None) -> bool:

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from .._base import checks
+from .._base.origin import in_method
 from .._base.streams import Streams
 from ..problems.block_mdp import BlockMDP
-from .evaluation import Glance
+from .evaluation import Glance, check_glance
 
 Record = dict[str, list[Any]]
 
@@ -49,9 +50,10 @@ class Checkpoints:
                 "evaluate_every needs policies that have a method glance, "
                 f"got {checks.short_repr(policy)} after {played} trajectories"
             )
-        glance = policy.glance(self._instance, self._streams)
+        with in_method("glance", policy):
+            glance = policy.glance(self._instance, self._streams)
         self._trajectories.append(played)
-        self._glances.append(Glance(checks.real("value of a policy", glance.value), glance.returns))
+        self._glances.append(check_glance(policy, glance))
 
     def end(self, played: int, policy: Any) -> Record:
         """All evaluations by name, with one of the final policy if the last offer was not that: at which

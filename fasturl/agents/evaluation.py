@@ -123,6 +123,17 @@ def check_verdict(policy: object, verdict: Any) -> Verdict:
     return Verdict(value, checks.real(f"error {of_judge}", error, least=0), verdict.diagnostics)
 
 
+def check_glance(policy: object, glance: Any) -> Glance:
+    """As `check_verdict`, of what `glance` returned."""
+    of_glance = f"that glance of {type(policy).__name__} returns"
+    if not (hasattr(glance, "value") and hasattr(glance, "returns")):
+        raise ValueError(
+            f"glance of {type(policy).__name__} must return a Glance, got {checks.short_repr(glance)}"
+        )
+    returns = checks.real_table(f"returns {of_glance}", glance.returns, (None,))
+    return Glance(checks.real(f"value {of_glance}", glance.value), returns)
+
+
 class FinalPolicy(Protocol):
     """What an agent has learned."""
 

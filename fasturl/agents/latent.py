@@ -7,7 +7,7 @@ from typing import Any
 
 from .._base.names import name_of
 from .._base.parts import part_in_words
-from ..learners.learner import Learner, start
+from ..learners.learner import Learner, check_final_policy, start
 from ..learners.table_bytes import known_table_bytes
 from ..problems.description import Description
 from .agent import Agent, Outcome
@@ -52,9 +52,13 @@ class LatentAgent(Agent):
         ledger.pause()
         task = game.task(game.description.max_states, ledger.episodes)
         memory = start(self.learner, task)
+
+        def policy() -> LatentPolicy:
+            return LatentPolicy(check_final_policy(memory, task.horizon, task.n_labels, task.n_actions))
+
         ledger.pause()
         while ledger.left:
             with ledger.entry(ledger.next_block(game.block_episodes)) as returns:
                 game.learn(memory, None, returns)
-            ledger.offer(lambda: LatentPolicy(memory.final_policy()))
-        return Outcome(LatentPolicy(memory.final_policy()))
+            ledger.offer(policy)
+        return Outcome(policy())

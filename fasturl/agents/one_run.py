@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.exits import exits_are_faults
+from .._base.origin import in_method
 from .._base.streams import Streams
 from .._base.workers import Tick
 from ..problems.block_mdp import BlockMDP
@@ -80,7 +81,8 @@ class RunPlan:
         ledger = Ledger(self.episodes, total, tick, checkpoints)
         paid = PaidReturns(agent)
         game = Game(instance, streams, latent=agent.sees_latent_states, episodes=paid.episodes)
-        outcome = agent.play(game, ledger)
+        with in_method("play", agent):
+            outcome = agent.play(game, ledger)
         if not game.episodes_begun == ledger.played == total:
             raise ValueError(
                 f"play of {type(agent).__name__} must play {total} trajectories and enter {total} returns "
@@ -103,7 +105,9 @@ class RunPlan:
     ) -> RunRecord:
         """What is recorded of a run, with the verdict on its final policy."""
         begin = time.perf_counter()
-        verdict = check_verdict(outcome.policy, outcome.policy.judge(instance, streams.evaluation()))
+        with in_method("judge", outcome.policy):
+            judgement = outcome.policy.judge(instance, streams.evaluation())
+        verdict = check_verdict(outcome.policy, judgement)
         diagnostics = outcome.diagnostics | plain_diagnostics(self.agent, verdict.diagnostics or {})
         if isinstance(diagnostics.get("seconds"), dict):
             diagnostics["seconds"]["evaluation"] = time.perf_counter() - begin

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..decoders.decoder import Decoder
-from ..learners.learner import Floats, Ints, Learner, Memory, start
+from ..learners.learner import Floats, Ints, Learner, Memory, check_final_policy, start
 from ..learners.playing import player_of
 from .agent import Outcome
 from .evaluation import DecodedPolicy
@@ -53,7 +53,9 @@ class PublishedTraining:
         """What has been learned by now, once there is a decoder."""
         assert self.decoder is not None
         assert self.memory is not None
-        return DecodedPolicy(self.decoder, self.memory.final_policy())
+        known = self.game.description
+        chances = check_final_policy(self.memory, known.horizon, self.decoder.n_labels, known.n_actions)
+        return DecodedPolicy(self.decoder, chances)
 
     def play_batch(self, size: int) -> None:
         """Play `size` trajectories with the current policy, or at random while there is none, and keep their

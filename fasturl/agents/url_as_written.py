@@ -28,15 +28,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._base.origin import in_method
 from .._base.schema import setting
 from .._kernels import labels as _labels
 from .._kernels import rng as _rng
 from ..decoders.by_level import LevelDecoder
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
-from ..learners.learner import Floats, Ints, Learner, check_policy, start
+from ..learners.learner import Floats, Ints, Learner, check_final_policy, check_policy, start
 from ..learners.playing import draw_policy
-from ..problems.block_mdp import policy_table
 from ..problems.description import Description
 from .agent import Outcome
 from .decoding import DecodingAgent
@@ -231,7 +231,7 @@ class _Run:
         for k in range(sizes.episodes + 1):
             has_learned = k == sizes.episodes
             if has_learned:
-                policy = draw_policy(policy_table(memory.final_policy(), *shape), policy_rng)
+                policy = draw_policy(check_final_policy(memory, *shape), policy_rng)
             else:
                 policy = check_policy(memory, *shape)
             actions = np.asarray(np.eye(known.n_actions)[policy])
@@ -240,7 +240,8 @@ class _Run:
                 (trajectory,) = self._play([_DecoderPolicy(actions, decoder)], [1])
                 if not has_learned:
                     labels = trajectory.labels[0] % sizes.n_labels
-                    memory.update(labels, trajectory.actions[0], trajectory.rewards[0])
+                    with in_method("update", memory):
+                        memory.update(labels, trajectory.actions[0], trajectory.rewards[0])
         return _DecoderPolicy(actions, decoder)
 
     def _refine(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..learners.learner import Learner
+from ..learners.learner import Learner, check_final_policy
 from .agent import Outcome
 from .doubts import diagnose
 from .evaluation import DecodedPolicy
@@ -90,7 +90,9 @@ class URLTraining:
         )
 
     def _policy(self) -> DecodedPolicy:
-        return DecodedPolicy(self._decoding.decoder, self._memory.final_policy())
+        known, decoder = self._game.description, self._decoding.decoder
+        chances = check_final_policy(self._memory, known.horizon, decoder.n_labels, known.n_actions)
+        return DecodedPolicy(decoder, chances)
 
     def _is_settled(self) -> bool:
         """Whether the decoder has not changed in the second half of the run."""

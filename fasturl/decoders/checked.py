@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._base.origin import is_ours
+from .._base.origin import in_method, is_ours
 from ..problems.blocks import Block
 from .decoder import ByteLabels, Decoder, labels_of_shape, whole_labels
 
@@ -20,19 +20,19 @@ class CheckedDecoder(Decoder):
         self._decoder = decoder
 
     def table(self, block: Block) -> ByteLabels:
-        return self._checked(
-            "table", self._decoder.table(block), (block.n_episodes, block.n_levels, block.n_states)
-        )
+        with in_method("table", self._decoder):
+            labels = self._decoder.table(block)
+        return self._checked("table", labels, (block.n_episodes, block.n_levels, block.n_states))
 
     def level_table(self, block: Block, level: int) -> ByteLabels:
-        return self._checked(
-            "level_table",
-            self._decoder.level_table(block, level),
-            (block.n_episodes, block.n_levels, block.n_states),
-        )
+        with in_method("level_table", self._decoder):
+            labels = self._decoder.level_table(block, level)
+        return self._checked("level_table", labels, (block.n_episodes, block.n_levels, block.n_states))
 
     def decode(self, X: ArrayLike, level: int = 1) -> NDArray[np.int64]:
-        return self._checked("decode", self._decoder.decode(X, level), (len(np.asarray(X)),)).astype(np.int64)
+        with in_method("decode", self._decoder):
+            labels = self._decoder.decode(X, level)
+        return self._checked("decode", labels, (len(np.asarray(X)),)).astype(np.int64)
 
     def _checked(self, method: str, labels: ArrayLike, shape: tuple[int, ...]) -> ByteLabels:
         must = f"{method} of {type(self._decoder).__name__} must give"

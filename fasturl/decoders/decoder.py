@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks
 from .._base.kernel_arrays import for_kernels
+from .._base.origin import in_method
 from .._kernels import decoding as _decoding
 from .._kernels import turning as _turning
 from ..problems.blocks import Block, RealBlock, bit_block
@@ -124,7 +125,9 @@ def labels_of_block(decoder: Decoder, block: Block) -> NDArray[np.int64]:
     observations."""
     must = f"table of {type(decoder).__name__} must give"
     shape = (block.n_episodes, block.n_levels, block.n_states)
-    labels = labels_of_shape(f"{must} labels of shape {shape}", decoder.table(block), shape)
+    with in_method("table", decoder):
+        table = decoder.table(block)
+    labels = labels_of_shape(f"{must} labels of shape {shape}", table, shape)
     return whole_labels(must, labels.ravel(), decoder.n_labels)
 
 

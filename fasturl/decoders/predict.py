@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.false_alarms import without_false_alarms
+from .._base.origin import in_method
 from ..problems.blocks import Block
 from .decoder import MAX_LABELS, ByteLabels, Decoder, Observations, labels_of_shape, whole_labels
 
@@ -63,6 +64,7 @@ def predicted_labels(predictor: Predictor, X: Observations, n_labels: int) -> ND
     observation."""
     must = f"predict of {type(predictor).__name__} must give"
     one_each = f"{must} one label for each of {X.shape[0]} observations"
-    # a predictor may work in place, and observations may be the emission's own
-    labels = predictor.predict(np.array(X))
+    with in_method("predict", predictor):
+        # a predictor may work in place, and observations may be the emission's own
+        labels = predictor.predict(np.array(X))
     return whole_labels(must, labels_of_shape(one_each, labels, X.shape[:1]), n_labels)

@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium import spaces
 
 from .._base import checks
+from .._base.origin import in_method
 from ..problems.emissions import Emission
 from ..problems.environment import Environment
 
@@ -26,7 +27,8 @@ def observation_space(environment: Environment, latent: bool) -> spaces.Space[An
 
 def _bounds(emission: Emission) -> tuple[float, float]:
     """The bounds that an emission gives, which may be infinite; ValueError where they are none."""
-    bounds = emission.bounds()
+    with in_method("bounds", emission):
+        bounds = emission.bounds()
     try:
         low, high = (float(bound) for bound in bounds)
     except (TypeError, ValueError):

@@ -24,7 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base import checks
+from .._base.origin import in_method, is_ours
 from .._kernels import rng as _rng
+from ..problems.block_mdp import policy_table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -199,7 +201,8 @@ def start(learner: Learner, task: Task) -> Memory:
     >>> memory.policy().shape
     (3, 2)
     """
-    memory = learner.start(task)
+    with in_method("start", learner):
+        memory = learner.start(task)
     missing = [
         name for name in ("policy", "update", "final_policy") if not callable(getattr(memory, name, None))
     ]
@@ -257,7 +260,10 @@ def check_policy(
 
     It is for `n_labels` labels, or for more where those are only the labels that are met.
     """
-    policy = checks.array("policy()", memory.policy())
+    owner = f"policy of {type(memory).__name__}"
+    with in_method("policy", memory):
+        actions = memory.policy()
+    policy = checks.array(owner, actions)
     fits = (
         policy.ndim == 2
         and policy.shape[0] == horizon
@@ -266,10 +272,23 @@ def check_policy(
     if not fits or not np.issubdtype(policy.dtype, np.integer):
         size = f"[{horizon}, {n_labels}{' or more' if or_more else ''}]"
         raise ValueError(
-            f"policy() must give an integer array {size}, got {policy.dtype} of shape {policy.shape}"
+            f"{owner} must give an integer array {size}, got {policy.dtype} of shape {policy.shape}"
         )
     if policy.min() < 0 or policy.max() >= n_actions:
         raise ValueError(
-            f"policy() must give actions from 0 to {n_actions - 1}, got {policy.min()}..{policy.max()}"
+            f"{owner} must give actions from 0 to {n_actions - 1}, got {policy.min()}..{policy.max()}"
         )
     return policy.astype(np.int64)
+
+
+def check_final_policy(memory: Memory, horizon: int, n_labels: int, n_actions: int) -> Floats:
+    """What a memory has learned, for `n_labels` labels or more, or an error that says what is wrong with
+    it."""
+    with in_method("final_policy", memory):
+        chances = memory.final_policy()
+    if is_ours(type(memory)):
+        return chances
+    owner = f"final_policy of {type(memory).__name__}"
+    shape = checks.real_array(owner, chances).shape
+    columns = max(shape[1], n_labels) if len(shape) > 1 else n_labels
+    return policy_table(chances, horizon, columns, n_actions, name=owner)

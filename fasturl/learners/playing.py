@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.origin import in_method
 from .._kernels import rng as _rng
 from .._kernels import tabular as _tabular
 from .._kernels.records import Dynamics, ObservationKeys, Trajectories, blank_trajectories
@@ -113,13 +114,17 @@ class _EpisodicPlayer:
             states = episode.states[0]
             labels_met = labels[e, np.arange(states.size), states].astype(np.int64)
             # copies: what a memory does to them is no part of what happened
-            self._memory.update(labels_met, episode.actions[0].copy(), episode.rewards[0].copy())
+            self._update(labels_met, episode.actions[0].copy(), episode.rewards[0].copy())
             episodes.append(episode)
         return _joined(episodes)
 
     def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
         for e in range(len(labels)):
-            self._memory.update(labels[e].astype(np.int64), actions[e].astype(np.int64), rewards[e].copy())
+            self._update(labels[e].astype(np.int64), actions[e].astype(np.int64), rewards[e].copy())
+
+    def _update(self, labels: Ints, actions: Ints, rewards: Floats) -> None:
+        with in_method("update", self._memory):
+            self._memory.update(labels, actions, rewards)
 
 
 def _joined(parts: list[Trajectories]) -> Trajectories:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import sys
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._base import checks
 from .._base.false_alarms import without_false_alarms
-from .._base.origin import is_ours
+from .._base.origin import in_method, is_ours
 from .._base.schema import declared_fields, settings_of
 from ..decoders.checked import check_decoder
 from ..decoders.constant import ConstantDecoder
@@ -123,15 +124,21 @@ def fit_level_decoder(oracle: Any, X: NDArray[np.generic], random_state: int, n_
 
 def _fresh_copy(oracle: Any, random_state: int, n_states: int) -> Any:
     """An oracle that can be fitted, with what it was not told filled in."""
-    fresh = _unfitted(oracle)
-    own = _settings(fresh)
+    try:
+        fresh = _unfitted(oracle)
+        own = _settings(fresh)
+    except Exception as error:
+        error.add_note(f"while {type(oracle).__name__} was copied")
+        raise
     unset = [name for name, value in own.items() if value is None]
     filled = {name: random_state for name in unset if name.endswith("random_state")}
     bound = "max_states" if is_auto(own.get("n_states")) else "n_states"
     if bound in unset:
         filled[bound] = n_states
     if hasattr(fresh, "get_params"):
-        return fresh.set_params(**filled)
+        with in_method("set_params", fresh):
+            fresh.set_params(**filled)
+        return fresh
     checks.keep(fresh, **filled)
     return fresh
 
@@ -210,7 +217,9 @@ def check_oracle(oracle: Any, n_states: int, dimension: int) -> None:
     for library in getattr(oracle, "libraries", ()):
         importlib.import_module(library)
     if callable(getattr(oracle, "check_settings", None)):
-        _fresh_copy(oracle, 0, n_states).check_settings(dimension)
+        fresh = _fresh_copy(oracle, 0, n_states)
+        with in_method("check_settings", fresh):
+            fresh.check_settings(dimension)
 
 
 def least_observations(oracle: Any, n_states: int) -> dict[str, int]:
@@ -218,5 +227,9 @@ def least_observations(oracle: Any, n_states: int) -> dict[str, int]:
     fresh = _fresh_copy(oracle, 0, n_states)
     if not callable(getattr(fresh, "least_observations", None)):
         return {}
-    least: dict[str, int] = fresh.least_observations()
-    return least
+    with in_method("least_observations", fresh):
+        least = fresh.least_observations()
+    owner = f"least_observations of {type(oracle).__name__}"
+    if not isinstance(least, Mapping):
+        raise ValueError(f"{owner} must give numbers by name, got {checks.short_repr(least)}")
+    return {need: checks.integer(f"{need} in {owner}", count, least=0) for need, count in least.items()}

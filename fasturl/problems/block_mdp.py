@@ -372,19 +372,21 @@ class BlockMDP(Environment):
         return float(self.start @ self._policy_tables(chances)[1][0])
 
 
-def policy_table(policy: ArrayLike, horizon: int, n_states: int, n_actions: int) -> Floats:
+def policy_table(
+    policy: ArrayLike, horizon: int, n_states: int, n_actions: int, *, name: str = "policy"
+) -> Floats:
     """A policy as probabilities [H, S, A], from actions [H, S] or from probabilities."""
-    table = checks.real_array("policy", policy)
+    table = checks.real_array(name, policy)
     if table.shape == (horizon, n_states) and np.issubdtype(table.dtype, np.integer):
         if table.min() < 0 or table.max() >= n_actions:
             raise ValueError(
-                f"policy must hold actions from 0 to {n_actions - 1}, got {table.min()}..{table.max()}"
+                f"{name} must hold actions from 0 to {n_actions - 1}, got {table.min()}..{table.max()}"
             )
         return np.asarray(np.eye(n_actions)[table])
     if table.shape == (horizon, n_states, n_actions) and np.issubdtype(table.dtype, np.floating):
-        return np.ascontiguousarray(checks.probabilities("policy", table, "actions"))
+        return np.ascontiguousarray(checks.probabilities(name, table, "actions"))
     raise ValueError(
-        f"policy must be an integer array of shape {(horizon, n_states)} or a float array of shape "
+        f"{name} must be an integer array of shape {(horizon, n_states)} or a float array of shape "
         f"{(horizon, n_states, n_actions)}, got {table.dtype} of shape {table.shape}"
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base import checks
-from .._base.origin import implemented_by_us, is_ours
+from .._base.origin import implemented_by_us, in_method, is_ours
 from .blocks import BitBlock, Block, ObservationBlock, Rngs, bit_block
 from .description import ObservationSpace
 
@@ -35,7 +35,8 @@ class BlockSize(NamedTuple):
 
 def draw_block(emission: Emission, rngs: Rngs, episodes: int, size: BlockSize) -> Block:
     """The noise of the next episodes, or an error that says what is wrong with it."""
-    block: Any = emission.draw(rngs, episodes)
+    with in_method("draw", emission):
+        block: Any = emission.draw(rngs, episodes)
     n_levels, n_states, observations = size
     wanted = episodes, n_levels, n_states, observations.dimension
     if tuple(getattr(block, name, None) for name in _SIZES) != wanted:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import checks, notebook
 from .._base.names import name_of
-from .._base.origin import implemented_by_us
+from .._base.origin import implemented_by_us, in_method
 from .._base.schema import Declared, settings_of
 from .._base.streams import Streams
 from .checked_instance import check_instance
@@ -125,7 +125,8 @@ class Environment(Declared, ABC):
     def draw_checked(self, streams: Streams) -> BlockMDP:
         """As `draw`, with the instance checked against what the family declares, and carrying the
         declaration."""
-        instance = self.draw(streams)
+        with in_method("draw", self):
+            instance = self.draw(streams)
         if not hasattr(instance, "declared_by"):
             raise ValueError(
                 f"draw of {type(self).__name__} must give a BlockMDP, got {checks.short_repr(instance)}"
