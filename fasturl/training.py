@@ -110,6 +110,7 @@ def train(
     >>> run.average_reward.shape, run.success_rate
     ((3, 200), 1.0)
     """
+    checks.instance("env", env)
     if not isinstance(env, Environment):
         raise ValueError(f"env must be an environment such as BlockMDP, got {checks.short_repr(env)}")
     count = checks.integer("episodes", episodes, least=1)
@@ -185,10 +186,7 @@ def as_agent(agent: Agent | Learner, sees: str | None) -> Agent:
     """An agent as it is, and a learner as the agent that sees what `sees` says."""
     if sees is not None:
         checks.choice("sees", sees, ("latent", "observation"))
-    if isinstance(agent, type):
-        raise ValueError(
-            f"agent must be an instance, got the class {agent.__name__}: write {agent.__name__}()"
-        )
+    checks.instance("agent", agent)
     if isinstance(agent, Agent):
         if sees is not None:
             name = type(agent).__name__

@@ -316,7 +316,7 @@ def test_an_id_that_is_taken_is_told_and_harms_nobody(known):
             r"^obseve is not a .* \(did you mean observe\?\)",
         ),
         (Warren(), {"horizon": 2}, r"^horizon cannot be set beside env Warren\(.*\): set it in the object"),
-        (Warren, {}, "^env must be an environment of fasturl or the name of one, got <class "),
+        (Warren, {}, r"^env must be an instance, got the class Warren: write Warren\(\)$"),
         (None, {}, "^env must be an environment of fasturl or the name of one, got None$"),
     ],
 )

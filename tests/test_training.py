@@ -200,7 +200,10 @@ def test_a_policy_that_does_not_fit_is_refused_before_it_is_played(policy):
     ("arguments", "message"),
     [
         ({"env": "lock-bernoulli"}, "env must be an environment such as .*, got 'lock-bernoulli'"),
-        ({"env": fu.LockBernoulli}, "env must be an environment such as .*, got <class"),
+        (
+            {"env": fu.LockBernoulli},
+            r"env must be an instance, got the class LockBernoulli: write Lock",
+        ),
         ({"agent": "oracleq-lat"}, r"agent must be .*, got 'oracleq-lat'"),
         ({"agent": None}, "agent must be .*, got None"),
         ({"agent": fu.OracleQ}, "agent must be an instance, got the class OracleQ"),

@@ -27,7 +27,7 @@ def test_settings_of_an_oracle_are_checked_before_anything_is_played(settings, m
         fu.URL(KMeans(**settings)).check(SHORT.describe())
 
 
-@pytest.mark.parametrize("learner", [fu.OracleQ, 3, range(3)])
+@pytest.mark.parametrize("learner", [3, range(3)])
 def test_a_learner_must_be_an_object_with_start(learner):
     with pytest.raises(ValueError, match="learner must be an object with start, such as OracleQ"):
         fu.URL(learner=learner)

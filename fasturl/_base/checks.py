@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import operator
 import os
@@ -98,6 +99,20 @@ def choice(name: str, value: object, allowed: Iterable[str]) -> str:
             f"{short_repr(value)}{nearest(value, options)}"
         )
     return str(value)
+
+
+def instance(name: str, value: object) -> None:
+    """Refuse a class where an object of it is wanted."""
+    if not isinstance(value, type):
+        return
+    try:
+        inspect.signature(value).bind()
+        arguments = ""
+    except (TypeError, ValueError):  # it has some that must be given, or tells nobody what it takes
+        arguments = "..."
+    raise ValueError(
+        f"{name} must be an instance, got the class {value.__name__}: write {value.__name__}({arguments})"
+    )
 
 
 def nearest(word: object, known: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ def build_part(kind: str, value: Any, default: Any = None) -> Any:
     """
     if isinstance(value, str):
         return make(kind, value, {})
+    checks.instance(kind, value)
     if not isinstance(value, Mapping):
         return value
     settings = dict(value)

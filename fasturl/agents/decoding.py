@@ -11,6 +11,7 @@ from .._base import checks
 from .._base.names import components, make, name_of
 from .._base.schema import setting
 from ..decoders.decoder import MAX_LABELS
+from ..learners.learner import check_learner
 from ..learners.pooled_ucbvi import PooledUCBVI
 from ..learners.table_bytes import known_table_bytes
 from ..problems.description import Description
@@ -56,19 +57,15 @@ class DecodingAgent(Agent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.learner, type) or not callable(getattr(self.learner, "start", None)):
-            raise ValueError(
-                f"learner must be an object with start, such as OracleQ(), got "
-                f"{checks.short_repr(self.learner)}"
-            )
+        check_learner(self.learner)
         if self.oracle is None:
             return
         missing = [name for name in ("fit", "predict") if not callable(getattr(self.oracle, name, None))]
-        if isinstance(self.oracle, type) or missing:
-            lacks = f" without {' and '.join(missing)}" if missing else ""
+        if missing:
             raise ValueError(
                 f"oracle must be an object with fit and predict or one of "
-                f"{', '.join(components('oracle'))}, got {checks.short_repr(self.oracle)}{lacks}"
+                f"{', '.join(components('oracle'))}, got {checks.short_repr(self.oracle)} without "
+                f"{' and '.join(missing)}"
             )
         _check_takes_history(self.oracle)
 

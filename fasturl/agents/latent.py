@@ -7,7 +7,7 @@ from typing import Any
 
 from .._base.names import name_of
 from .._base.parts import part_in_words
-from ..learners.learner import Learner, check_final_policy, start
+from ..learners.learner import Learner, check_final_policy, check_learner, start
 from ..learners.table_bytes import known_table_bytes
 from ..problems.description import Description
 from .agent import Agent, Outcome
@@ -34,6 +34,10 @@ class LatentAgent(Agent):
 
     sees_latent_states = True
     offers_policies = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_learner(self.learner)
 
     @property
     def name(self) -> str:

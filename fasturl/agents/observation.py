@@ -26,7 +26,7 @@ from .._base.streams import Streams
 from .._kernels import hashing as _hashing
 from .._kernels.records import HashTable, ObservationKeys
 from ..learners.compiled import CompiledLearner
-from ..learners.learner import Floats, Learner, Task
+from ..learners.learner import Floats, Learner, Task, check_learner
 from ..learners.table_bytes import MOST_BYTES, TableBytes
 from ..problems.block_mdp import BlockMDP
 from ..problems.description import Description
@@ -72,6 +72,10 @@ class ObservationAgent(Agent):
         kw_only=True,
         help="Whether the agent is told the level, so that an observation is another state at each level.",
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_learner(self.learner)
 
     @property
     def name(self) -> str:

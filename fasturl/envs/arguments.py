@@ -41,6 +41,7 @@ def environment(env: object, settings: Mapping[str, Any]) -> Environment:
                 f"{name} cannot be set beside env {checks.short_repr(env)}: set it in the object itself"
             )
         return env
+    checks.instance("env", env)
     if not isinstance(env, str):
         raise ValueError(
             f"env must be an environment of fasturl or the name of one, got {checks.short_repr(env)}"

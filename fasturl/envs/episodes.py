@@ -89,6 +89,7 @@ def rollout(env: Any, policy_table: ArrayLike, episodes: int, *, seed: int = 0) 
 
 
 def _environment(env: Any) -> Environment:
+    checks.instance("env", env)
     inside = getattr(getattr(env, "unwrapped", None), "environment", None)
     environment = env if isinstance(env, Environment) else inside
     if not isinstance(environment, Environment):

@@ -183,6 +183,15 @@ class Learner(Protocol):
         ...
 
 
+def check_learner(learner: object) -> None:
+    """Refuse what has no `start`."""
+    checks.instance("learner", learner)
+    if not callable(getattr(learner, "start", None)):
+        raise ValueError(
+            f"learner must be an object with start, such as OracleQ(), got {checks.short_repr(learner)}"
+        )
+
+
 def start(learner: Learner, task: Task) -> Memory:
     """A fresh memory of the learner, or an error that says what it lacks.
 
@@ -201,6 +210,7 @@ def start(learner: Learner, task: Task) -> Memory:
     >>> memory.policy().shape
     (3, 2)
     """
+    check_learner(learner)
     with in_method("start", learner):
         memory = learner.start(task)
     missing = [

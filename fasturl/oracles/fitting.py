@@ -70,6 +70,7 @@ def fit_decoder(
     >>> decoder.n_labels, len(set(decoder.decode(X)))
     (3, 3)
     """
+    checks.instance("oracle", oracle)
     fitted = _fresh_copy(oracle, random_state, n_states)
     try:
         _fit(fitted, X, believed, groups)

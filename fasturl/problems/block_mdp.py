@@ -26,7 +26,7 @@ from .._kernels.records import FIXED_REWARDS, NO_REWARDS, RANDOM_REWARDS, SIZE_O
 from .blocks import Block, Rngs
 from .checked_blocks import BlockSize, draw_block
 from .description import LARGEST_REWARD, ObservationSpace, checked_max_return, checked_reward_range
-from .emissions import Emission, cumulative
+from .emissions import Emission, cumulative, refuse_emission
 from .environment import Environment
 from .vector_tables import SharedInstance, VectorTables
 
@@ -130,10 +130,7 @@ class BlockMDP(Environment):
         self._check_means()
         self.start = self._start(start)
         if not (emission is None or isinstance(emission, Emission)):
-            raise ValueError(
-                "emission must be None or one of fasturl.problems.emissions such as Gaussian, "
-                f"got {checks.short_repr(emission)}"
-            )
+            refuse_emission(emission)
         self.max_states = size if max_states is None else checks.integer("max_states", max_states, least=size)
         self.reward_range = self._reward_range(reward_range)
         if max_return is None:

@@ -26,7 +26,7 @@ from .description import (
     checked_reward_range,
     greatest_return,
 )
-from .emissions import N_RNGS, Emission
+from .emissions import N_RNGS, Emission, refuse_emission
 from .vector_tables import InstanceTables, VectorTables
 
 if TYPE_CHECKING:
@@ -86,10 +86,7 @@ class Environment(Declared, ABC):
         emission = self.emission
         if emission is None or isinstance(getattr(emission, "observation_space", None), ObservationSpace):
             return emission  # type: ignore[return-value]  # whatever has an observation space will do
-        raise ValueError(
-            "emission must be None or one of fasturl.problems.emissions such as Gaussian, "
-            f"got {checks.short_repr(emission)}"
-        )
+        refuse_emission(emission)
 
     def describe(self) -> Description:
         """What an agent may know."""

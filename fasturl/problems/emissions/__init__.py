@@ -14,6 +14,7 @@ from .emission import N_RNGS as N_RNGS
 from .emission import Emission as Emission
 from .emission import cumulative as cumulative
 from .emission import raw_words as raw_words
+from .emission import refuse_emission as refuse_emission
 from .gaussian import LARGEST as LARGEST
 from .gaussian import Gaussian as Gaussian
 from .mapped_gaussian import MappedGaussian as MappedGaussian

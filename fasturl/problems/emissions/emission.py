@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,14 @@ _BLOCK_BYTES = 1 << 22  # half as large ones take 2 or 3 % longer; more would ta
 MOST_EPISODES = 2048
 """Upper limit on the episodes of a block: long against the microseconds of a kernel call, short for a
 person."""
+
+
+def refuse_emission(value: object) -> NoReturn:
+    """What is told of an object that is no emission."""
+    checks.instance("emission", value)
+    raise ValueError(
+        f"emission must be None or one of fu.emissions such as Gaussian, got {checks.short_repr(value)}"
+    )
 
 
 class Emission(ABC):
