@@ -25,6 +25,7 @@ from .agents.pcid import PCID
 from .agents.url import URL
 from .agents.url_as_published import URLAsPublished
 from .agents.url_as_written import URLAsWritten
+from .checking import check_component
 from .learners.compiled import CompiledLearner, learner_functions
 from .learners.opsrl import OPSRL
 from .learners.oracleq import OracleQ
@@ -86,6 +87,7 @@ __all__ = [
     "UCBQBernstein",
     "URLAsPublished",
     "URLAsWritten",
+    "check_component",
     "learner_functions",
     "register",
     "required_sizes",
