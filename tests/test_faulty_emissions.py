@@ -158,6 +158,20 @@ def test_a_block_that_holds_what_kernels_cannot_read_is_refused(case):
         fu.train(problem(Draws(make, discrete)), fu.URL(), 100)
 
 
+def test_whether_levels_are_independent_is_true_or_false():
+    """The text "no" is true to Python, and values would be computed as if levels were independent."""
+
+    class Unsure(fu.emissions.Emission):
+        discrete, n_levels, n_states, dimension = False, 3, 2, 2
+        independent_levels = "no"
+
+        def draw(self, rngs, episodes):
+            return fu.emissions.ObservationBlock(np.zeros((episodes, 3, 2, 2), np.float32))
+
+    with pytest.raises(ValueError, match="independent_levels of Unsure must be True or False, got 'no'"):
+        _ = Unsure().has_independent_levels
+
+
 def test_arrays_of_other_axes_make_no_block():
     with pytest.raises(ValueError, match=r"noise of a block must be an array of 3 axes, got shape \(2, 3\)"):
         RealBlock(np.zeros((2, 3), np.float32), np.zeros((1, 3, 2), np.float32), 0)

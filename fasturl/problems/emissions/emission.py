@@ -113,7 +113,8 @@ class Emission(ABC):
         """Whether the class that `draw` comes from declares `independent_levels`: what it declares does not
         hold for a subclass that draws in its own way."""
         drawing = next(cls for cls in type(self).__mro__ if "draw" in vars(cls))
-        return bool(vars(drawing).get("independent_levels", False))
+        declared = vars(drawing).get("independent_levels", False)
+        return checks.flag(f"independent_levels of {drawing.__name__}", declared)
 
     @property
     def observation_space(self) -> ObservationSpace:
