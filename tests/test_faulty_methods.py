@@ -221,6 +221,14 @@ def test_what_an_oracle_needs_is_numbers_by_name(least, message):
         fu.train(REALS, fu.URL(oracle=oracle), 100)
 
 
+@pytest.mark.parametrize("method", ["learner_bytes", "history_bytes"])
+@pytest.mark.parametrize("told", [None, "much", -1, np.nan])
+def test_what_an_agent_says_that_it_takes_is_a_number(method, told):
+    agent = with_method(Player, **{method: lambda self, description, count: told})()
+    with pytest.raises(ValueError, match=rf"^{method} of Player must be a number in \[0, inf\), got"):
+        fu.train(BITS, agent, 10)
+
+
 def test_an_oracle_that_cannot_be_copied_is_named():
     def get_params(self, deep=True):
         raise AttributeError("absent")

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._base import memory
+from .._base import checks, memory
+from .._base.origin import implemented_by_us, in_method
 from ..problems.description import Description
 from ..problems.environment import Environment
 from .agent import Agent
@@ -50,8 +51,8 @@ def checked_footprint(env: Environment, agent: Agent, episodes: int, trajectorie
     refuse("horizon", horizon, "a block of observations", observations)
     refuse("episodes", episodes, "the returns of a run", returns)
     # asked last: a learner makes small tables to tell how large they grow, of as many levels as there are
-    learner = agent.learner_bytes(known, episodes)
-    history = agent.history_bytes(known, trajectories)
+    learner = _bytes_told(agent, "learner_bytes", known, episodes)
+    history = _bytes_told(agent, "history_bytes", known, trajectories)
     size = Footprint(instance, observations, learner, history, returns)
     if max(learner, history, size.total) > memory.memory_limit():
         growing: float = learner - agent.learner_bytes(known, 1)
@@ -61,6 +62,17 @@ def checked_footprint(env: Environment, agent: Agent, episodes: int, trajectorie
         setting, value = _larger_cause(known, episodes, size.total, growing + history + returns)
         refuse(setting, value, "a run", size.total)
     return size
+
+
+def _bytes_told(agent: Agent, method: str, known: Description, count: int) -> float:
+    """What an agent says that something takes; ValueError where it is no number of bytes."""
+    with in_method(method, agent):
+        told: float = getattr(agent, method)(known, count)
+    return (
+        told
+        if implemented_by_us(agent, method)
+        else checks.real(f"{method} of {type(agent).__name__}", told, least=0)
+    )
 
 
 def _larger_cause(known: Description, episodes: int, size: float, growing: float) -> tuple[str, int]:
