@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from first_action import Memory
 from own_oracleq import OwnOracleQ
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans as SklearnKMeans
@@ -63,20 +64,6 @@ class Halves(Threshold):
 class Forgets(Threshold):
     def __init__(self, cut=0.5):
         self.cut = 0.5
-
-
-class Memory:
-    def __init__(self, task):
-        self.shape = task.horizon, task.n_labels, task.n_actions
-
-    def policy(self):
-        return np.zeros(self.shape[:2], int)
-
-    def update(self, labels, actions, rewards):
-        pass
-
-    def final_policy(self):
-        return np.full(self.shape, 1 / self.shape[2])
 
 
 class Leaks:

@@ -5,6 +5,7 @@ import traceback
 
 import numpy as np
 import pytest
+from first_action import Memory
 
 import fasturl as fu
 from fasturl.agents import Agent, Glance, Outcome, Verdict
@@ -20,22 +21,6 @@ def fails(*arguments, **options):
 def with_method(cls, **methods):
     """A subclass with other methods and the same name."""
     return type(cls.__name__, (cls,), methods)
-
-
-class Memory:
-    """Takes the first action, always."""
-
-    def __init__(self, task):
-        self.shape = task.horizon, task.n_labels, task.n_actions
-
-    def policy(self):
-        return np.zeros(self.shape[:2], int)
-
-    def update(self, labels, actions, rewards):
-        pass
-
-    def final_policy(self):
-        return np.full(self.shape, 1 / self.shape[2])
 
 
 class Learner:
