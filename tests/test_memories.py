@@ -84,7 +84,7 @@ def test_a_memory_may_have_room_for_labels_that_are_not_met_but_not_for_fewer():
     assert player_of(roomy).explore(instance.dynamics, labels, dynamics_rng)[1].shape == (4, 5)
     with pytest.raises(
         ValueError,
-        match=r"policy\(\) must give an integer array \[5, 3 or more\], got int64 of shape \(5, 2\)",
+        match=r"policy of Slowly must give an integer array \[5, 3 or more\], got int64 of shape \(5, 2\)",
     ):
         player_of(narrow).explore(instance.dynamics, labels, dynamics_rng)
 

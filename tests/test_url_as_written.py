@@ -349,7 +349,7 @@ def test_actions_that_do_not_exist_are_refused(action):
             return memory
 
     with pytest.raises(
-        ValueError, match=rf"policy\(\) must give actions from 0 to 1, got {action}..{action}"
+        ValueError, match=rf"policy of _Trace must give actions from 0 to 1, got {action}..{action}"
     ):
         fu.train(narrow_path(2), fu.URLAsWritten(oracle=Perfect(2), learner=Wrong(), **SMALL), 1)
 
@@ -364,7 +364,7 @@ def test_a_policy_for_another_number_of_labels_is_refused(n_labels):
 
     with pytest.raises(
         ValueError,
-        match=rf"policy\(\) must give an integer array \[2, 2\], got int64 of shape \(2, {n_labels}\)",
+        match=rf"policy of _Trace must give an integer array \[2, 2\], got int64 of shape \(2, {n_labels}\)",
     ):
         fu.train(narrow_path(2), fu.URLAsWritten(oracle=Perfect(2), learner=Other(), **SMALL), 1)
 

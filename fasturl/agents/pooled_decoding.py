@@ -199,7 +199,8 @@ class PooledDecoding(LevelDecoding):
     def _fit_along_directions(self, steps: Steps, history: History, seed: int) -> HistoryFit | None:
         """A fit along the directions that have to do with what was done: labels show more of them, until
         there are no more. None where there are none, or all observations are alike along them."""
-        most = max(self._n_states - 1, 1)  # the directions in which means of so many states can differ
+        # those in which means of so many states can differ; along one alone, others would lie behind them
+        most = max(self._n_states - 1, 2)
         view = self._view  # stays if none shows more: what is no longer tried is no longer seen to matter
         seen = steps.view(None if view is None else steps.labels, most)
         if seen is not None and seen.shows_more_than(view):
@@ -216,6 +217,7 @@ class PooledDecoding(LevelDecoding):
     def _fit_in_view(self, view: View, history: History, seed: int) -> HistoryFit:
         from ..oracles.refinement import refined_decoder
 
+        self.fits += 1  # with the seed of the fit that it is compared with
         parts, most = _observation_parts(history), self._n_fitted(history.observations.shape[-1])
         old_labels = np.zeros(sum(map(len, parts)), np.uint8)
         if self._view is not None:

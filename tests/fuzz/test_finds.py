@@ -342,9 +342,7 @@ def test_settings_of_a_part_that_have_no_names_are_refused_by_name():
 
 def test_an_emission_that_pretends_to_have_anything_is_refused_by_name():
     for make in (ScalarEnv, lambda env: VectorEnv(env, 2), lambda env: fu.train(env, fu.URL(), 40)):
-        with pytest.raises(
-            ValueError, match=r"^emission must be None or one of fasturl\.problems\.emissions"
-        ):
+        with pytest.raises(ValueError, match=r"^emission must be None or one of fu\.emissions"):
             make(HonestEnvironment(Pretends()))
 
 
@@ -377,7 +375,9 @@ def test_a_policy_of_a_memory_whose_rows_differ_in_length_is_refused_by_name():
         def policy(self):
             return [[1], [2, 3]]
 
-    with pytest.raises(ValueError, match=r"^policy\(\) must be an array, got \[\[1\], \[2, 3\]\]"):
+    with pytest.raises(
+        ValueError, match=r"^policy of RaggedMemory must be an array, got \[\[1\], \[2, 3\]\]"
+    ):
         fu.train(HonestEnvironment(), HonestLearner(RaggedMemory), 20)
 
 
