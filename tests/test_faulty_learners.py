@@ -11,6 +11,7 @@ from own_oracleq import OwnOracleQ, choose, fill_policy, look, take_step, take_v
 
 import fasturl as fu
 from fasturl.learners import Task, draws
+from fasturl.learners.function_types import what_is_wrong
 
 LOCK = fu.LockBernoulli(4, 0.2)
 
@@ -335,6 +336,7 @@ def test_functions_that_cannot_be_compiled_are_told_why(function):
     assert re.match("choose of Faulty cannot be compiled: .{10}", line), line
 
 
+TABLES = OwnOracleQ().tables(task())
 NO_ACTIONS = {
     "a fraction": (lambda tables, level, label, rng: 0.5, "float64"),
     "nothing": (lambda tables, level, label, rng: None, "None"),
@@ -349,8 +351,10 @@ NO_ACTIONS = {
 @pytest.mark.parametrize("case", NO_ACTIONS)
 def test_a_choice_that_is_no_action_is_told_with_its_type(case):
     function, got = NO_ACTIONS[case]
-    line = complaint(learner(choose=njit(function)))
-    assert line == f"choose of Faulty must return an action, an integer, got {got}"
+    told = f"choose of Faulty must return an action, an integer, got {got}"
+    assert what_is_wrong("Faulty", {"choose": njit(function)}, TABLES, {}) == told
+    if case == "a fraction":
+        assert complaint(learner(choose=njit(function))) == told
 
 
 NO_LOOKS = {
@@ -367,8 +371,10 @@ NO_LOOKS = {
 @pytest.mark.parametrize("case", NO_LOOKS)
 def test_a_look_that_gives_no_action_and_value_is_told_with_its_type(case):
     function, got = NO_LOOKS[case]
-    line = complaint(learner(look=njit(function), take_value=take_value))
-    assert line == f"look of Faulty must return an action and a value, an integer and a float, got {got}"
+    told = f"look of Faulty must return an action and a value, an integer and a float, got {got}"
+    assert what_is_wrong("Faulty", {"look": njit(function)}, TABLES, {}) == told
+    if case == "an action alone":
+        assert complaint(learner(look=njit(function), take_value=take_value)) == told
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
