@@ -25,7 +25,7 @@ from .learners.oracleq import OracleQ
 from .problems.block_mdp import BlockMDP
 from .problems.emissions import Emission
 from .problems.environment import Environment, emission_rngs
-from .training import train
+from .training import check_environment, train
 
 EPISODES = 200
 """Trajectories of each run: URL fits its oracle a few times in them."""
@@ -60,6 +60,12 @@ def check_component(component: Any, env: Environment | None = None) -> None:
     ValueError: Guesses must give the same labels after each fit with one random_state, got others
     """
     checks.instance("component", component)
+    if env is not None:
+        check_environment(env)
+        if isinstance(component, Environment | Emission):
+            raise ValueError(
+                f"env must be left out for an environment or an emission, got {checks.short_repr(env)}"
+            )
     _check_settings(component)
     if isinstance(component, Environment):
         _check_environment(component)

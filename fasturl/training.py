@@ -110,9 +110,7 @@ def train(
     >>> run.average_reward.shape, run.success_rate
     ((3, 200), 1.0)
     """
-    checks.instance("env", env)
-    if not isinstance(env, Environment):
-        raise ValueError(f"env must be an environment such as BlockMDP, got {checks.short_repr(env)}")
+    check_environment(env)
     count = checks.integer("episodes", episodes, least=1)
     chosen = checks.seeds(seeds)
     plan = _checked_plan(env, as_agent(agent, sees), count, points)
@@ -127,6 +125,13 @@ def train(
             lambda position, tick: plan.play(chosen[position], tick), len(chosen), workers, show
         )
     return _run_of(plan, chosen, records, time.perf_counter() - begin)
+
+
+def check_environment(env: object) -> None:
+    """Refuse what is no environment."""
+    checks.instance("env", env)
+    if not isinstance(env, Environment):
+        raise ValueError(f"env must be an environment such as BlockMDP, got {checks.short_repr(env)}")
 
 
 def _checked_plan(

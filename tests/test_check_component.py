@@ -179,3 +179,20 @@ def test_an_oracle_for_bits_is_tried_on_bits():
     fu.check_component(fu.oracles.BernoulliMixture(), env=fu.LockBernoulli(3))
     with pytest.raises(ValueError, match="env must be an environment such as"):
         fu.check_component(fu.OracleQ(), env="lock-bernoulli")
+
+
+@pytest.mark.parametrize(
+    ("component", "env", "message"),
+    [
+        (fu.OracleQ(), "lock-bernoulli", "env must be an environment such as BlockMDP, got 'lock-bernoulli'"),
+        (fu.URL(), fu.LockBernoulli, r"env must be an instance, got the class LockBernoulli: .*"),
+        (
+            fu.LockBernoulli(3),
+            fu.LockBernoulli(3),
+            "env must be left out for an environment or an emission, got .*",
+        ),
+    ],
+)
+def test_a_problem_to_try_it_on_is_an_environment_and_for_what_needs_one(component, env, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        fu.check_component(component, env)

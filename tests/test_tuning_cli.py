@@ -130,7 +130,10 @@ def test_the_command_printed_for_a_failure_probability_can_be_run(monkeypatch, t
         ("--set learning_rate=0.1 --set confidence=0.1", "there is nothing to search for oracleq-lat"),
         ("--search rate=0.1,1", "rate is not a setting of lock-bernoulli or oracleq-lat"),
         ("--search learning_rate=0.1,2", "learning_rate must be a number in (0, 1], got 2"),
-        ("--search learning_rate=0:1", "a range must have ends 0 < low <= high, got 0:1"),
+        (
+            "--search learning_rate=0:1",
+            "--search learning_rate: a range must have ends 0 < low <= high, got 0:1",
+        ),
         ("--search learning_rate=a:b", "a range is written LOW:HIGH with two numbers, got 'a:b'"),
         ("--search learning_rate", "--search must be a setting written NAME=VALUE, got 'learning_rate'"),
         (

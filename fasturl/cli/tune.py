@@ -191,7 +191,11 @@ def _values(setting: Setting, text: str) -> Range | list[Any]:
     if not colon:
         # none stands for the agent's own default, whatever the setting
         return [None if part.lower() == "none" else parsed_value(setting, part) for part in text.split(",")]
-    return Range(_end(low, text), _end(high, text))
+    ends = _end(low, text), _end(high, text)
+    try:
+        return Range(*ends)
+    except ValueError as error:
+        raise ValueError(f"--search {setting.name}: {error}") from None
 
 
 def _end(end: str, text: str) -> float:
