@@ -43,3 +43,12 @@ def observations(env, seed=0, episodes=200, weights=(0.5, 0.3, 0.2)):
     states = draw.choice(3, (episodes, env.horizon + 1), p=weights)
     X = env.emission.draw(emission_rngs(Streams(seed)), episodes).observe(states)
     return X.reshape(-1, X.shape[-1]), states.ravel()
+
+
+def worst_share(labels, states):
+    """The least share, over the states, of observations that have the label of most of them, where no two
+    states have the same one; else 0."""
+    tables = [np.bincount(labels[states == s], minlength=labels.max() + 1) for s in np.unique(states)]
+    if len({int(table.argmax()) for table in tables}) < len(tables):
+        return 0.0
+    return min(table.max() / table.sum() for table in tables)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 
@@ -10,7 +9,6 @@ import pytest
 from command_line import fasturl, fasturl_alone
 
 import fasturl as fu
-from fasturl.agents.guarantee import power_law
 from fasturl.cli.main import main
 
 QUICK = [
@@ -46,47 +44,6 @@ def test_json_on_standard_output_is_all_that_is_printed_there(name):
     assert result["curve"]["mean"] == expected.average_reward.mean(axis=0).tolist()
     assert result["regret_mean"] == result["curve"]["regret_mean"][-1] == expected.regret[:, -1].mean()
     assert result["curve"]["trajectories"][-1] == result["total_trajectories"] == 200
-
-
-SIZES = ["required-sizes", "--horizon", "1", "--n-states", "3", "--n-actions", "4"]
-
-
-def test_required_sizes_are_those_of_python():
-    words = ["--learner-episodes", "1000", "--oracle-constant", "10", "--oracle-power", "2", "--json", "-"]
-    expected = fu.required_sizes(1, 3, 4, learner_episodes=1000, oracle_samples=power_law(10, 2))
-    assert json.loads(fasturl(*SIZES, *words).stdout) == expected.to_dict()
-
-
-def test_required_sizes_are_shown_with_what_was_assumed(tmp_path):
-    target = tmp_path / "sizes.json"
-    done = fasturl(*SIZES, "--json", str(target))
-    expected = fu.required_sizes(1, 3, 4)
-    assert json.loads(target.read_text()) == expected.to_dict()
-    assert re.search(rf"K, --episodes +{re.escape(f'{expected.episodes:.3g}')} ", done.stdout)
-    assert len(re.findall(r"^assumed ", done.stdout, re.MULTILINE)) == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "answer"),
-    [
-        (["--epsilon", "0"], "epsilon must be a number in (0, 1), got 0.0"),
-        (["--learner-episodes", "-1"], "learner_episodes must be a number in (0, 1e+50], got -1.0"),
-        (["--learner-episodes", "1e300"], "learner_episodes must be a number in (0, 1e+50], got 1e+300"),
-        (["--oracle-constant", "0"], "--oracle-constant must be a number in (0, 1e+50], got 0.0"),
-        (["--oracle-power", "-1"], "--oracle-power must be a number in [0, 10], got -1.0"),
-        (["--oracle-power", "1000"], "--oracle-power must be a number in [0, 10], got 1000.0"),
-        (
-            ["--oracle-power", "10"],
-            "--oracle-constant and --oracle-power must be such that at most 1e+300 observations make an "
-            "error less than 1.65e-36, got 1 and 10",
-        ),
-        (["--horizon", "0"], "horizon must be an integer >= 1, got 0"),
-    ],
-)
-def test_bad_sizes_are_answered_in_one_line(words, answer):
-    sizes = {"--horizon": "1", "--n-states": "3", "--n-actions": "4"} | dict([words])
-    done = fasturl("required-sizes", *(word for pair in sizes.items() for word in pair))
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"fasturl: {answer}\n")
 
 
 def test_the_number_of_points_of_the_curve():
@@ -400,24 +357,6 @@ def test_bad_input_ends_the_program_with_exit_code_2():
 def test_a_folder_without_a_name_is_refused(command, tmp_path):
     done = fasturl(*command, "--out", "", cwd=tmp_path)
     line = "fasturl: --out must be the name of a file or a folder, got ''\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "argument"),
-    [
-        (["capi", "--build", ""], "--build"),
-        (["plot", ""], "DIR"),
-        (["plot", "results", "--out", ""], "--out"),
-        (["report", ""], "DIR"),
-        (["sweep", "", "--out", "results"], "SPEC.toml"),
-        (["tune", "lock-bernoulli", "--study", ""], "--study"),
-    ],
-)
-def test_an_empty_name_is_not_the_folder_that_one_is_in(words, argument, tmp_path):
-    done = fasturl(*words, cwd=tmp_path)
-    line = f"fasturl: {argument} must be the name of a file or a folder, got ''\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
     assert list(tmp_path.iterdir()) == []
 

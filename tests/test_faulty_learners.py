@@ -3,7 +3,6 @@ crash."""
 
 import re
 
-import numba
 import numpy as np
 import pytest
 from numba import njit
@@ -11,7 +10,6 @@ from own_oracleq import OwnOracleQ, choose, fill_policy, look, take_step, take_v
 
 import fasturl as fu
 from fasturl.learners import Task, draws
-from fasturl.learners.function_types import what_is_wrong
 
 LOCK = fu.LockBernoulli(4, 0.2)
 
@@ -336,48 +334,14 @@ def test_functions_that_cannot_be_compiled_are_told_why(function):
     assert re.match("choose of Faulty cannot be compiled: .{10}", line), line
 
 
-TABLES = OwnOracleQ().tables(task())
-NO_ACTIONS = {
-    "a fraction": (lambda tables, level, label, rng: 0.5, "float64"),
-    "nothing": (lambda tables, level, label, rng: None, "None"),
-    "nothing at one level": (lambda tables, level, label, rng: 0 if level < 2 else None, "int64 or None"),
-    "a row": (lambda tables, level, label, rng: tables.q[level, label], "an array of float64"),
-    "a text": (lambda tables, level, label, rng: "left", "a text"),
-    "what a look gives": (lambda tables, level, label, rng: (0, 0.5), "(int64, float64)"),
-}
+def test_functions_that_return_something_else_are_told_with_their_type():
+    half = njit(lambda tables, level, label, rng: 0.5)
+    line = complaint(learner(choose=half))
+    assert line == "choose of Faulty must return an action, an integer, got float64"
+    line = complaint(learner(look=half, take_value=take_value))
+    assert line == "look of Faulty must return an action and a value, an integer and a float, got float64"
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
-@pytest.mark.parametrize("case", NO_ACTIONS)
-def test_a_choice_that_is_no_action_is_told_with_its_type(case):
-    function, got = NO_ACTIONS[case]
-    told = f"choose of Faulty must return an action, an integer, got {got}"
-    assert what_is_wrong("Faulty", {"choose": njit(function)}, TABLES, {}) == told
-    if case == "a fraction":
-        assert complaint(learner(choose=njit(function))) == told
-
-
-NO_LOOKS = {
-    "an action alone": (lambda tables, level, label, rng: 0, "int64"),
-    "a tuple of one": (lambda tables, level, label, rng: (0,), "(int64,)"),
-    "a tuple of three": (lambda tables, level, label, rng: (0, 0.5, 1.0), "(int64, float64, float64)"),
-    "the value first": (lambda tables, level, label, rng: (0.5, 0), "(float64, int64)"),
-    "all values": (lambda tables, level, label, rng: (0, tables.q[0, 0]), "(int64, an array of float64)"),
-    "nothing": (lambda tables, level, label, rng: None, "None"),
-}
-
-
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
-@pytest.mark.parametrize("case", NO_LOOKS)
-def test_a_look_that_gives_no_action_and_value_is_told_with_its_type(case):
-    function, got = NO_LOOKS[case]
-    told = f"look of Faulty must return an action and a value, an integer and a float, got {got}"
-    assert what_is_wrong("Faulty", {"look": njit(function)}, TABLES, {}) == told
-    if case == "an action alone":
-        assert complaint(learner(look=njit(function), take_value=take_value)) == told
-
-
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is the compiler that refuses")
 def test_functions_that_are_right_one_by_one_and_not_together_are_told_of_together():
     """A truth value is an action, and no axis of an array."""
 

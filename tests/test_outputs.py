@@ -290,3 +290,21 @@ main()
     _, errors = command.communicate(timeout=120)
     assert (command.returncode, errors) == (130, "fasturl: interrupted\n")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "argument"),
+    [
+        (["capi", "--build", ""], "--build"),
+        (["plot", ""], "DIR"),
+        (["plot", "results", "--out", ""], "--out"),
+        (["report", ""], "DIR"),
+        (["sweep", "", "--out", "results"], "SPEC.toml"),
+        (["tune", "lock-bernoulli", "--study", ""], "--study"),
+    ],
+)
+def test_an_empty_name_is_not_the_folder_that_one_is_in(words, argument, tmp_path):
+    done = fasturl(*words, cwd=tmp_path)
+    line = f"fasturl: {argument} must be the name of a file or a folder, got ''\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert list(tmp_path.iterdir()) == []
