@@ -16,17 +16,17 @@ from fasturl.learners import draws
 
 @njit
 def by_numpy(tables, level, label, rng):
-    return np.random.randint(0, 4)  # noqa: NPY002
+    return np.random.randint(0, 4)  # noqa: NPY002  # it is to be refused
 
 
 @njit
 def by_a_module_of_numpy(tables, level, label, rng):
-    return numpy_random.randint(0, 4)  # noqa: NPY002
+    return numpy_random.randint(0, 4)  # noqa: NPY002  # it is to be refused
 
 
 @njit
 def by_a_function_of_numpy(tables, level, label, rng):
-    return randint(0, 4)  # noqa: NPY002
+    return randint(0, 4)  # noqa: NPY002  # it is to be refused
 
 
 @njit
@@ -41,7 +41,7 @@ def by_a_function_of_python(tables, level, label, rng):
 
 @njit
 def any_action():
-    return np.random.randint(0, 4)  # noqa: NPY002
+    return np.random.randint(0, 4)  # noqa: NPY002  # it is to be refused
 
 
 HELPERS = types.ModuleType("helpers")
@@ -90,7 +90,7 @@ def test_draws_from_anything_else_are_refused(choose, source):
 
 @njit
 def end_by_numpy(tables, rng):
-    tables.q[0, 0, 0] = np.random.random()  # noqa: NPY002
+    tables.q[0, 0, 0] = np.random.random()  # noqa: NPY002  # it is to be refused
 
 
 def test_the_function_that_draws_is_named():

@@ -54,7 +54,7 @@ class _PlainFlags:
         for option in self.get_params(ctx):  # type: ignore[attr-defined]  # of the class it is mixed into
             if getattr(option, "is_flag", False):
                 option.metavar = ""
-        super().format_help(ctx, formatter)  # type: ignore[misc]
+        super().format_help(ctx, formatter)  # type: ignore[misc]  # that class too
 
 
 class Program(_PlainFlags, TyperGroup):
