@@ -67,7 +67,7 @@ def test_results_do_not_depend_on_what_was_trained_before():
     np.random.seed(1)  # noqa: NPY002  # of the generator that all share who bring none of their own
     first = fu.train(SHORT, agent, 300, seeds=2)
     fu.train(fu.LockGaussian(2), agent, 100, seeds=3)
-    np.random.seed(2)  # noqa: NPY002  # it is to be refused
+    np.random.seed(2)  # noqa: NPY002  # the same
     same(fu.train(SHORT, agent, 300, seeds=2), first)
 
 
