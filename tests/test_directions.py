@@ -42,25 +42,27 @@ def test_where_all_rows_are_at_right_angles_to_it_the_start_stays():
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 300])
-def test_the_best_cut_equals_its_reference(n):
-    ranked = np.sort(np.random.default_rng(n).normal(size=n))
-    assert directions.best_cut(ranked) == pytest.approx(naive.directions.best_cut(ranked), rel=1e-9)
+@pytest.mark.parametrize("by_chance", [0.0, 3.0])
+def test_the_widest_cut_equals_its_reference(n, by_chance):
+    ranked = np.sort(np.random.default_rng(n).normal(size=n).round(1))
+    ref, comp = (module.widest_cut(ranked, by_chance) for module in (naive.directions, directions))
+    assert comp == pytest.approx(ref, rel=1e-9)
 
 
 def test_two_groups_lie_apart_by_as_much_as_they_were_moved():
     draw = np.random.default_rng(0)
     ranked = np.sort(np.concatenate([draw.normal(size=3000), draw.normal(12, 1, 1000)]))
-    assert directions.best_cut(ranked) == pytest.approx(12, rel=0.05)
+    assert directions.widest_cut(ranked, 0.0) == pytest.approx(12, rel=0.05)
 
 
 def test_a_normal_cut_in_two_is_two_and_two_thirds_deviations_wide():
     """Means of halves are 2 sqrt(2 / pi) apart, the deviation of each is sqrt(1 - 2 / pi)."""
     ranked = np.sort(np.random.default_rng(0).normal(size=200_000))
     exact = 2 * np.sqrt(2 / np.pi) / np.sqrt(1 - 2 / np.pi)
-    assert directions.best_cut(ranked) == pytest.approx(exact, rel=0.02)
+    assert directions.widest_cut(ranked, 30.0) == pytest.approx(exact, rel=0.04)
 
 
 @pytest.mark.parametrize(("scores", "separation"), [([1.0, 1.0, 5.0], np.inf), ([2.0, 2.0], 0.0)])
 def test_scores_without_deviation_are_infinitely_far_apart_or_not_at_all(scores, separation):
     for module in (naive.directions, directions):
-        np.testing.assert_equal(module.best_cut(np.array(scores)), separation)
+        np.testing.assert_equal(module.widest_cut(np.array(scores), 3.0), separation)

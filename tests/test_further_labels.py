@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 import fasturl as fu
 from fasturl.agents import further_labels, pooled_decoding
-from fasturl.agents.further_labels import FurtherLabels, _may_be_two, most_labels, symbol_decoder
+from fasturl.agents.further_labels import FurtherLabels, most_labels, symbol_decoder
 from fasturl.agents.pooled_decoding import PooledDecoding, _observation_parts
 from fasturl.oracles.refinement import refined_decoder
 from fasturl.problems.blocks import ObservationBlock, packed
@@ -188,23 +188,3 @@ def test_clusters_within_a_label_get_labels():
     assert added(decoder, rows, n_states=4) is decoder  # room is left
     by_level = np.stack([rows[side == 0][:1400], rows[side == 1][:1400]], axis=1)
     assert added(decoder, rows, by_level=by_level) is decoder  # of two levels that look different
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
-def test_a_look_tells_clusters_from_normal_noise(seed, scale):
-    """Of 512 observations of one normal the sides of the best cut never lay 2.9 deviations apart in 600
-    draws; those of clusters six apart always did."""
-    generator = np.random.default_rng(seed)
-    noise, far = generator.normal(size=(512, 8)), 6.0 * np.eye(3, 8)
-    assert not _may_be_two((scale * noise).astype(np.float32))
-    for n_clusters in (2, 3):
-        rows = far[generator.integers(n_clusters, size=512)] + noise
-        assert _may_be_two((scale * rows).astype(np.float32))
-
-
-def test_few_observations_or_equal_ones_are_not_two():
-    two = np.repeat(np.eye(2, dtype=np.float32), 32, axis=0)
-    assert _may_be_two(two)
-    assert not _may_be_two(two[1:])
-    assert not _may_be_two(np.ones((90, 2), np.uint8))

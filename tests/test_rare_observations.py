@@ -5,7 +5,7 @@ import pytest
 from told_trajectories import trajectories_of
 
 import fasturl as fu
-from fasturl.agents import rare_observations
+from fasturl.agents import pooled_decoding, rare_observations
 from fasturl.agents.history import History
 from fasturl.agents.pooled_decoding import PooledDecoding
 from fasturl.agents.rare_observations import RareObservations
@@ -126,6 +126,8 @@ def test_in_a_run_their_labels_are_those_of_the_present_decoder(env, monkeypatch
     runs, play = [], URLTraining.run
     monkeypatch.setattr(URLTraining, "run", lambda self: (runs.append(self), play(self))[1])
     monkeypatch.setattr(PooledDecoding, "most_observations", 13 * 20)
+    monkeypatch.setattr(pooled_decoding, "_MOST_KEPT", 13 * 20)
+    monkeypatch.setattr(pooled_decoding, "_MOST_KEPT_CLEAR", 13 * 20)
     run = fu.train(env, fu.URL(levels="pooled"), 800, n_jobs=1)
     history, decoder = runs[0]._history, runs[0]._decoding.decoder
     assert len(history.rare) > 0

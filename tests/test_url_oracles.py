@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from url_parts import SHORT, Perfect, returns, same
 
 import fasturl as fu
-from fasturl.agents import doubts
+from fasturl.agents import doubts, pooled_decoding
 from fasturl.agents.pooled_decoding import PooledDecoding
 from fasturl.decoders.affine import AffineDecoder
 from fasturl.decoders.decoder import Decoder
@@ -243,6 +243,7 @@ def test_decoders_are_made_from_more_observations_where_labels_overlap(
         return fitted(self, rows, *arguments)
 
     monkeypatch.setattr(PooledDecoding, "fitted", record)
+    monkeypatch.setattr(pooled_decoding, "are_clear", lambda *_: False)  # fits would end with the second
     agent = fu.URL(Records(**oracle.get_params()), levels="pooled")
     run = fu.train(fu.LockGaussian(3, noise=noise), agent, 16_000)
     last = run.diagnostics[0]["oracle_fits"] - 1  # those that see whether labels move come later
@@ -271,6 +272,7 @@ def test_a_decoder_that_a_fit_confirms_stays_and_so_do_its_labels(env, monkeypat
 
     monkeypatch.setattr(PooledDecoding, "refit", record_decoder)
     monkeypatch.setattr(PooledDecoding, "fitted", record_present)
+    monkeypatch.setattr(pooled_decoding, "are_clear", lambda *_: False)
     run = fu.train(env, fu.URL(levels="pooled"), 8_000)
     assert run.success_rate == 1.0
     # after 25, 38, 114, 456, 1,824 and 7,296 trajectories

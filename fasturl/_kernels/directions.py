@@ -17,6 +17,8 @@ from .compiling import kernel
 
 _0F = np.float32(0.0)
 _TINY = np.float32(np.finfo(np.float32).tiny)
+_ROUNDING = 1e-13
+"""Share of a mean square below which a variance is rounding alone."""
 
 
 @kernel
@@ -61,28 +63,28 @@ def leading_directions(
 
 
 @kernel
-def best_cut(ranked: np.ndarray) -> float:
-    """How many standard deviations lie between the means of the two sides of the best cut through scores
-    float64[n], ranked from the least: that of the greatest variance between sides. The deviation is that of
-    the wider side; infinite where neither has any, and 0 where all scores are the same."""
+def widest_cut(ranked: np.ndarray, by_chance: float) -> float:
+    """How many standard deviations lie between the means of the two sides of a cut through scores float64[n],
+    ranked from the least, less by_chance / sqrt(size of the smaller side): that of the cut where this is
+    greatest. The deviation is that of the wider side; infinite where neither has any, and 0 where all scores
+    are the same."""
     n, total, total_of_squares = ranked.size, 0.0, 0.0
     for i in range(n):
         total += ranked[i]
         total_of_squares += ranked[i] * ranked[i]
-    greatest, separation = -1.0, 0.0
+    greatest = -math.inf
     below, below_of_squares = 0.0, 0.0
     for size in range(1, n):
         below += ranked[size - 1]
         below_of_squares += ranked[size - 1] * ranked[size - 1]
+        if ranked[size] <= ranked[size - 1]:
+            continue
         low, high = below / size, (total - below) / (n - size)
-        between = size * (n - size) * (high - low) * (high - low)
-        if between > greatest:
-            greatest = between
-            low_variance = below_of_squares / size - low * low
-            high_variance = (total_of_squares - below_of_squares) / (n - size) - high * high
-            variance = max(low_variance, high_variance)
-            if variance > 0.0:
-                separation = (high - low) / math.sqrt(variance)
-            else:
-                separation = math.inf if high > low else 0.0
-    return separation
+        low_variance = below_of_squares / size - low * low
+        high_variance = (total_of_squares - below_of_squares) / (n - size) - high * high
+        variance = max(low_variance, high_variance)
+        if variance <= _ROUNDING * total_of_squares / n:
+            return math.inf
+        apart = (high - low) / math.sqrt(variance) - by_chance / math.sqrt(min(size, n - size))
+        greatest = max(greatest, apart)
+    return greatest if greatest > -math.inf else 0.0

@@ -137,7 +137,8 @@ def _doubtful_labels(
 
     n_splitting = n_moving = 0
     for sample in decoding.samples(history):
-        n_splitting += labels_that_split(sample.rows, sample.labels, _ERROR_RATE, generator)
+        if not sample.are_clear:
+            n_splitting += labels_that_split(sample.rows, sample.labels, _ERROR_RATE, generator)
         if sample.have_moved:
             n_moving += _n_moving(sample, history.n_labels, decoding, generator)
     return n_splitting, n_moving
@@ -147,7 +148,7 @@ def _n_moving(
     sample: LabelledSample, n_labels: int, decoding: LevelDecoding, generator: np.random.Generator
 ) -> int:
     """The number of labels of a sample that move when the oracle is refitted on half of its observations."""
-    rows, labels, _ = sample
+    rows, labels = sample.rows, sample.labels
     n_moved, sizes = np.zeros((2, n_labels), np.int64)
     for _ in range(_REFITS):
         is_fitted = generator.random(len(rows)) < 0.5

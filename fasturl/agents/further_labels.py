@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from .._base.row_labels import numbered, that_occur
 from .._base.sampling import random_choice
-from .._kernels import directions as _directions
 from ..decoders.affine import AffineDecoder
 from ..decoders.decoder import MAX_LABELS, Decoder
 from ..learners.learner import Ints
+from .clear_labels import may_be_two
 from .label_matching import have_moved, moved_labels
 
 _MOST_LOOKS = 8
@@ -43,13 +43,6 @@ labels is made from."""
 _FEW = 64
 """Number of observations that are tested for being symbols before all are: these mostly show that they are
 none."""
-_LEAST_SCREENED = 64
-"""Lower limit on the observations of a label that is split: a few of one cluster often look like two."""
-_SCREENED = 512
-"""Upper limit on the observations of a label for the quick test of `_may_be_two`."""
-_APART = 2.9
-"""Observations may be two clusters if the two sides of the best cut lie at least so many standard deviations
-apart. Those of a normal distribution lie 2.66 apart."""
 _LEAST_GROWTH = 2.0
 """Factor by which the number of trajectories must grow before the next search, after the first search that
 found no labels to add. It doubles with each further one."""
@@ -184,7 +177,7 @@ def _agreed_parts(
     from ..oracles.refinement import parts_of_label, refined_decoder
 
     whole = np.zeros(members.size, np.int64)
-    if not _may_be_two(observations[members[:: -(-members.size // _SCREENED)]]):
+    if not may_be_two(observations[members]):
         return whole
     rows, is_first = observations[members], generator.random(members.size) < 0.5
     answers = []
@@ -200,22 +193,3 @@ def _agreed_parts(
     if have_moved(n_moved, sizes).any():
         return None
     return numbered(first)
-
-
-def _may_be_two(rows: NDArray[np.generic]) -> bool:
-    """Whether observations [n, D] may be two clusters: a quick test, in a tenth of the time of a split.
-
-    Two clusters vary most along the line between their means, and the best cut across it leaves two sides
-    that lie far apart.
-    """
-    from ..oracles.noise import leading_directions
-    from ..oracles.projection import mean_of
-
-    around_mean: NDArray[np.float32] = np.subtract(rows, mean_of(rows).astype(np.float32), dtype=np.float32)
-    largest = max(around_mean.max(), -around_mean.min())
-    if len(rows) < _LEAST_SCREENED or largest == 0.0:
-        return False
-    around_mean /= largest
-    farthest = around_mean[np.einsum("nd,nd->n", around_mean, around_mean).argmax()]
-    (direction,) = leading_directions(around_mean, farthest, np.ones((1, len(rows)), np.float32))
-    return _directions.best_cut(np.sort((around_mean @ direction).astype(np.float64))) > _APART

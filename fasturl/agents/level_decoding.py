@@ -42,11 +42,14 @@ class LabelledSample(NamedTuple):
         The observations [n, D], and their labels [n].
     have_moved
         Whether the last fit on such observations gave any of them another label than the one before.
+    are_clear
+        Whether the labels are so clear that no test of them could doubt any (`clear_labels`).
     """
 
     rows: NDArray[np.generic]
     labels: Ints
     have_moved: bool
+    are_clear: bool = False
 
 
 class LevelDecoding(ABC):

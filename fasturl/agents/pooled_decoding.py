@@ -4,6 +4,8 @@ The oracle is refitted when the number of trajectories has grown by a factor of 
 agrees with the old one, the factor doubles before the next fit, up to 4: fits that change nothing become
 rare, and yet a state that turns up late is found. The present decoder stays where a fit finds the same
 clusters again and has no more observations than the decoder came from, so that borders would be no better.
+Where the labels are so clear that no fit could tell anything new, a quick look takes its place
+(`clear_labels`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from .._base.sampling import balanced_choice
 from ..decoders.constant import ConstantDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Ints
+from .clear_labels import are_clear
 from .further_labels import MOST_REFINED, FurtherLabels, are_symbols, symbol_decoder
 from .history import History
 from .label_matching import labels_differ
@@ -42,8 +45,15 @@ _ENOUGH_PER_STATE = 2**10
 """Observations of such a fit for each state that a level may have, at least."""
 _DECODED_AT_ONCE = 2**14
 """Upper limit on the observations that are decoded in one call, since a decoder may make a copy of them."""
+_MOST_KEPT, _MOST_KEPT_CLEAR = 2**17, 2**16
+"""Upper limits on the observations that are kept for later fits: where borders between labels matter, and
+where labels are clear."""
+_MOST_UNFITTED = 2**10
+"""However clear labels are, the oracle is fitted again when the number of trajectories has grown by this
+factor."""
 _SAMPLE_SIZE = 2**12
-"""Upper limit on the observations in the sample with which labels are tested at the end of a run."""
+"""Upper limit on the observations that tell whether labels are clear, and of those with which labels are
+tested at the end of a run."""
 
 
 class HistoryFit(NamedTuple):
@@ -71,7 +81,7 @@ class PooledDecoding(LevelDecoding):
     None there is one label for each state."""
 
     levels = POOLED
-    most_observations = 2**17
+    most_observations = _MOST_KEPT
     keeps_rare = True
 
     def __init__(
@@ -88,7 +98,7 @@ class PooledDecoding(LevelDecoding):
         self._further_labels = None if most_labels is None else FurtherLabels(n_states, most_labels)
         self.decoder: Decoder = ConstantDecoder(n_states)
         self._next, self._growth = batch, GROWTH
-        self._n_rows, self._share_moved = 0, 1.0
+        self._n_rows, self._share_moved, self._fitted_at = 0, 1.0, 0
         self._view: View | None = None
         self._noise_labels: NDArray[np.uint8] = np.zeros((0, 1), np.uint8)
 
@@ -104,6 +114,12 @@ class PooledDecoding(LevelDecoding):
             return False
         before = history.observed_labels
         old_labels = np.concatenate([before.ravel(), history.rare_labels]) if self._fitted else None
+        confirmed = old_labels is not None and self._is_confirmed(history, old_labels, before)
+        self.most_observations = _MOST_KEPT_CLEAR if confirmed else _MOST_KEPT
+        if confirmed:
+            self._share_moved = 0.0
+            self._wait(1.0, history)
+            return False
         fit = self._fit_on_history(history, old_labels, further=self._further_labels)
         if fit.decoder is self.decoder:
             self._share_moved = 0.0
@@ -117,6 +133,22 @@ class PooledDecoding(LevelDecoding):
         if labels_differ(before.ravel(), after.ravel(), history.n_labels):
             self.last_change = len(history.labels)
         return self._share_moved > 0.0
+
+    def _is_confirmed(
+        self, history: History, old_labels: NDArray[np.integer], labels: NDArray[np.integer]
+    ) -> bool:
+        """Whether the present decoder need not be fitted again: its labels [m] of all observations, and
+        [n, H+1] of those of whole trajectories, are clear, and have to do with what was done."""
+        if not self._may_be_clear or len(history.labels) > _MOST_UNFITTED * self._fitted_at:
+            return False
+        chosen = balanced_choice(old_labels, _SAMPLE_SIZE, self._seeds)
+        rows = _chosen_rows(_observation_parts(history), chosen)
+        return are_clear(rows, old_labels[chosen], self._n_states) and depend_on_actions(labels, history)
+
+    @property
+    def _may_be_clear(self) -> bool:
+        """Whether the oracle looks for clusters with centres, in observations as they are."""
+        return self._view is None and bool(getattr(self._oracle, "clusters_have_centres", False))
 
     def fitted_on_history(self, history: History) -> HistoryFit:
         """A fit on all observations of the history, also where their labels came from other decoders."""
@@ -137,6 +169,7 @@ class PooledDecoding(LevelDecoding):
         further
             The search for labels beyond one for each state, None where there is none.
         """
+        self._fitted_at = len(history.labels)
         seed = self._draw_seed()
         if self._view is not None:
             fit = self._fit_along_directions(Steps(history, self._noise_labels), history, seed)
@@ -259,8 +292,8 @@ class PooledDecoding(LevelDecoding):
         rows = observations.reshape(-1, observations.shape[-1])[chosen]
         if self._view is not None:
             rows = self._view.rows(rows)
-        have_moved = self.fits < 2 or self._share_moved > 0.0
-        yield LabelledSample(rows, labels[chosen].astype(np.int64), have_moved)
+        clear = self._may_be_clear and are_clear(rows, labels[chosen], self._n_states)
+        yield LabelledSample(rows, labels[chosen].astype(np.int64), self._share_moved > 0.0, clear)
 
     def adopt(self, fit: HistoryFit, names: NDArray[np.uint8], agreement: float, history: History) -> None:
         """Make the decoder of a fit the present one.

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from .._base.false_alarms import without_false_alarms
 from .._base.row_labels import numbered
+from .._kernels import labels as _labels
 from ..decoders.affine import AffineDecoder
 from ..decoders.decoder import Decoder
 from ..learners.learner import Floats, Ints
@@ -66,14 +67,13 @@ def depend_on_actions(labels: NDArray[np.integer], history: History) -> bool:
     from scipy.special import chdtrc
 
     n_levels, n_labels, n_actions = labels.shape[1] - 1, int(labels.max()) + 1, history.n_actions
-    shape = n_levels, n_actions, n_labels
-    if math.prod(shape) > _MOST_ENTRIES:
+    if n_levels * n_labels * n_actions > _MOST_ENTRIES:
         return True  # nobody can tell
     chosen = slice(None, None, -(-len(labels) // max(_MOST_COMPARED // labels.shape[1], _LEAST_COUNTED)))
-    actions = history.actions[history.observed[chosen]].astype(np.int64)
-    codes = (np.arange(n_levels) * n_actions + actions) * n_labels + labels[chosen, 1:]
-    counts = np.bincount(codes.ravel(), minlength=math.prod(shape)).reshape(shape)
-    by_action, by_label = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
+    actions = history.actions[history.observed[chosen]]
+    counts = np.zeros((n_levels, n_labels, n_actions), np.int64)
+    _labels.count_visits(np.ascontiguousarray(labels[chosen, 1:], np.uint8), actions, counts)
+    by_action, by_label = counts.sum(axis=1, keepdims=True), counts.sum(axis=2, keepdims=True)
     expected = by_action * by_label / len(actions)
     ratios = np.where(counts > 0, counts, 1.0) / np.where(counts > 0, expected, 1.0)
     likelihood_ratios = 2.0 * (counts * np.log(ratios)).sum(axis=(1, 2))

@@ -6,6 +6,7 @@ This form improves on the procedure of the paper's experiments. It repeats four 
 1. play: the learner acts on the labels that the present decoder gives to observations, and learns from each
    trajectory; all trajectories are kept,
 2. fit: from time to time the oracle is fitted on a sample of all observations, which gives a new decoder,
+   unless the labels are so clear that it could tell nothing new (`clear_labels`),
 3. relabel: where the new decoder disagrees with the old one, all trajectories get new labels,
 4. relearn: then the learner starts again and learns from all trajectories with their new labels.
 

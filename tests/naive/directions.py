@@ -15,12 +15,14 @@ def leading_directions(rows, columns, weights, start, n_steps, products, directi
         directions[k] = direction
 
 
-def best_cut(ranked):
-    """All cuts, and the first of those of the greatest variance between sides."""
-    sides = [(ranked[:size], ranked[size:]) for size in range(1, len(ranked))]
-    variances = [len(low) * len(high) * (high.mean() - low.mean()) ** 2 for low, high in sides]
-    low, high = sides[int(np.argmax(variances))]
-    gap, deviation = high.mean() - low.mean(), max(low.std(), high.std())
-    if deviation > 0:
-        return gap / deviation
-    return np.inf if gap > 0 else 0.0
+def widest_cut(ranked, by_chance):
+    """All cuts between different scores, and the greatest of what they come to."""
+    results = []
+    for size in range(1, len(ranked)):
+        low, high = ranked[:size], ranked[size:]
+        if low[-1] == high[0]:
+            continue
+        deviation = max(low.std(), high.std())
+        apart = (high.mean() - low.mean()) / deviation if deviation > 0 else np.inf
+        results.append(apart - by_chance / np.sqrt(min(len(low), len(high))))
+    return max(results, default=0.0)

@@ -2,11 +2,14 @@
 
 import math
 from itertools import permutations
+from types import SimpleNamespace
 
 import numpy as np
 
 import fasturl as fu
 from fasturl._base.streams import Streams
+from fasturl.agents.clear_labels import are_clear
+from fasturl.agents.telling_directions import depend_on_actions
 from fasturl.learners.learner import Task
 from fasturl.oracles.refinement import fit_and_refine
 from fasturl.problems.environment import emission_rngs
@@ -98,6 +101,10 @@ def practical_url(env, agent, episodes, seed):
             continue
         seen = [x for observations, *_ in history for x in observations]
         believed = None if decoder is None else np.array([label(x) for x in seen])
+        if believed is not None and is_confirmed(agent.oracle, np.array(seen), believed, history, known):
+            growth = min(2 * growth, 4.0)
+            next_fit = math.ceil(growth * len(history))
+            continue
         oracle_seed = int(oracle_seeds.integers(2**31))
         decoder = fit_and_refine(agent.oracle, np.array(seen), believed, oracle_seed, known.max_states)
         old, new = [one for _, labels, *_ in history for one in labels], [label(x) for x in seen]
@@ -110,6 +117,14 @@ def practical_url(env, agent, episodes, seed):
         growth = min(2 * growth, 4.0) if agreement >= 0.98 else 1.5
         next_fit = math.ceil(growth * len(history))
     return np.array([np.cumsum(rewards)[-1] for *_, rewards in history])
+
+
+def is_confirmed(oracle, seen, labels, history, known):
+    """Whether no fit could tell anything new of so few observations that all of them are looked at."""
+    actions = np.array([actions for _, _, actions, _ in history])
+    past = SimpleNamespace(actions=actions, observed=np.arange(len(history)), n_actions=known.n_actions)
+    clear = getattr(oracle, "clusters_have_centres", False) and are_clear(seen, labels, known.max_states)
+    return clear and depend_on_actions(labels.reshape(len(history), -1), past)
 
 
 def match_labels(old, new, n_labels):

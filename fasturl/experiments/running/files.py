@@ -27,7 +27,7 @@ from .columns import agent_columns, environment_columns
 if TYPE_CHECKING:
     from ...run import Run
 
-FORMAT = 20
+FORMAT = 21
 """Raised when what a file holds, or what a run of the same configuration gives, changes."""
 CELL_COLUMNS = {
     "cell": "Digest of the whole configuration.",
