@@ -52,7 +52,7 @@ def test_the_value_on_labels_without_a_mistake_is_that_on_latent_states(env):
         for policy in (best, np.full((HORIZON, 3, 4), 0.25), 1 / 3 - best / 3):
             value, error = play(env, seed, policy)
             assert value == pytest.approx(env.policy_value(policy, seed), abs=1e-12)
-            assert error <= 0.5 / evaluation.EPISODES
+            assert error <= 0.5 / evaluation._MOST_OBSERVATIONS
 
 
 @pytest.mark.parametrize("chances", [[0.4, 0.2, 0.2, 0.2], [0.0, 0.9, 0.1, 0.0], [0.05, 0.05, 0.05, 0.85]])
@@ -116,7 +116,7 @@ def test_mistakes_too_rare_to_be_met_are_within_three_errors():
     """Noise such that two mistakes are met in an evaluation, on average. None is met in 14 % of them, and
     then the value is that of a perfect decoder, and its error that of one mistake at the worst place. Less
     than 90 % of 400 within three errors would happen 3 times in 10^5 if 95 % are, the rule of three."""
-    noise = 0.5 / norm.isf(2 / (5 * 2 * evaluation.EPISODES))
+    noise = 0.5 / norm.isf(2 / (5 * 2 * evaluation._MOST_OBSERVATIONS))
     truth = Thresholds(noise).value
     judged = np.array([Thresholds(noise).judged(seed) for seed in range(400)])
     assert binom.cdf(359, 400, 0.95) < 3e-5
@@ -225,7 +225,8 @@ def test_long_horizons_are_judged_by_fewer_observations_and_as_many_episodes(
     levels_are_independent, least, monkeypatch
 ):
     """Where the value is computed from observations; means of episodes would lose precision."""
-    for horizon, episodes in ((20, 4000), (600, max(2**22 // (601 * 3), least)), (2000, least)):
+    most = 2000 if levels_are_independent else 4000
+    for horizon, episodes in ((20, most), (900, max(2**22 // (901 * 3), least)), (2000, least)):
         instance = fu.LockBernoulli(horizon).instance(0)
         monkeypatch.setattr(type(instance.emission), "has_independent_levels", levels_are_independent)
         assert evaluation._most_episodes(instance) == episodes
@@ -288,7 +289,7 @@ def test_the_accuracy_of_a_threshold_is_that_of_the_normal_distribution():
         transitions, rewards, start=[0.5, 0.5], emission=Gaussian([[0.0], [1.0]], 0.5, n_levels=2)
     )
     decoder = AffineDecoder([[0.0], [1.0]], [0.0, -0.5])
-    assert accuracy(env, decoder) == pytest.approx([0.841, 0.841], abs=5 * np.sqrt(0.84 * 0.16 / 4000))
+    assert accuracy(env, decoder) == pytest.approx([0.841, 0.841], abs=5 * np.sqrt(0.84 * 0.16 / 2000))
 
 
 # --- matching ---

@@ -103,8 +103,10 @@ class CheckedEpisodes(Episodes):
         begin = checks.integer("first", first, least=0, most=self.count)
         return super().part(begin, checks.integer("end", end, least=begin, most=self.count))
 
-    def _trajectories(self, labels: LabelTable, record: Record) -> Trajectories:
-        trajectories = super()._trajectories(labels, record)
+    def _trajectories(
+        self, labels: LabelTable, record: Record, returns: Floats | None = None
+    ) -> Trajectories:
+        trajectories = super()._trajectories(labels, record, returns)
         self._paid.add(trajectories.returns)
         for payments in (trajectories.rewards, trajectories.returns):
             payments.flags.writeable = False

@@ -9,8 +9,8 @@ clusters better. Neither is so where
   farther than `_FARTHEST` along it,
 - no label looks as if it were two clusters.
 
-To look takes a third of the time of a fit or less. Where noise is wide, has long tails or clusters of its own,
-some observation comes too far or some label looks like two, and it is the fit that tells.
+To look takes a third of the time of a fit or less. Where noise is wide, has long tails or clusters of its
+own, some observation comes too far or some label looks like two, and it is the fit that tells.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ def _farthest_along(clusters: list[NDArray[np.generic]]) -> float:
     means, farthest = np.stack([mean_of(rows) for rows in clusters]), 0.0
     for k, rows in enumerate(clusters):
         ways = means - means[k]
-        squares = np.square(ways).sum(axis=1)
+        squares = np.einsum("kd,kd->k", ways, ways)
         squares[k] = np.inf
         if squares.min() == 0.0:
             return np.inf
-        around_mean = np.subtract(rows, means[k].astype(np.float32), dtype=np.float32)
-        along = around_mean @ (ways / squares[:, None]).T.astype(np.float32)
-        farthest = max(farthest, float(along.max()))
+        ways /= squares[:, None]
+        along = ways.astype(np.float32) @ rows.astype(np.float32, copy=False).T
+        farthest = max(farthest, float((along.max(axis=1) - ways @ means[k]).max()))
     return farthest
 
 

@@ -71,6 +71,7 @@ class Trajectories:
     _labels: LabelTable
     _states: Ints
     _block: Block | None
+    _returns: Floats | None = None
 
     @cached_property
     def labels(self) -> Ints:
@@ -91,7 +92,7 @@ class Trajectories:
     @cached_property
     def returns(self) -> Floats:
         """The return of each episode, its rewards added up in their order."""
-        return returns_of(self.rewards)
+        return returns_of(self.rewards) if self._returns is None else self._returns
 
     def observations(self, count: int | None = None) -> NDArray[np.generic]:
         """All observations, or those of the first `count` episodes: [E, H+1, D]. They are made here, since
@@ -172,8 +173,9 @@ class Episodes:
 
     def learn_in_view(self, memory: Memory, labels: LabelTable) -> Trajectories:
         """Play and learn, and return what happened."""
-        record = playing.player_of(memory).learn_in_view(self._dynamics, labels, self._dynamics_rng)
-        return self._trajectories(labels, record)
+        returns = np.empty(labels.shape[0])
+        record = playing.player_of(memory).learn_in_view(self._dynamics, labels, self._dynamics_rng, returns)
+        return self._trajectories(labels, record, returns)
 
     def learn_observations(self, memory: CompiledMemory, keys: ObservationKeys, returns: Floats) -> None:
         """Play and learn, where a label is the row of an observation among the keys, and fill in the
@@ -186,9 +188,11 @@ class Episodes:
         part.count, part._block = end - first, self._observed.episodes(first, end)
         return part
 
-    def _trajectories(self, labels: LabelTable, record: _records.Trajectories) -> Trajectories:
-        """What an agent may see of episodes whose record a loop has filled in."""
-        return Trajectories(record.actions, record.rewards, labels, record.states, self._block)
+    def _trajectories(
+        self, labels: LabelTable, record: _records.Trajectories, returns: Floats | None = None
+    ) -> Trajectories:
+        """What an agent may see of episodes whose record a loop has filled in, and maybe their returns."""
+        return Trajectories(record.actions, record.rewards, labels, record.states, self._block, returns)
 
     @property
     def _dynamics(self) -> Dynamics:

@@ -29,10 +29,11 @@ GROWTH, MOST_GROWTH = 1.5, 4.0
 mind, and at most."""
 
 
-def next_growth(growth: float, agreement: float) -> float:
+def next_growth(growth: float, agreement: float, most: float = MOST_GROWTH) -> float:
     """The factor by which the number of trajectories must grow before the next fit; `growth` is that before
-    the last fit. It doubles where the old and the new decoder agree: another fit would hardly tell more."""
-    return min(2 * growth, MOST_GROWTH) if agreement >= STABLE_AGREEMENT else GROWTH
+    the last fit. It doubles, up to `most`, where the old and the new decoder agree: another fit would hardly
+    tell more."""
+    return min(2 * growth, most) if agreement >= STABLE_AGREEMENT else GROWTH
 
 
 class LabelledSample(NamedTuple):

@@ -26,7 +26,7 @@ from .clear_labels import are_clear
 from .further_labels import MOST_REFINED, FurtherLabels, are_symbols, symbol_decoder
 from .history import History
 from .label_matching import labels_differ
-from .level_decoding import GROWTH, POOLED, LabelledSample, LevelDecoding, next_growth
+from .level_decoding import GROWTH, MOST_GROWTH, POOLED, LabelledSample, LevelDecoding, next_growth
 from .telling_directions import LEFT_BY_BETTER, Steps, View, depend_on_actions
 
 _MOST_FITTED = 2**15
@@ -48,6 +48,8 @@ _DECODED_AT_ONCE = 2**14
 _MOST_KEPT, _MOST_KEPT_CLEAR = 2**17, 2**16
 """Upper limits on the observations that are kept for later fits: where borders between labels matter, and
 where labels are clear."""
+_MOST_GROWTH_CLEAR = 16.0
+"""Growth of the number of trajectories after which clear labels are looked at again, at most."""
 _MOST_UNFITTED = 2**10
 """However clear labels are, the oracle is fitted again when the number of trajectories has grown by this
 factor."""
@@ -118,7 +120,7 @@ class PooledDecoding(LevelDecoding):
         self.most_observations = _MOST_KEPT_CLEAR if confirmed else _MOST_KEPT
         if confirmed:
             self._share_moved = 0.0
-            self._wait(1.0, history)
+            self._wait(1.0, history, _MOST_GROWTH_CLEAR)
             return False
         fit = self._fit_on_history(history, old_labels, further=self._further_labels)
         if fit.decoder is self.decoder:
@@ -314,9 +316,10 @@ class PooledDecoding(LevelDecoding):
             history.set_rare_labels(_decoded(self.decoder, history.rare.observations))
         self._wait(agreement, history)
 
-    def _wait(self, agreement: float, history: History) -> None:
-        """Set when the next fit is due, given the agreement of the last decoder with the one before."""
-        self._growth = next_growth(self._growth, agreement)
+    def _wait(self, agreement: float, history: History, most_growth: float = MOST_GROWTH) -> None:
+        """Set when the next fit is due, given the agreement of the last decoder with the one before, and the
+        greatest factor by which the number of trajectories may grow until then."""
+        self._growth = next_growth(self._growth, agreement, most_growth)
         self._next = math.ceil(self._growth * len(history.labels))
 
 

@@ -268,11 +268,11 @@ class CompiledMemory:
         self._play_and_learn(dynamics, labels, dynamics_rng, returns, None)
 
     def learn_episodes_in_view(
-        self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream
+        self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats
     ) -> Trajectories:
-        """Play and learn one episode for each row of `labels`, and return what happened."""
-        trajectories = blank_trajectories(labels.shape[0], self.task.horizon)
-        self._play_and_learn(dynamics, labels, dynamics_rng, np.empty(labels.shape[0]), trajectories)
+        """As `learn_episodes`, and return what happened."""
+        trajectories = blank_trajectories(returns.size, self.task.horizon)
+        self._play_and_learn(dynamics, labels, dynamics_rng, returns, trajectories)
         return trajectories
 
     def _play_and_learn(

@@ -34,10 +34,17 @@ def model_tables(task: Task, start: Floats) -> dict[str, Any]:
         visits=np.zeros(shape),
         transitions=np.zeros((*shape, task.n_labels)),
         rewards=np.zeros(shape),
-        q=np.tile(start[:-1, None, None], (1, *shape[1:])),
-        values=np.tile(start[:, None], (1, task.n_labels)),
+        q=by_level(start[:-1], *shape[1:]),
+        values=by_level(start, task.n_labels),
     )
     return tables._asdict()
+
+
+def by_level(numbers: Floats, *shape: int) -> Floats:
+    """A table of this shape for each level, all entries of which are the level's number."""
+    table = np.empty((numbers.size, *shape))
+    table.T[:] = numbers
+    return table
 
 
 def greatest_ahead(task: Task) -> Floats:

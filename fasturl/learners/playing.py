@@ -36,8 +36,10 @@ class MemoryPlayer(Protocol):
     def learn_on_states(self, dynamics: Dynamics, dynamics_rng: Stream, returns: Floats) -> None:
         """Play and learn one episode for each entry of `returns`, seeing the latent states themselves."""
 
-    def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
-        """Play and learn one episode for each row of `labels` [E, H+1, S], and return what happened."""
+    def learn_in_view(
+        self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats
+    ) -> Trajectories:
+        """As `learn`, and return what happened."""
 
     def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
         """Let a memory learn from finished trajectories in their order: labels [E, H+1], actions [E, H]
@@ -69,8 +71,10 @@ class _CompiledPlayer:
         horizon, n_states, _, _ = dynamics.transitions.shape
         self.learn(dynamics, state_labels(1, horizon, n_states), dynamics_rng, returns)
 
-    def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
-        return CompiledMemory.learn_episodes_in_view(self._memory, dynamics, labels, dynamics_rng)
+    def learn_in_view(
+        self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats
+    ) -> Trajectories:
+        return CompiledMemory.learn_episodes_in_view(self._memory, dynamics, labels, dynamics_rng, returns)
 
     def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
         CompiledMemory.take_in(self._memory, labels, actions, rewards)
@@ -98,8 +102,7 @@ class _EpisodicPlayer:
         return _joined(episodes)
 
     def learn(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats) -> None:
-        trajectories = self.learn_in_view(dynamics, labels[: returns.size], dynamics_rng)
-        returns[:] = returns_of(trajectories.rewards)
+        self.learn_in_view(dynamics, labels, dynamics_rng, returns)
 
     def learn_on_states(self, dynamics: Dynamics, dynamics_rng: Stream, returns: Floats) -> None:
         horizon, n_states, _, _ = dynamics.transitions.shape
@@ -107,16 +110,20 @@ class _EpisodicPlayer:
         for e in range(returns.size):
             self.learn(dynamics, labels, dynamics_rng, returns[e : e + 1])
 
-    def learn_in_view(self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream) -> Trajectories:
+    def learn_in_view(
+        self, dynamics: Dynamics, labels: LabelTable, dynamics_rng: Stream, returns: Floats
+    ) -> Trajectories:
         episodes = [blank_trajectories(0, dynamics.transitions.shape[0])]
-        for e in range(labels.shape[0]):
+        for e in range(returns.size):
             episode = self.explore(dynamics, labels[e : e + 1], dynamics_rng)
             states = episode.states[0]
             labels_met = labels[e, np.arange(states.size), states].astype(np.int64)
             # copies: what a memory does to them is no part of what happened
             self._update(labels_met, episode.actions[0].copy(), episode.rewards[0].copy())
             episodes.append(episode)
-        return _joined(episodes)
+        trajectories = _joined(episodes)
+        returns[:] = returns_of(trajectories.rewards)
+        return trajectories
 
     def take_in(self, labels: NDArray[np.integer], actions: NDArray[np.integer], rewards: Floats) -> None:
         for e in range(len(labels)):

@@ -51,7 +51,7 @@ from .._kernels.tabular import fill_greedy, greatest, greatest_at
 from .bounds import MOST_SCALE
 from .compiled import CompiledLearner, learner_functions
 from .learner import Floats, Stream, Task
-from .model import ModelTables, count_step, greatest_ahead, least_ahead, model_tables
+from .model import ModelTables, by_level, count_step, greatest_ahead, least_ahead, model_tables
 from .planning import TurnTables, note_label, plan_in_turn, planning_setting, turn_tables
 from .q_table import choose
 from .table_records import extending
@@ -296,8 +296,8 @@ class PooledUCBVI(CompiledLearner):
             plain_variances=np.zeros(task.n_actions),
             squares=np.zeros(shape[:2]),
             freedom=np.zeros(shape[:2]),
-            plain_q=np.tile(floors[:-1, None, None], (1, *shape[1:])),
-            plain_values=np.tile(floors[:, None], (1, task.n_labels)),
+            plain_q=by_level(floors[:-1], *shape[1:]),
+            plain_values=by_level(floors, task.n_labels),
             caps=caps,
             floors=floors,
             deviations=float(self.deviations),

@@ -102,7 +102,7 @@ def practical_url(env, agent, episodes, seed):
         seen = [x for observations, *_ in history for x in observations]
         believed = None if decoder is None else np.array([label(x) for x in seen])
         if believed is not None and is_confirmed(agent.oracle, np.array(seen), believed, history, known):
-            growth = min(2 * growth, 4.0)
+            growth = min(2 * growth, 16.0)
             next_fit = math.ceil(growth * len(history))
             continue
         oracle_seed = int(oracle_seeds.integers(2**31))
