@@ -31,6 +31,15 @@ def test_counts_of_pairs_equal_their_reference(draw, dimension, n_words):
     np.testing.assert_array_equal(ref, comp)
 
 
+@pytest.mark.kernel
+@hypothesis.given(DRAWS, st.integers(1, 60), st.integers(1, 9))
+def test_the_greatest_dependence_equals_its_reference(draw, n, dimension):
+    bits = (draw.random((n, dimension)) < draw.random(dimension)).astype(np.float64)
+    together = bits.T @ bits
+    ref, comp = (module.greatest_dependence(together, n) for module in (naive.bit_pairs, bit_pairs))
+    assert comp == pytest.approx(ref, rel=1e-9, abs=1e-9)
+
+
 @pytest.mark.parametrize("n", [1, 7, 64, 1000])
 @pytest.mark.parametrize("dimension", [1, 23, 130])
 @pytest.mark.parametrize("kind", [np.uint8, np.float32, np.float64, np.bool_])

@@ -157,6 +157,10 @@ def real_array(name: str, value: object) -> NDArray[Any]:
     return array
 
 
+MOST_SINGLE = float(np.finfo(np.float32).max)
+"""The greatest number that float32 can hold."""
+
+
 def real_table(name: str, value: object, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
     """Numbers of a shape, in which None stands for any length but 0; they may be infinite."""
     table = real_array(name, value).astype(np.float64)
@@ -175,10 +179,9 @@ def single_table(
 ) -> NDArray[np.float64]:
     """As `real_table`, of finite numbers that float32 can hold. Logarithms may be those of 0."""
     table = real_table(name, value, shape)
-    limit = float(np.finfo(np.float32).max)
     largest = float(np.abs(table).max(where=(table > -np.inf) if logarithms else True, initial=0.0))
-    if largest > limit:
-        raise ValueError(f"{name} must be at most {limit:g} in size, got {largest:g}")
+    if largest > MOST_SINGLE:
+        raise ValueError(f"{name} must be at most {MOST_SINGLE:g} in size, got {largest:g}")
     return table
 
 

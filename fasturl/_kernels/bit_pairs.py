@@ -3,6 +3,12 @@
 The bits of one coordinate in 64 observations are one word, so that 64 pairs are counted at a time:
 
     together[i, j] = sum over words w of the number of bits that columns[i, w] and columns[j, w] share.
+
+With n observations and t = together, the correlation r of two bits i and j that are not always the same has
+
+    n r^2 = n (n t[i, j] - t[i, i] t[j, j])^2 / (t[i, i] (n - t[i, i]) t[j, j] (n - t[j, j])),
+
+which is chi-squared with one degree of freedom where they are independent.
 """
 
 import numpy as np
@@ -41,3 +47,22 @@ def count_together(columns: np.ndarray, together: np.ndarray) -> None:
             for w in range(n_words):
                 total += count_ones(columns[i, w] & columns[j, w])
             together[i, j] = together[j, i] = np.float64(total)
+
+
+@kernel
+def greatest_dependence(together: np.ndarray, n: int) -> float:
+    """The greatest n r^2 of two bits, for together float64[D, D] of n observations; 0 where there are no
+    two that vary."""
+    greatest = 0.0
+    for i in range(together.shape[0]):
+        ones = together[i, i]
+        varies = ones * (n - ones)
+        if varies == 0.0:
+            continue
+        for j in range(i):
+            others = together[j, j]
+            covaries = n * together[i, j] - ones * others
+            product = varies * others * (n - others)
+            if product > 0.0:
+                greatest = max(greatest, n * covaries * covaries / product)
+    return greatest

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.false_alarms import without_false_alarms
+from .._kernels import bit_pairs as _bit_pairs
 from .._kernels import directions as _directions
 
 _FARTHEST = 0.4
@@ -58,7 +59,7 @@ def _farthest_along(clusters: list[NDArray[np.generic]]) -> float:
     cluster to that of another."""
     from ..oracles.projection import mean_of
 
-    means, farthest = np.stack([mean_of(rows) for rows in clusters]), 0.0
+    means, farthest = np.array([mean_of(rows) for rows in clusters]), 0.0
     for k, rows in enumerate(clusters):
         ways = means - means[k]
         squares = np.einsum("kd,kd->k", ways, ways)
@@ -84,19 +85,14 @@ def may_be_two(rows: NDArray[np.generic]) -> bool:
 
 def _some_bits_go_together(rows: NDArray[np.generic]) -> bool:
     """Whether two bits of rows [n, D] depend on each other, as they do where rows are of two clusters that
-    differ in both. With r their correlation, n r^2 is chi-squared where they do not."""
-    from ..oracles.projection import bits_together, mean_of
+    differ in both."""
+    from ..oracles.projection import bits_together
 
     n, dimension = rows.shape
-    shares = mean_of(rows)
-    covariances = bits_together(rows) / n - np.outer(shares, shares)
-    variances = shares * (1.0 - shares)
-    units = np.sqrt(np.where(variances > 0.0, variances, np.inf))
-    correlations = np.abs(covariances / np.outer(units, units))
-    np.fill_diagonal(correlations, 0.0)
     # a chi-squared number is greater than x with a probability of less than exp(-x / 2)
     n_pairs = max(dimension * (dimension - 1) / 2.0, 1.0)
-    return bool(n * correlations.max() ** 2 > 2.0 * math.log(n_pairs / _ERROR_RATE))
+    by_chance = 2.0 * math.log(n_pairs / _ERROR_RATE)
+    return bool(_bit_pairs.greatest_dependence(bits_together(rows), n) > by_chance)
 
 
 def _lie_on_two_sides(rows: NDArray[np.generic]) -> bool:
@@ -121,4 +117,4 @@ def _lie_on_two_sides(rows: NDArray[np.generic]) -> bool:
     weights = np.stack([np.ones_like(weights), weights])
     directions = leading_directions(telling, telling[weights[1].argmax()], weights)
     ranked = np.sort((directions @ others.T).astype(np.float64), axis=1)
-    return any(_directions.widest_cut(scores, _BY_CHANCE) > _APART for scores in ranked)
+    return any(_directions.widest_cut(line, _BY_CHANCE) > _APART for line in ranked)

@@ -188,10 +188,11 @@ def labels_with_a_past(history: History) -> int:
 
 def followers(next_labels: Ints, rewards: Floats) -> Ints:
     """A number [n, H] for each pair of the next label and the reward."""
-    values = np.unique(rewards)
+    first = rewards.flat[0] if rewards.size else 0.0
+    values = np.union1d(rewards[rewards != first], first)  # most rewards are the same
     if values.size > _REWARD_CLASSES:
         values = np.quantile(rewards, np.arange(1, _REWARD_CLASSES) / _REWARD_CLASSES)
-    classes = np.zeros(rewards.shape, np.int64)
+    classes = np.zeros(rewards.shape, np.uint8)
     for value in values:  # which are too few for a search
         classes += rewards > value
     return np.asarray(next_labels * (values.size + 1) + classes)

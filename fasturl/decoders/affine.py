@@ -52,13 +52,14 @@ class AffineDecoder(Decoder):
     ) -> None:
         self._image = affine_image(matrix, offset)
         n_scored = self._image.affine.bias.size if self._image else None
-        table = checks.single_table("weights", weights, (None, n_scored))
+        table = checks.real_table("weights", weights, (None, n_scored))
         super().__init__(table.shape[0])
-        constants = checks.single_table("bias", bias, (self.n_labels,), logarithms=True)
-        sums = np.abs(table).sum(axis=1) + np.abs(
-            constants, where=np.isfinite(constants), out=np.zeros_like(constants)
-        )
-        checks.single_table("sums of the sizes of weights and bias", sums, (self.n_labels,))
+        constants = checks.real_table("bias", bias, (self.n_labels,))
+        sums = np.abs(table).sum(axis=1) + np.abs(np.where(constants == -np.inf, 0.0, constants))
+        if sums.max() > checks.MOST_SINGLE:
+            checks.single_table("weights", table, table.shape)
+            checks.single_table("bias", constants, constants.shape, logarithms=True)
+            checks.single_table("sums of the sizes of weights and bias", sums, sums.shape)
         self._scores = AffineMap(
             table,
             constants,
