@@ -45,7 +45,7 @@ def test_every_return_is_that_of_playing_and_decoding_one_step_at_a_time(env, se
     np.testing.assert_array_equal(ref, comp)
     run = fu.train(env, agent, episodes, seeds=[seed], points=range(1, episodes + 1))
     np.testing.assert_array_equal(run.average_reward[0], np.cumsum(ref) / np.arange(1, episodes + 1))
-    assert run.diagnostics[0]["oracle_fits"] >= 2
+    assert run.diagnostics[0]["oracle_fits"] >= 1
 
 
 @pytest.mark.parametrize("env", [SHORT, fu.LockGaussian(3, 0.2, 0.2)], ids=repr)
@@ -146,7 +146,7 @@ def test_a_run_says_what_the_decoder_cost():
     for one in run.diagnostics:
         assert len(one["decoder_accuracy"]) == 4
         assert one["levels"] == "pooled"
-        assert one["oracle_fits"] >= 2
+        assert one["oracle_fits"] >= 1
         assert one["relabellings"] >= 1
         assert 30 <= one["decoder_trajectories"] <= 250
         assert one["decoder_stable"]

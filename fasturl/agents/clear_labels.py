@@ -27,8 +27,11 @@ from .._kernels import directions as _directions
 _FARTHEST = 0.4
 """Of clusters of normal noise that are d deviations apart, some of 4,096 observations comes as far as 3.6 / d
 of the way: labels are clear from d = 9 on."""
+_LEAST_MEMBERS = 16
+"""Lower limit on the observations of a label that is clear: fewer do not tell where its mean is."""
 _LEAST_ROWS = 64
-"""Lower limit on the observations of a label that is looked at: a few of one cluster often look like two."""
+"""Lower limit on the observations among which two clusters are looked for: a few of one cluster often look
+like two."""
 _MOST_ROWS = 2**11
 """Upper limit on the observations of a label among which two clusters are looked for."""
 _APART = 2.8
@@ -48,7 +51,7 @@ def are_clear(rows: NDArray[np.generic], labels: NDArray[np.integer], n_states: 
     """Whether observations [n, D] with labels [n] are of n_states clusters that nothing lies between."""
     sizes = np.bincount(labels)
     sizes = sizes[sizes > 0]
-    if sizes.size != n_states or sizes.min() < _LEAST_ROWS:
+    if sizes.size != n_states or sizes.min() < _LEAST_MEMBERS:
         return False
     clusters = np.split(rows[np.argsort(labels, kind="stable")], np.cumsum(sizes)[:-1])
     return _farthest_along(clusters) <= _FARTHEST and not any(map(may_be_two, clusters))

@@ -61,8 +61,8 @@ class History:
         self._label_counts: Ints | None = None
         """How many observations of each label are kept; None until somebody asks, and where labels have
         changed since."""
-        self._n_counted = 0
-        """How many trajectories are counted in the two tables below."""
+        self._n_steps_counted = self._n_labels_counted = 0
+        """How many trajectories are counted in each of the two tables below."""
         self._visits = self._counts_by_level = np.zeros(0, np.int64)
 
     @property
@@ -206,28 +206,25 @@ class History:
 
     def _forget_counts(self) -> None:
         """Labels have changed, or their number has."""
-        self._label_counts, self._n_counted = None, 0
+        self._label_counts = None
+        self._n_steps_counted = self._n_labels_counted = 0
 
     def visits(self) -> Ints:
         """How often each action was taken at each level and label: [H, n_labels, A]."""
-        self._count_new_trajectories()
+        if self._n_steps_counted == 0:
+            self._visits = np.zeros((self.actions.shape[1], self.n_labels, self.n_actions), np.int64)
+        new = slice(self._n_steps_counted, None)
+        _labels.count_visits(self.labels[new], self.actions[new], self._visits)
+        self._n_steps_counted = len(self.labels)
         return self._visits.copy()
 
     def label_counts(self) -> Ints:
         """How often each label occurs at each level: [H+1, n_labels]."""
-        self._count_new_trajectories()
+        if self._n_labels_counted == 0:
+            self._counts_by_level = np.zeros((self.labels.shape[1], self.n_labels), np.int64)
+        _labels.count_by_level(self.labels[self._n_labels_counted :], self._counts_by_level)
+        self._n_labels_counted = len(self.labels)
         return self._counts_by_level.copy()
-
-    def _count_new_trajectories(self) -> None:
-        """Count those that were added since the last time."""
-        if self._n_counted == 0:
-            shape = self.actions.shape[1], self.n_labels, self.n_actions
-            self._visits = np.zeros(shape, np.int64)
-            self._counts_by_level = np.zeros((shape[0] + 1, shape[1]), np.int64)
-        labels, actions = self.labels[self._n_counted :], self.actions[self._n_counted :]
-        _labels.count_visits(labels, actions, self._visits)
-        _labels.count_by_level(labels, self._counts_by_level)
-        self._n_counted = len(self.labels)
 
     def labels_met(self) -> Ints:
         """How many labels occur at each level: [H+1]."""
