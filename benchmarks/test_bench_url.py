@@ -123,14 +123,11 @@ def test_url_fifty_seeds(benchmark, env, goal):
     assert run.success_rate == 1.0
 
 
-@pytest.mark.parametrize(
-    ("horizon", "episodes", "must_reach"),
-    [(20, 5_000, "fitting_to_learning at most 1"), (200, 20_000, "fitting_share at most 0.25")],
-)
+@pytest.mark.parametrize(("horizon", "episodes", "most_share"), [(20, 5_000, 0.5), (200, 20_000, 0.25)])
 @pytest.mark.parametrize("lock", [fu.LockBernoulli, fu.LockGaussian])
-def test_share_of_fitting(benchmark, lock, horizon, episodes, must_reach):
-    """What fits of the oracle, and the doubts at the end, take of the shortest of a few runs. Reported and
-    not asserted: the figures are not all reached yet."""
+def test_share_of_fitting(benchmark, lock, horizon, episodes, most_share):
+    """What fits of the oracle, looks in their place, and the doubts at the end take of the shortest of a few
+    runs: no more than learning at H = 20, and a quarter of the run at H = 200."""
     benchmark.group = f"url: share of fitting, H = {horizon}"
     runs = []
 
@@ -139,12 +136,10 @@ def test_share_of_fitting(benchmark, lock, horizon, episodes, must_reach):
 
     benchmark.pedantic(run, rounds=3, warmup_rounds=1)
     seconds = min(runs, key=lambda one: sum(one.values()))
-    report(
-        benchmark,
-        fitting_share=seconds["oracle"] / sum(seconds.values()),
-        fitting_to_learning=seconds["oracle"] / seconds["learning"],
-        must_reach=must_reach,
-    )
+    share, to_learning = seconds["oracle"] / sum(seconds.values()), seconds["oracle"] / seconds["learning"]
+    report(benchmark, fitting_share=share, fitting_to_learning=to_learning, must_reach=most_share)
+    assert share <= most_share
+    assert to_learning <= 1.0
 
 
 MOST_GROWTH = {100: 1.3, 500: 1.0}
