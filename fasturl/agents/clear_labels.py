@@ -9,6 +9,9 @@ clusters better. Neither is so where
   farther than `_FARTHEST` along it,
 - no label looks as if it were two clusters.
 
+Clusters may still be of noise, so that whoever asks has to see to it that labels have to do with what was
+done (`telling_directions.depend_on_actions`).
+
 To look takes a third of the time of a fit or less. Where noise is wide, has long tails or clusters of its
 own, some observation comes too far or some label looks like two, and it is the fit that tells.
 """

@@ -5,7 +5,8 @@ truth:
 
 - One label for all: a level may have several states, and yet all observations have one label. Either the
   agent met one state alone, or the oracle told nothing apart.
-- Labels that split: the observations of one label look like two clusters or more.
+- Labels that split: the observations of one label look like two clusters or more. This is not tested where a
+  quicker look finds all labels clear (`clear_labels`).
 - Labels that move: the oracle is refitted on a random half of the observations, labels the other half, and
   disagrees with the decoder. (The half is drawn without replacement, since observations that occur twice look
   like a cluster.) This is tested where the last fit gave any observation another label than the one before.
