@@ -133,6 +133,15 @@ def test_a_look_sees_rare_clusters(seed, share, apart):
     assert may_be_two(generator.permutation(rows))
 
 
+@pytest.mark.parametrize("places", [(0, 1), (0, 2), (1, 3)])
+def test_a_look_sees_two_far_observations_wherever_they_are(places):
+    """Also where both are among the rows that tell the line, or both among those that are cut."""
+    rows = np.random.default_rng(0).normal(size=(1400, 23)).astype(np.float32)
+    assert not may_be_two(rows)
+    rows[list(places), 4] += 40.0
+    assert may_be_two(rows)
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("share", [0.5, 0.05, 0.01])
 def test_a_look_sees_two_bits_that_go_together(seed, share):
