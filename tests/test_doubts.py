@@ -285,3 +285,11 @@ def test_the_command_tells_them_in_table_and_json(tmp_path):
     assert "warning" in done.stdout
     assert "(3 of 3)" in done.stdout
     assert json.loads((tmp_path / "run.json").read_text())["warnings"][SPLIT] == [0, 1, 2]
+
+
+def test_followers_of_many_labels_differ_however_few_bytes_labels_have():
+    """A number for each of 250 labels and three rewards does not fit into a byte."""
+    labels, rewards = np.divmod(np.arange(750), 3)
+    for kind in (np.uint8, np.int64):
+        numbers = doubts.followers(labels.astype(kind)[None], rewards[None] / 2.0)
+        assert np.unique(numbers).size == 750

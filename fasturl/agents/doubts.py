@@ -196,7 +196,7 @@ def followers(next_labels: Ints, rewards: Floats) -> Ints:
     classes = np.zeros(rewards.shape, np.uint8)
     for value in values:  # which are too few for a search
         classes += rewards > value
-    return np.asarray(next_labels * (values.size + 1) + classes)
+    return np.asarray(next_labels, np.int64) * (values.size + 1) + classes
 
 
 def _n_with_a_past(
